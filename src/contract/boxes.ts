@@ -1,0 +1,170 @@
+/** Operations on boxes (seed paths: /projects/{project_id}/boxes). */
+import { z } from 'zod';
+import { appendResult, box, boxAccess, cardIds, grant, hydratedBox, tailLimit } from '../model/box.js';
+import { card } from '../model/card.js';
+import { pageInput, pageOutput } from '../model/common.js';
+import { anyId } from '../model/ids.js';
+import { jsonObject } from '../model/json.js';
+import { operation } from './operation.js';
+
+const byId = { box_id: anyId };
+const revision = z.int().min(1).optional().describe('Read the box as it was at this revision');
+
+export const boxes = {
+  create: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/boxes',
+    input: z.strictObject({
+      box_id: anyId.optional().describe('Made by the server when absent'),
+      card_ids: cardIds.optional(),
+      agent_id: anyId.optional().describe('Whose box it is: the agent of the key unless given'),
+      metadata: jsonObject.optional(),
+    }),
+    output: box,
+    access: 'write',
+    event: 'cairn.box.created',
+    status: 201,
+    summary: 'Create a box, empty or with cards.',
+    example: { card_ids: [] },
+  }),
+  load: operation({
+    method: 'GET',
+    path: '/projects/{project_id}/boxes/{box_id}',
+    input: z.strictObject({ ...byId, limit: tailLimit, revision }),
+    output: box,
+    access: 'read',
+    event: null,
+    summary: 'Read a box: its state and the ids of its last cards.',
+    example: { box_id: 'box-1' },
+  }),
+  load_batch: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/boxes/batch',
+    input: z.strictObject({
+      box_ids: z.array(anyId).max(10_000).describe('At most 100 different ids'),
+      hydrate: z.boolean().optional().describe('Include the cards'),
+      limit: tailLimit,
+    }),
+    output: z.object({
+      boxes: z.array(hydratedBox),
+      missing_box_ids: z.array(z.string()),
+      missing_card_ids: z.array(z.string()),
+    }),
+    access: 'read',
+    event: null,
+    summary: 'Read up to 100 boxes, in the order of the request.',
+    example: { box_ids: ['box-1'], hydrate: true },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/projects/{project_id}/boxes',
+    input: z.strictObject({ agent_id: anyId.optional().describe('Only the boxes of this agent'), ...pageInput }),
+    output: z.object({ boxes: z.array(box.omit({ card_ids: true })), ...pageOutput }),
+    access: 'read',
+    event: null,
+    summary: 'List the boxes that the caller may see, in the order of their ids.',
+    example: {},
+  }),
+  cards: operation({
+    method: 'GET',
+    path: '/projects/{project_id}/boxes/{box_id}/cards',
+    input: z.strictObject({
+      ...byId,
+      ...pageInput,
+      revision,
+      tail: z.int().min(1).max(500).optional().describe('Only the last so many cards, instead of pages'),
+    }),
+    output: z.object({
+      cards: z.array(card),
+      missing_card_ids: z.array(z.string()).describe('Cards of this page that are deleted, expired or erased'),
+      ...pageOutput,
+    }),
+    access: 'read',
+    event: null,
+    summary: 'Read the cards of a box, in order.',
+    example: { box_id: 'box-1', limit: 50 },
+  }),
+  save: operation({
+    method: 'PUT',
+    path: '/projects/{project_id}/boxes/{box_id}',
+    input: z.strictObject({
+      ...byId,
+      card_ids: cardIds,
+      revision: z.int().min(0).optional().describe('Refuse unless the box is still at this revision; 0 = must be new'),
+    }),
+    output: box,
+    access: 'write',
+    event: 'cairn.box.saved',
+    summary: 'Set the cards of a box; creates the box if there is none. Earlier revisions stay readable.',
+    example: { box_id: 'box-1', card_ids: [] },
+  }),
+  append: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/boxes/{box_id}/append',
+    input: z.strictObject({ ...byId, card_ids: cardIds.min(1) }),
+    output: appendResult,
+    access: 'write',
+    event: 'cairn.box.appended',
+    summary: 'Append cards to a box. A card that is there already stays where it is.',
+    example: { box_id: 'box-1', card_ids: ['card-1'] },
+  }),
+  seal: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/boxes/{box_id}/seal',
+    input: z.strictObject(byId),
+    output: box,
+    access: 'write',
+    event: 'cairn.box.sealed',
+    summary: 'Seal a box: it never changes again, and keeps its cards readable as they are now.',
+    example: { box_id: 'box-1' },
+  }),
+  fork: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/boxes/{box_id}/fork',
+    input: z.strictObject({
+      ...byId,
+      new_box_id: anyId.optional(),
+      revision,
+      agent_id: anyId.optional().describe('Whose the fork is: the agent of the key unless given'),
+      metadata: jsonObject.optional(),
+    }),
+    output: box,
+    access: 'write',
+    event: 'cairn.box.forked',
+    status: 201,
+    summary: 'Fork a box at a revision: a new box that starts with the same cards, without copying them.',
+    example: { box_id: 'box-1' },
+  }),
+  grants: operation({
+    method: 'GET',
+    path: '/projects/{project_id}/boxes/{box_id}/grants',
+    input: z.strictObject(byId),
+    output: z.object({ grants: z.array(grant) }),
+    access: 'read',
+    event: null,
+    summary: 'List which agents a box is granted to.',
+    example: { box_id: 'box-1' },
+  }),
+  grant: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/boxes/{box_id}/grants',
+    input: z.strictObject({ ...byId, agent_id: anyId, access: boxAccess.optional().describe('read unless given') }),
+    output: grant,
+    access: 'write',
+    event: 'cairn.box.granted',
+    status: 201,
+    summary: 'Let another agent see a box, or write to it.',
+    example: { box_id: 'box-1', agent_id: 'reviewer' },
+  }),
+  ungrant: operation({
+    method: 'DELETE',
+    path: '/projects/{project_id}/boxes/{box_id}/grants',
+    input: z.strictObject({ ...byId, agent_id: anyId }),
+    output: z.void(),
+    access: 'write',
+    event: 'cairn.box.ungranted',
+    status: 204,
+    summary: 'Take a grant back.',
+    example: { box_id: 'box-1', agent_id: 'reviewer' },
+  }),
+};

@@ -1,0 +1,42 @@
+/** What an operation is: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
+import type { z } from 'zod';
+
+export type Access = 'open' | 'read' | 'write' | 'admin';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  readonly method: Method;
+  /** With `{placeholders}`, which are members of the input; `{project_id}` is the caller's tenant. */
+  readonly path: string;
+  /** A strict object. Placeholders go into the path, the rest into the query (GET, DELETE) or the body. */
+  readonly input: I;
+  readonly output: O;
+  readonly access: Access;
+  /** The packet_type of the event that a change appends; null for what changes nothing. */
+  readonly event: string | null;
+  readonly summary: string;
+  /** Of the answer; 200 unless given. 204 answers have no body. */
+  readonly status?: number;
+  /** A stream answers with one output after another, over server-sent events. */
+  readonly stream?: true;
+  /** An input that works, for the reference page and the generated tests. Ids in it need not exist. */
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps the exact types of an entry. */
+export const operation = <I extends z.ZodObject, O extends z.ZodType, const X extends object>(
+  entry: Operation<I, O> & X,
+): Operation<I, O> & X => entry;
+
+/** The names between braces in a path, but for project_id. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).filter((name) => name !== 'project_id');
+}
+
+/** Where the members of an input that are not in the path travel. */
+export function restGoesTo(method: Method): 'query' | 'body' {
+  return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
+}
+
+/** Whether the path names the tenant as its project. */
+export const namesProject = (path: string): boolean => path.includes('{project_id}');

@@ -1,0 +1,26 @@
+/** The table of all operations. Everything that reaches Cairn from outside is made from it. */
+import { boxes } from './boxes.js';
+import { cards } from './cards.js';
+import type { Operation } from './operation.js';
+import { packets } from './packets.js';
+import { auth, events, keys, lifetime } from './system.js';
+
+export const operations = { cards, boxes, packets, events, lifetime, keys, auth };
+export type Operations = typeof operations;
+
+export interface NamedOperation extends Operation {
+  /** Such as `cards.add`. */
+  readonly name: string;
+  readonly group: string;
+  readonly verb: string;
+}
+
+/** The table as a flat list, in its order. */
+export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(([group, entries]) =>
+  Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
+    ...entry,
+    name: `${group}.${verb}`,
+    group,
+    verb,
+  })),
+);

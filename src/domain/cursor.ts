@@ -1,0 +1,23 @@
+/** Keyset cursors: opaque, and bound to the list and filters that they were made by. */
+import { CairnError } from '../model/errors.js';
+import type { Json } from '../model/json.js';
+import { canonical, sha256 } from './canonical.js';
+
+export type CursorKey = string | number;
+
+const markOf = (list: string, filters: Json) => sha256(`${list}\n${canonical(filters)}`).slice(0, 12);
+
+export function encodeCursor(list: string, filters: Json, key: CursorKey): string {
+  return Buffer.from(JSON.stringify([markOf(list, filters), key])).toString('base64url');
+}
+
+export function decodeCursor(list: string, filters: Json, cursor: string, kind: 'string' | 'number'): CursorKey {
+  try {
+    const [mark, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
+    const fits = kind === 'string' ? typeof key === 'string' && !key.includes('\u0000') : Number.isSafeInteger(key);
+    if (mark === markOf(list, filters) && fits) return key as CursorKey;
+  } catch {
+    // Falls through to the one refusal.
+  }
+  throw new CairnError('INVALID_CURSOR', 'the cursor was not made by this list with these filters: start without one');
+}

@@ -1,0 +1,23 @@
+/** Older envelopes become 1.1.0 ones. 1.0.0 and 1.0.1 are 1.1.0 without its four extensions. */
+import { CairnError } from '../model/errors.js';
+import { EXTENSIONS, OLDER_VERSIONS, type PacketInput, SCHEMA_VERSION } from '../model/packet.js';
+
+/** The packet as 1.1.0, and whether it was older. */
+export function upcast(packet: PacketInput): { packet: PacketInput; older: boolean } {
+  const version = packet.metadata?.schema_version;
+  if (version === undefined || version === null || version === SCHEMA_VERSION) return { packet, older: false };
+  if (!OLDER_VERSIONS.some((known) => known === version)) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `metadata.schema_version ${JSON.stringify(version)} is not known: ${[...OLDER_VERSIONS, SCHEMA_VERSION].join(', ')} are`,
+    );
+  }
+  const extra = EXTENSIONS.filter((field) => packet[field] !== undefined);
+  if (extra.length > 0) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `${extra.join(', ')} came with schema version ${SCHEMA_VERSION}, but metadata.schema_version says ${version}`,
+    );
+  }
+  return { packet: { ...packet, metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION } }, older: true };
+}

@@ -1,0 +1,92 @@
+/** The Driver seam: what a store needs of a database, and how writes are journalled. */
+import type { Dialect, Param, Sql } from './sql.js';
+
+/** Reads, one statement at a time. */
+export interface Query {
+  all<R>(query: Sql): Promise<R[]>;
+  get<R>(query: Sql): Promise<R | undefined>;
+}
+
+/** A table as many rows are inserted into it: its columns with their types. */
+export interface Table {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'json'>>;
+}
+
+/** One write among those that share a commit. Awaits nothing but these calls while it is open. */
+export interface Tx extends Query {
+  /** Runs a statement and says how many rows it changed. */
+  run(query: Sql): Promise<number>;
+  /** Runs a statement that changes rows and returns them. */
+  returning<R>(query: Sql): Promise<R[]>;
+  /** Inserts rows given in the order of the table's columns. */
+  insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
+  /** What was journalled by this tenant's writes of the same commit so far, this one's included. */
+  readonly journalled: readonly JournalEntry[];
+  /** Adds an entry that is written in the last statements before the commit. */
+  journal(entry: JournalEntry): void;
+}
+
+/** What the driver must know of an entry: its id, by which an unknown commit outcome is looked up. */
+export interface JournalEntry {
+  readonly packet_id: string;
+}
+
+/** How entries become rows. Given by the store, called by the driver. */
+export interface Journal {
+  /** Takes the tenant's next numbers and writes the entries: the last statements before COMMIT. */
+  append(tx: Tx, tenant: string, entries: readonly JournalEntry[]): Promise<void>;
+  /** Whether these entries are there: asked when the connection was lost at COMMIT. Waits for a commit under way. */
+  landed(tx: Tx, tenant: string, entries: readonly JournalEntry[]): Promise<boolean>;
+}
+
+export interface Driver {
+  readonly dialect: Dialect;
+  /** Where the data is, fit to print. */
+  readonly location: string;
+  /** The database's clock, in epoch milliseconds. */
+  now(): number;
+  /** Reads of which each stands alone. */
+  at(tenant: string): Query;
+  /** Several reads of one moment. */
+  snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T>;
+  /** A read that may be long: off the event loop where the database would block it. */
+  long<R>(tenant: string, query: Sql): Promise<R[]>;
+  /** A write. Concurrent ones share a commit; every outcome waits for it, refusals included. */
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** A write outside all tenants: keys, tenants, the store's own settings. */
+  system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Calls back after commits that journalled something, and when another process may have. */
+  onCommit(listener: (tenant: string | undefined) => void): () => void;
+  /** Brings the schema to this version; safe when several processes start together. */
+  migrate(): Promise<MigrationReport>;
+  /** What the database itself says about its health; empty when it is well. */
+  integrity(): Promise<string[]>;
+  figures(): Readonly<Record<string, number>>;
+  /** Drains what is under way, then closes. */
+  close(): Promise<void>;
+}
+
+export interface MigrationReport {
+  readonly applied: readonly string[];
+  readonly version: number;
+}
+
+export interface DriverOptions {
+  readonly journal: Journal;
+  /** Milliseconds to add to the database's clock; for tests of expiry and leases. */
+  readonly clock_offset_ms?: () => number;
+}
+
+/** Native errors, translated at the edge to what a caller can act on. */
+export type DriverErrorKind = 'busy' | 'conflict' | 'full' | 'failed' | 'connection';
+
+export class DriverError extends Error {
+  readonly kind: DriverErrorKind;
+
+  constructor(kind: DriverErrorKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'DriverError';
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * Group commit, for both databases: writes that wait at the same time run one after another in savepoints of one
+ * transaction and share its commit. No outcome is told before the commit, refusals included, since a refusal may
+ * rest on a sibling's row.
+ */
+import { CairnError } from '../model/errors.js';
+import { DriverError, type Journal, type JournalEntry, type Table, type Tx } from './driver.js';
+import type { Param, Sql } from './sql.js';
+
+export const GROUP_LIMIT = 64;
+/** Waiting writes beyond this are refused: memory is bounded. */
+export const QUEUE_LIMIT = 10_000;
+const ATTEMPTS = 8;
+
+export interface Write {
+  readonly tenant: string;
+  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One connection in one transaction. */
+export interface Channel {
+  all<R>(query: Sql): Promise<R[]>;
+  run(query: Sql): Promise<number>;
+  insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
+  savepoint(): Promise<void>;
+  release(): Promise<void>;
+  rollbackTo(): Promise<void>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+  /** Whether the transaction is gone or can only be rolled back. */
+  lost(): boolean;
+}
+
+type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+/** Thrown when the connection broke at COMMIT: what was journalled tells whether it happened. */
+class CommitUnknown extends Error {
+  readonly entries: ReadonlyMap<string, readonly JournalEntry[]>;
+  readonly outcomes: readonly Outcome[];
+
+  constructor(entries: ReadonlyMap<string, readonly JournalEntry[]>, outcomes: readonly Outcome[], cause: unknown) {
+    super('the connection was lost at COMMIT', { cause });
+    this.entries = entries;
+    this.outcomes = outcomes;
+  }
+}
+
+export interface GroupHost {
+  readonly journal: Journal;
+  /** Begins a transaction; throws a DriverError when it cannot. */
+  begin(tenant: string): Promise<Channel>;
+  committed(tenants: Iterable<string>): void;
+}
+
+/** Runs a group to its end: every write is resolved or rejected when this returns. */
+export async function commitGroup(host: GroupHost, group: readonly Write[], attempt = 1): Promise<void> {
+  let outcomes: readonly Outcome[];
+  try {
+    outcomes = await runOnce(host, group);
+  } catch (error) {
+    const resolved = error instanceof CommitUnknown ? await resolveUnknown(host, error) : undefined;
+    if (resolved === 'unknown') return rejectAll(group, unknownOutcome(error));
+    if (resolved === undefined || resolved === 'absent') {
+      const reason = error instanceof CommitUnknown ? error.cause : error;
+      return runAgain(host, group, attempt, reason);
+    }
+    outcomes = resolved;
+  }
+  const again: { write: Write; error: DriverError }[] = [];
+  group.forEach((write, i) => {
+    const outcome = outcomes[i]!;
+    if ('value' in outcome) write.resolve(outcome.value);
+    else if (outcome.error instanceof DriverError) again.push({ write, error: outcome.error });
+    else write.reject(outcome.error);
+  });
+  for (const { write, error } of again) await runAgain(host, [write], attempt, error);
+}
+
+async function runOnce(host: GroupHost, group: readonly Write[]): Promise<readonly Outcome[]> {
+  const channel = await host.begin(group[0]!.tenant);
+  const entries = new Map<string, JournalEntry[]>();
+  const outcomes: Outcome[] = [];
+  try {
+    const alone = group.length === 1;
+    for (const write of group) outcomes.push(await runWrite(channel, write, entries, alone));
+    if (alone && 'error' in outcomes[0]!) {
+      await channel.rollback();
+      return outcomes;
+    }
+    const tx = new OpenTx(channel, [], true);
+    for (const [tenant, list] of entries) if (list.length > 0) await host.journal.append(tx, tenant, list);
+  } catch (error) {
+    await channel.rollback().catch(() => undefined);
+    throw error;
+  }
+  const journalled = [...entries].filter(([, list]) => list.length > 0);
+  try {
+    await channel.commit();
+  } catch (error) {
+    await channel.rollback().catch(() => undefined);
+    const unknown = error instanceof DriverError && error.kind === 'connection' && journalled.length > 0;
+    throw unknown ? new CommitUnknown(new Map(journalled), outcomes, error) : error;
+  }
+  if (journalled.length > 0) host.committed(journalled.map(([tenant]) => tenant));
+  return outcomes;
+}
+
+async function runWrite(
+  channel: Channel,
+  write: Write,
+  entries: Map<string, JournalEntry[]>,
+  alone: boolean,
+): Promise<Outcome> {
+  let list = entries.get(write.tenant);
+  if (!list) entries.set(write.tenant, (list = []));
+  const before = list.length;
+  const tx = new OpenTx(channel, list, alone);
+  try {
+    const value = await write.work(tx);
+    if (tx.inSavepoint) await channel.release();
+    return { value };
+  } catch (error) {
+    list.length = before;
+    if (!alone) {
+      if (tx.inSavepoint && !channel.lost()) await channel.rollbackTo();
+      if (channel.lost()) throw error;
+    }
+    return { error };
+  } finally {
+    tx.end();
+  }
+}
+
+/** What failed as a whole is run again, one by one where a sibling may be to blame, a bounded number of times. */
+async function runAgain(host: GroupHost, group: readonly Write[], attempt: number, error: unknown): Promise<void> {
+  if (!(error instanceof DriverError)) {
+    if (group.length === 1) return rejectAll(group, error);
+    for (const write of group) await commitGroup(host, [write], attempt + 1);
+    return;
+  }
+  const hopeless = error.kind === 'full' || error.kind === 'failed' || error.kind === 'busy';
+  if (attempt >= ATTEMPTS || (hopeless && group.length === 1)) return rejectAll(group, toCairnError(error));
+  if (error.kind === 'connection') {
+    await sleep(Math.min(1000, 25 * 2 ** attempt) * (0.5 + Math.random()));
+    return commitGroup(host, group, attempt + 1);
+  }
+  if (group.length === 1) await sleep(Math.random() * 10 * attempt);
+  for (const write of group) await commitGroup(host, [write], attempt + 1);
+}
+
+async function resolveUnknown(host: GroupHost, lost: CommitUnknown): Promise<readonly Outcome[] | 'absent' | 'unknown'> {
+  const [tenant, entries] = [...lost.entries][0]!;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    try {
+      const channel = await host.begin(tenant);
+      try {
+        const landed = await host.journal.landed(new OpenTx(channel, [], true), tenant, entries);
+        if (landed) host.committed(lost.entries.keys());
+        return landed ? lost.outcomes : 'absent';
+      } finally {
+        await channel.rollback().catch(() => undefined);
+      }
+    } catch {
+      await sleep(Math.min(1000, 25 * 2 ** attempt));
+    }
+  }
+  return 'unknown';
+}
+
+const unknownOutcome = (cause: unknown) =>
+  new CairnError(
+    'COMMIT_UNKNOWN',
+    'the connection to the database was lost at COMMIT, so this may or may not have been written: ask again with the same id or Idempotency-Key',
+    undefined,
+    cause,
+  );
+
+function rejectAll(group: readonly Write[], error: unknown): void {
+  for (const write of group) write.reject(error);
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What the caller of an operation is told when the database failed. */
+export function toCairnError(error: unknown): unknown {
+  if (!(error instanceof DriverError)) return error;
+  const reason = error.message;
+  switch (error.kind) {
+    case 'full':
+      return new CairnError('STORAGE_FULL', `the disk is full, nothing was written: ${reason}`, undefined, error);
+    case 'failed':
+      return new CairnError('STORAGE_FAILED', `the storage failed: ${reason}`, undefined, error);
+    case 'busy':
+      return new CairnError('OVERLOADED', `the database stayed locked, nothing was written: ${reason}`, undefined, error);
+    default:
+      return new CairnError('DATABASE_UNAVAILABLE', `the database cannot be reached: ${reason}`, undefined, error);
+  }
+}
+
+class OpenTx implements Tx {
+  readonly #channel: Channel;
+  readonly #entries: JournalEntry[];
+  readonly #alone: boolean;
+  #ended = false;
+  inSavepoint = false;
+
+  constructor(channel: Channel, entries: JournalEntry[], alone: boolean) {
+    this.#channel = channel;
+    this.#entries = entries;
+    this.#alone = alone;
+  }
+
+  get journalled(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  journal(entry: JournalEntry): void {
+    this.#use();
+    this.#entries.push(entry);
+  }
+
+  all<R>(query: Sql): Promise<R[]> {
+    return this.#use().all<R>(query);
+  }
+
+  async get<R>(query: Sql): Promise<R | undefined> {
+    return (await this.#use().all<R>(query))[0];
+  }
+
+  async run(query: Sql): Promise<number> {
+    await this.#writes();
+    return this.#channel.run(query);
+  }
+
+  async returning<R>(query: Sql): Promise<R[]> {
+    await this.#writes();
+    return this.#channel.all<R>(query);
+  }
+
+  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.#writes();
+    return this.#channel.insert(table, rows);
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  #use(): Channel {
+    if (this.#ended) throw new Error('a transaction was used after its end');
+    return this.#channel;
+  }
+
+  /** A savepoint is opened only once there is something to undo. */
+  async #writes(): Promise<void> {
+    this.#use();
+    if (this.#alone || this.inSavepoint) return;
+    this.inSavepoint = true;
+    await this.#channel.savepoint();
+  }
+}

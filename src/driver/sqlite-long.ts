@@ -1,0 +1,53 @@
+/** Reads that may be long, on a thread with a connection of its own, so that the event loop stays free. */
+import { Worker } from 'node:worker_threads';
+import { CairnError } from '../model/errors.js';
+import type { Param } from './sql.js';
+
+type Answer = { id: number; rows: unknown[] } | { id: number; error: string };
+type Waiting = { resolve: (rows: unknown[]) => void; reject: (error: unknown) => void };
+
+export class LongReader {
+  readonly #path: string;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #next = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  all<R>(text: string, params: readonly Param[]): Promise<R[]> {
+    const worker = (this.#worker ??= this.#start());
+    const id = ++this.#next;
+    return new Promise<R[]>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (rows: unknown[]) => void, reject });
+      worker.ref();
+      worker.postMessage({ id, text, params });
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./sqlite-long-thread.js', import.meta.url), { workerData: { path: this.#path } });
+    worker.on('message', (answer: Answer) => {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if (this.#waiting.size === 0) worker.unref();
+      if ('rows' in answer) waiting?.resolve(answer.rows);
+      else waiting?.reject(new CairnError('STORAGE_FAILED', answer.error));
+    });
+    const ended = (reason: unknown) => {
+      this.#worker = undefined;
+      for (const { reject } of this.#waiting.values()) {
+        reject(new CairnError('STORAGE_FAILED', `the reading thread ended: ${String(reason)}`));
+      }
+      this.#waiting.clear();
+    };
+    worker.on('error', ended);
+    worker.on('exit', ended);
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+}

@@ -1,0 +1,130 @@
+/** Opens an SQLite file with the DatabaseSync API: Node's own where it is stable, a prebuilt twin on Node 20. */
+import { DriverError } from './driver.js';
+import type { Param } from './sql.js';
+
+/** What is used of the API, which both libraries share. */
+interface Statement {
+  all(...params: (string | number | null)[]): unknown[];
+  run(...params: (string | number | null)[]): { changes: number | bigint };
+}
+interface Database {
+  readonly isTransaction: boolean;
+  exec(text: string): void;
+  prepare(text: string): Statement;
+  close(): void;
+}
+type DatabaseConstructor = new (path: string, options: { timeout: number }) => Database;
+
+async function databaseClass(): Promise<DatabaseConstructor> {
+  const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
+  const builtIn = major > 22 || (major === 22 && minor >= 13);
+  const library = (await import(builtIn ? 'node:sqlite' : '@photostructure/sqlite')) as { DatabaseSync: DatabaseConstructor };
+  return library.DatabaseSync;
+}
+
+const STATEMENT_LIMIT = 1000;
+
+/** One connection with its prepared statements. Synchronous: SQLite is. */
+export class SqliteConnection {
+  readonly #db: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  private constructor(db: Database) {
+    this.#db = db;
+  }
+
+  static async open(path: string): Promise<SqliteConnection> {
+    const DatabaseSync = await databaseClass();
+    try {
+      const db = new DatabaseSync(path, { timeout: 0 });
+      const connection = new SqliteConnection(db);
+      // FULL: a commit is on the disk before it is acknowledged. secure_delete: what is erased is overwritten.
+      for (const pragma of ['synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON']) {
+        db.exec(`PRAGMA ${pragma}`);
+      }
+      return connection;
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  exec(text: string): void {
+    try {
+      this.#db.exec(text);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  all<R>(text: string, params: readonly Param[] = []): R[] {
+    try {
+      return this.#prepare(text).all(...bind(params)) as R[];
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  run(text: string, params: readonly Param[] = []): number {
+    try {
+      return Number(this.#prepare(text).run(...bind(params)).changes);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #prepare(text: string) {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      // Shapes of statements are few; the bound is against a defect, not a habit.
+      if (this.#statements.size >= STATEMENT_LIMIT) this.#statements.clear();
+      statement = this.#db.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+}
+
+function bind(params: readonly Param[]): (string | number | null)[] {
+  for (let i = 0; i < params.length; i++) {
+    if (typeof params[i] === 'object' && params[i] !== null) {
+      return params.map((param) =>
+        typeof param === 'object' && param !== null ? JSON.stringify(param) : (param as string | number | null),
+      );
+    }
+  }
+  return params as (string | number | null)[];
+}
+
+const PRIMARY = 0xff;
+
+function translate(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode;
+  if (typeof code !== 'number') return error;
+  const message = (error as Error).message;
+  switch (code & PRIMARY) {
+    case 5: // BUSY
+    case 6: // LOCKED
+      return new DriverError('busy', message, error);
+    case 13: // FULL
+      return new DriverError('full', message, error);
+    case 10: // IOERR
+    case 8: // READONLY
+    case 11: // CORRUPT
+    case 14: // CANTOPEN
+    case 26: // NOTADB
+      return new DriverError('failed', message, error);
+    case 19: // CONSTRAINT
+      return new DriverError('conflict', message, error);
+    default:
+      return error;
+  }
+}

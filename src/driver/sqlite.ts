@@ -1,0 +1,342 @@
+/** SQLite: one connection that writes in groups, one that reads, and a thread for reads that may be long. */
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { CairnError } from '../model/errors.js';
+import { type Driver, DriverError, type DriverOptions, type MigrationReport, type Query, type Table, type Tx } from './driver.js';
+import { type Channel, commitGroup, GROUP_LIMIT, QUEUE_LIMIT, sleep, toCairnError, type Write } from './group.js';
+import { type AppliedMigration, bootstrap, checksumOf, migrations, pending, statementsOf } from './migrate.js';
+import { compile, type Param, type Sql } from './sql.js';
+import { LongReader } from './sqlite-long.js';
+import { SqliteConnection } from './sqlite-open.js';
+
+const LOCK_WAIT_MS = 30_000;
+/** How often another process's commits are looked for while someone listens. */
+const WATCH_MS = 100;
+/** Contention that was seen counts as lasting this long. */
+const CONTENTION_MS = 1000;
+/** A process that holds the lock for long makes a short gap now and then, in case another waits unseen. */
+const GAP_EVERY_MS = 25;
+
+export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
+  const path = file === ':memory:' ? file : resolve(file);
+  if (path === ':memory:') {
+    throw new CairnError('INVALID_INPUT', 'an in-memory database would lose everything: name a file');
+  }
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const writer = await SqliteConnection.open(path);
+    await withRetry(() => writer.exec('PRAGMA journal_mode = WAL'));
+    const reader = await SqliteConnection.open(path);
+    return new SqliteDriver(path, writer, reader, options);
+  } catch (error) {
+    throw toCairnError(error);
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly dialect = 'sqlite';
+  readonly location: string;
+  readonly #writer: SqliteConnection;
+  readonly #reader: SqliteConnection;
+  readonly #long: LongReader;
+  readonly #options: DriverOptions;
+  readonly #queue: Write[] = [];
+  readonly #listeners = new Set<(tenant: string | undefined) => void>();
+  #pump: Promise<void> | undefined;
+  #snapshots: Promise<unknown> | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #seenByReader = 0;
+  #seenByWriter = 0;
+  #contendedUntil = 0;
+  #lastGap = 0;
+  #closed: Promise<void> | undefined;
+  #commits = 0;
+  #written = 0;
+
+  constructor(path: string, writer: SqliteConnection, reader: SqliteConnection, options: DriverOptions) {
+    this.location = path;
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#long = new LongReader(path);
+    this.#options = options;
+  }
+
+  now(): number {
+    return Date.now() + (this.#options.clock_offset_ms?.() ?? 0);
+  }
+
+  at(_tenant: string): Query {
+    return this.#query;
+  }
+
+  readonly #query: Query = {
+    all: async <R>(query: Sql) => {
+      // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
+      while (this.#snapshots) await this.#snapshots;
+      return this.#readAll<R>(query);
+    },
+    get: async <R>(query: Sql) => {
+      while (this.#snapshots) await this.#snapshots;
+      return this.#readAll<R>(query)[0];
+    },
+  };
+
+  async snapshot<T>(_tenant: string, read: (query: Query) => Promise<T>): Promise<T> {
+    while (this.#snapshots) await this.#snapshots;
+    let done = () => {};
+    this.#snapshots = new Promise<void>((resolve) => (done = resolve));
+    try {
+      this.#reader.exec('BEGIN');
+      return await read({
+        all: async <R>(query: Sql) => this.#readAll<R>(query),
+        get: async <R>(query: Sql) => this.#readAll<R>(query)[0],
+      });
+    } finally {
+      if (this.#reader.inTransaction) this.#reader.exec('COMMIT');
+      this.#snapshots = undefined;
+      done();
+    }
+  }
+
+  #readAll<R>(query: Sql): R[] {
+    const { text, params } = compile(query, 'sqlite');
+    try {
+      return this.#reader.all<R>(text, params);
+    } catch (error) {
+      throw toCairnError(error);
+    }
+  }
+
+  async long<R>(_tenant: string, query: Sql): Promise<R[]> {
+    const { text, params } = compile(query, 'sqlite');
+    return this.#long.all<R>(text, params);
+  }
+
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+    if (this.#queue.length >= QUEUE_LIMIT) {
+      return Promise.reject(
+        new CairnError('OVERLOADED', `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`),
+      );
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ tenant, work, resolve: resolve as (value: unknown) => void, reject });
+      this.#pump ??= this.#drain();
+    });
+  }
+
+  system<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.write('', work);
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        // Everyone who is ready in this turn of the event loop joins the group.
+        await new Promise((resolve) => setImmediate(resolve));
+        const group = this.#queue.splice(0, GROUP_LIMIT);
+        let started = 0;
+        const begin = async () => {
+          await this.#lock();
+          if (started === 0) group.push(...this.#queue.splice(0, GROUP_LIMIT - group.length));
+          started = performance.now();
+          return new SqliteChannel(this.#writer);
+        };
+        await commitGroup({ journal: this.#options.journal, begin, committed: this.#tellAll }, group);
+        this.#commits++;
+        this.#written += group.length;
+        await this.#yieldToOthers(performance.now() - started);
+      }
+    } finally {
+      this.#pump = undefined;
+    }
+  }
+
+  /** Takes the write lock without blocking the event loop, which also serves leases and streams. */
+  async #lock(): Promise<void> {
+    const start = performance.now();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        this.#writer.exec('BEGIN IMMEDIATE');
+        break;
+      } catch (error) {
+        if (!(error instanceof DriverError) || error.kind !== 'busy') throw error;
+        this.#contendedUntil = performance.now() + CONTENTION_MS;
+        if (performance.now() - start > LOCK_WAIT_MS) {
+          throw new DriverError('busy', `another process held the write lock for ${LOCK_WAIT_MS / 1000} s`, error);
+        }
+      }
+      // Short at first, since a commit takes less than a timer's millisecond; then with jitter, so that waiters spread.
+      if (attempt % 8 < 6) await new Promise((resolve) => setImmediate(resolve));
+      else await sleep(1 + Math.random() * Math.min(attempt / 8, 8));
+    }
+    const version = this.#dataVersion(this.#writer);
+    if (version !== this.#seenByWriter) {
+      if (this.#seenByWriter > 0) this.#contendedUntil = performance.now() + CONTENTION_MS;
+      this.#seenByWriter = version;
+    }
+  }
+
+  /** SQLite's lock is not fair: after a commit under contention, stand back for as long as the write took. */
+  async #yieldToOthers(took: number): Promise<void> {
+    const now = performance.now();
+    if (now < this.#contendedUntil) await sleep(Math.min(Math.max(took, 1), 50));
+    else if (now - this.#lastGap > GAP_EVERY_MS && this.#queue.length > 0) await sleep(1);
+    else return;
+    this.#lastGap = performance.now();
+  }
+
+  #dataVersion(connection: SqliteConnection): number {
+    return connection.all<{ data_version: number }>('PRAGMA data_version')[0]!.data_version;
+  }
+
+  onCommit(listener: (tenant: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    this.#watch ??= this.#watchOthers();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) {
+        clearInterval(this.#watch);
+        this.#watch = undefined;
+      }
+    };
+  }
+
+  #watchOthers(): NodeJS.Timeout {
+    return setInterval(() => {
+      if (this.#snapshots || this.#closed) return;
+      const version = this.#dataVersion(this.#reader);
+      if (version === this.#seenByReader) return;
+      this.#seenByReader = version;
+      this.#tell(undefined);
+    }, WATCH_MS).unref();
+  }
+
+  #tell(tenant: string | undefined): void {
+    for (const listener of this.#listeners) listener(tenant);
+  }
+
+  readonly #tellAll = (tenants: Iterable<string>): void => {
+    for (const tenant of tenants) this.#tell(tenant);
+  };
+
+  async migrate(): Promise<MigrationReport> {
+    try {
+      await this.#lock();
+      try {
+        for (const text of bootstrap.sqlite) this.#writer.exec(text);
+        const applied = this.#writer.all<AppliedMigration>('SELECT version, checksum FROM schema_migrations ORDER BY version');
+        const missing = pending(applied, 'sqlite');
+        for (const migration of missing) {
+          for (const text of statementsOf(migration, 'sqlite')) this.#writer.exec(text);
+          this.#writer.run('INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)', [
+            migration.version,
+            migration.name,
+            checksumOf(migration, 'sqlite'),
+            Date.now(),
+          ]);
+        }
+        this.#writer.exec('COMMIT');
+        return { applied: missing.map(({ name }) => name), version: migrations.length };
+      } finally {
+        if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK');
+      }
+    } catch (error) {
+      throw toCairnError(error);
+    }
+  }
+
+  async integrity(): Promise<string[]> {
+    const rows = await this.#long.all<{ integrity_check: string }>('PRAGMA integrity_check', []);
+    return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+  }
+
+  figures(): Readonly<Record<string, number>> {
+    return { write_groups: this.#commits, writes: this.#written, writes_waiting: this.#queue.length };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      clearInterval(this.#watch);
+      while (this.#pump) await this.#pump;
+      while (this.#snapshots) await this.#snapshots;
+      await this.#long.close();
+      this.#reader.close();
+      this.#writer.close();
+    })();
+    return this.#closed;
+  }
+}
+
+class SqliteChannel implements Channel {
+  readonly #connection: SqliteConnection;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+  }
+
+  async all<R>(query: Sql): Promise<R[]> {
+    const { text, params } = compile(query, 'sqlite');
+    return this.#connection.all<R>(text, params);
+  }
+
+  async run(query: Sql): Promise<number> {
+    const { text, params } = compile(query, 'sqlite');
+    return this.#connection.run(text, params);
+  }
+
+  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
+    const text = insertText(table);
+    for (const row of rows) this.#connection.run(text, row);
+  }
+
+  async savepoint(): Promise<void> {
+    this.#connection.run('SAVEPOINT op');
+  }
+
+  async release(): Promise<void> {
+    this.#connection.run('RELEASE op');
+  }
+
+  async rollbackTo(): Promise<void> {
+    this.#connection.run('ROLLBACK TO op');
+    this.#connection.run('RELEASE op');
+  }
+
+  async commit(): Promise<void> {
+    this.#connection.run('COMMIT');
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#connection.inTransaction) this.#connection.run('ROLLBACK');
+  }
+
+  /** A full disk or an I/O error makes SQLite roll back the whole transaction by itself. */
+  lost(): boolean {
+    return !this.#connection.inTransaction;
+  }
+}
+
+const insertTexts = new WeakMap<Table, string>();
+
+function insertText(table: Table): string {
+  let text = insertTexts.get(table);
+  if (text === undefined) {
+    const names = Object.keys(table.columns);
+    text = `INSERT INTO ${table.name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+    insertTexts.set(table, text);
+  }
+  return text;
+}
+
+/** For the moments in which even a read can meet a lock: switching to WAL, recovery after a crash. */
+async function withRetry(action: () => void): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof DriverError) || error.kind !== 'busy' || attempt > 500) throw error;
+      await sleep(5 + Math.random() * 15);
+    }
+  }
+}

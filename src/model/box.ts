@@ -1,0 +1,55 @@
+/** A box: an ordered set of references to cards, append-only inside, with a revision. */
+import { z } from 'zod';
+import { card } from './card.js';
+import { instant } from './common.js';
+import { anyId } from './ids.js';
+import { jsonObject } from './json.js';
+
+export const MAX_BOX_CARDS = 10_000;
+
+export const cardIds = z.array(anyId).max(MAX_BOX_CARDS).describe('In order; a repeated id counts once');
+
+/** How many of a box's last cards an answer shows: 200 unless given, clamped to 1..500. */
+export const tailLimit = z
+  .int()
+  .optional()
+  .describe('How many of the last cards to show: 200 unless given, clamped to 1..500');
+
+export const boxAccess = z.enum(['read', 'write']);
+
+export const box = z.object({
+  box_id: z.string(),
+  project_id: z.string(),
+  agent_id: z.string().nullable().describe('Whose box it is; null for the tenant itself'),
+  card_ids: z.array(z.string()).describe('The last cards, in order'),
+  length: z.int().describe('How many cards the box holds'),
+  revision: z.int().describe('Rises with every change'),
+  sealed_at: instant.nullable(),
+  forked_from: z.object({ box_id: z.string(), revision: z.int() }).nullable(),
+  metadata: jsonObject,
+  created_at: instant,
+  updated_at: instant,
+});
+export type Box = z.output<typeof box>;
+
+export const hydratedBox = box.extend({
+  cards: z.array(card).optional().describe('The cards behind card_ids, when hydrated'),
+});
+export type HydratedBox = z.output<typeof hydratedBox>;
+
+export const appendResult = z.object({
+  box_id: z.string(),
+  revision: z.int(),
+  length: z.int(),
+  appended: z.array(z.string()).describe('What this call added, in order'),
+  already_present: z.array(z.string()).describe('What was there before and stays where it was'),
+});
+export type AppendResult = z.output<typeof appendResult>;
+
+export const grant = z.object({
+  box_id: z.string(),
+  agent_id: z.string(),
+  access: boxAccess,
+  granted_at: instant,
+});
+export type Grant = z.output<typeof grant>;

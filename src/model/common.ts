@@ -1,0 +1,26 @@
+/** Shapes that every noun shares: times, roles, pages. */
+import { z } from 'zod';
+
+/** A moment on the wire: ISO 8601 with a zone on the way in, UTC with milliseconds on the way out. */
+export const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z' });
+
+export const toIso = (ms: number): string => new Date(ms).toISOString();
+export const toMs = (iso: string): number => Date.parse(iso);
+
+export const role = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(['user', 'assistant', 'system', 'tool']));
+
+/** The part of a list's input that every list takes. */
+export const pageInput = {
+  limit: z.int().min(1).max(500).optional().describe('How many to return, 100 unless given'),
+  cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
+  offset: z.int().min(0).max(10_000).optional().describe('How many to skip, instead of a cursor'),
+};
+
+/** The part of a list's output that every list has. */
+export const pageOutput = {
+  next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
+  total: z.int().nullable().describe('Exact, on the first page only; null with a cursor'),
+};

@@ -1,0 +1,48 @@
+/** Ids: what Cairn emits (UUIDv7), and what it accepts. */
+import { z } from 'zod';
+
+const random = new Uint8Array(10);
+let lastMs = 0;
+let counter = 0;
+
+/** A UUIDv7 that rises within the process, so that keys made here append to their index. */
+export function newId(now = Date.now()): string {
+  crypto.getRandomValues(random);
+  if (now > lastMs) {
+    lastMs = now;
+    counter = ((random[0]! & 0x07) << 8) | random[1]!;
+  } else if (++counter > 0xfff) {
+    lastMs++;
+    counter = 0;
+  }
+  const time = lastMs.toString(16).padStart(12, '0');
+  const sequence = counter.toString(16).padStart(3, '0');
+  const variant = (0x80 | (random[2]! & 0x3f)).toString(16);
+  let tail = '';
+  for (let i = 3; i < 10; i++) tail += random[i]!.toString(16).padStart(2, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}`;
+}
+
+export const NIL_ID = '00000000-0000-0000-0000-000000000000';
+
+export const uuid = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be a UUID')
+  .toLowerCase()
+  .meta({ format: 'uuid' });
+
+/** card_id, box_id, agent_id: any printable string. "." and ".." would vanish from a URL path. */
+export const anyId = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$/,
+    'must be 1 to 200 printable characters',
+  )
+  .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
+
+export const tenantId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');

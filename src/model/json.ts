@@ -1,0 +1,84 @@
+/** JSON as Cairn keeps it: what may be in it, how deep, and the zod schemas that check it without copying. */
+import { z } from 'zod';
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export const MAX_DEPTH = 64;
+
+/** Says what is wrong with a value, or nothing. Walks values that both databases must give back unaltered. */
+export function jsonFault(value: unknown, depth = 0, path = ''): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return textFault(value, path);
+    case 'number':
+      return Number.isFinite(value) ? undefined : `${at(path)} is ${value}, which JSON cannot hold`;
+    case 'boolean':
+      return undefined;
+    case 'object':
+      break;
+    default:
+      return `${at(path)} is a ${typeof value}, which JSON cannot hold`;
+  }
+  if (value === null) return undefined;
+  if (depth >= MAX_DEPTH) return `${at(path)} is nested deeper than ${MAX_DEPTH} levels`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = jsonFault(value[i], depth + 1, `${path}[${i}]`);
+      if (fault) return fault;
+    }
+    return undefined;
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    return `${at(path)} is not a plain object: convert it to JSON first`;
+  }
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    // An absent member and an undefined one are the same on the wire.
+    if (member === undefined) continue;
+    const fault = textFault(key, path) ?? jsonFault(member, depth + 1, path ? `${path}.${key}` : key);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+export function textFault(text: string, path = ''): string | undefined {
+  // PostgreSQL cannot store NUL in text, and UTF-8 cannot carry half a surrogate pair.
+  if (text.includes('\u0000')) return `${at(path)} contains a NUL character`;
+  if (!text.isWellFormed()) return `${at(path)} contains half of a surrogate pair`;
+  return undefined;
+}
+
+const at = (path: string) => (path ? `"${path}"` : 'the value');
+
+const refuse = (fault: string | undefined, ctx: z.RefinementCtx) => {
+  if (fault) ctx.addIssue({ code: 'custom', message: fault });
+};
+
+/** Any JSON value. */
+export const jsonValue = z
+  .unknown()
+  .superRefine((value, ctx) => refuse(value === undefined ? 'a value is needed' : jsonFault(value), ctx))
+  .meta({ description: 'any JSON value' }) as unknown as z.ZodType<Json>;
+
+/** A JSON object with members of any kind. */
+export const jsonObject = z
+  .unknown()
+  .superRefine((value, ctx) =>
+    refuse(
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? jsonFault(value)
+        : 'Invalid input: expected object',
+      ctx,
+    ),
+  )
+  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>;
+
+/** A string that both databases can hold. */
+export const text = (max: number, min = 0) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((value) => textFault(value) === undefined, 'contains NUL or half of a surrogate pair');
