@@ -14,6 +14,7 @@ export const foundation: Migration = {
     'packet_store',
     'packet_index',
     'requests',
+    'sweeps',
   ],
   statements: ({ id, int, json, table, compact }) => [
     `CREATE TABLE tenants (
@@ -126,6 +127,7 @@ export const foundation: Migration = {
       generation ${int} NOT NULL,
       root_packet_id ${id} NOT NULL,
       parent_ids ${json},
+      subject_ids ${json},
       erased_at ${int},
       PRIMARY KEY (tenant_id, seq)
     ) ${table}`,
@@ -157,5 +159,10 @@ export const foundation: Migration = {
       PRIMARY KEY (tenant_id, idempotency_key)
     ) ${compact}`,
     'CREATE INDEX requests_by_age ON requests (tenant_id, recorded_at)',
+
+    `CREATE TABLE sweeps (
+      tenant_id ${id} NOT NULL PRIMARY KEY,
+      swept_at ${int} NOT NULL
+    ) ${compact}`,
   ],
 };

@@ -1,0 +1,37 @@
+/** cairndb: the library in process, with no server. */
+import type { Api } from './contract/api.js';
+import { DEFAULT_TENANT, Store, type StoreOptions } from './service/open.js';
+
+export type { Api, CallOptions } from './contract/api.js';
+export type { AppendResult, Box, Grant, HydratedBox } from './model/box.js';
+export type { Card } from './model/card.js';
+export { CairnError, type ErrorCode } from './model/errors.js';
+export type { Json, JsonObject } from './model/json.js';
+export type { Caller, Key } from './model/key.js';
+export type { Packet, WriteResult } from './model/packet.js';
+
+export interface OpenOptions extends StoreOptions {
+  /** Whose memory it is; `default` unless given. */
+  readonly tenant?: string;
+  /** The agent that calls are made as; the tenant itself unless given. */
+  readonly agent?: string;
+}
+
+export interface Cairn extends Api {
+  /** Drains what is under way, then closes the database. */
+  close(): Promise<void>;
+}
+
+/** Opens a store in this process. Several processes may open the same database. */
+export async function openCairn(options: OpenOptions): Promise<Cairn> {
+  const { tenant = DEFAULT_TENANT, agent = null, ...rest } = options;
+  const store = await Store.open(rest);
+  try {
+    await store.ensureTenant(tenant);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
+  return { ...api, close: () => store.close() };
+}

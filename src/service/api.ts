@@ -1,0 +1,66 @@
+/** The Api of a caller on a store: checks the input and the role, then runs the use case. */
+import type { z } from 'zod';
+import type { Api, ApiByName, CallOptions } from '../contract/api.js';
+import type { Access, Operation } from '../contract/operation.js';
+import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
+import { CairnError } from '../model/errors.js';
+import type { Caller, KeyRole } from '../model/key.js';
+import * as boxes from './boxes.js';
+import * as cards from './cards.js';
+import * as lifetime from './lifetime.js';
+import * as packets from './packets.js';
+import type { Call, Runtime } from './runtime.js';
+import { auth, events, keys } from './system.js';
+
+type UseCase<O extends Operation> = (
+  call: Call,
+  input: z.output<O['input']>,
+) => O extends { stream: true } ? AsyncIterable<z.output<O['output']>> : Promise<z.output<O['output']>>;
+
+type UseCases = {
+  [G in keyof Operations]: { [V in keyof Operations[G]]: Operations[G][V] extends Operation ? UseCase<Operations[G][V]> : never };
+};
+
+/** One function for every entry of the table: the compiler says which is missing. */
+const useCases: UseCases = { cards, boxes, packets, events, lifetime, keys, auth };
+
+const rank: Record<KeyRole, number> = { read: 1, write: 2, admin: 3 };
+const needed: Record<Access, number> = { open: 0, read: 1, write: 2, admin: 3 };
+
+export function apiFor(runtime: Runtime, caller: Caller): Api {
+  const api: Record<string, Record<string, unknown>> = {};
+  for (const operation of allOperations) {
+    const useCase = (useCases as unknown as ApiByName)[operation.group]![operation.verb] as unknown as UseCase<Operation>;
+    const group = (api[operation.group] ??= {});
+    const call = (input: unknown, options: CallOptions = {}) => {
+      checkRole(operation, caller);
+      const parsed = parseInput(operation, input ?? {});
+      return useCase({ ...runtime, operation: operation.name, caller, tenant: caller.tenant_id, options }, parsed);
+    };
+    group[operation.verb] = operation.stream ? call : async (input: unknown, options?: CallOptions) => call(input, options);
+  }
+  return api as unknown as Api;
+}
+
+function checkRole(operation: NamedOperation, caller: Caller): void {
+  if (rank[caller.role] >= needed[operation.access]) return;
+  throw new CairnError('FORBIDDEN', `${operation.name} needs the role ${operation.access}, this key has ${caller.role}`, {
+    rule: 'key_role',
+  });
+}
+
+function parseInput(operation: NamedOperation, input: unknown): Record<string, unknown> {
+  const parsed = operation.input.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.slice(0, 20).map(describeIssue);
+  throw new CairnError('INVALID_INPUT', `${operation.name}: ${errors[0]}`, { errors });
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const where = issue.path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`)).join('');
+  if (issue.code === 'unrecognized_keys') {
+    const names = issue.keys.slice(0, 10).map((key) => `"${key}"`);
+    return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
+  }
+  return where ? `${where}: ${issue.message}` : issue.message;
+}

@@ -1,0 +1,46 @@
+/** Who may do what with a box: it belongs to its creator, and may be granted. */
+import type { Query, Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import { type BoxRow, findBox, findGrant, lockBox } from '../store/boxes.js';
+import type { Call } from './runtime.js';
+
+export type Need = 'read' | 'write' | 'own';
+
+/** The box, if it is there and the caller may do this; a key without an agent acts for the whole tenant. */
+export async function openBox(call: Call, query: Query, box_id: string, need: Need): Promise<BoxRow> {
+  return permitted(call, query, box_id, await findBox(query, call.tenant, box_id), need);
+}
+
+/** The same, and nobody else changes the box until the commit. */
+export async function openBoxLocked(call: Call, tx: Tx, box_id: string, need: Need): Promise<BoxRow> {
+  return permitted(call, tx, box_id, await lockBox(tx, call.tenant, box_id), need);
+}
+
+async function permitted(call: Call, query: Query, box_id: string, box: BoxRow | undefined, need: Need): Promise<BoxRow> {
+  if (!box) throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
+  if (!(await mayUse(call, query, box, need))) {
+    const wanted = need === 'own' ? 'change the grants of' : need;
+    throw new CairnError('FORBIDDEN', `agent ${call.caller.agent_id} may not ${wanted} box ${box_id}: ask its owner for a grant`, {
+      rule: 'box_owner_or_grant',
+      box_id,
+    });
+  }
+  return box;
+}
+
+export async function mayUse(call: Call, query: Query, box: BoxRow, need: Need): Promise<boolean> {
+  const agent = call.caller.agent_id;
+  if (agent === null || box.agent_id === agent) return true;
+  if (need === 'own') return false;
+  const grant = await findGrant(query, call.tenant, box.box_id, agent);
+  return grant !== undefined && (need === 'read' || grant.access === 'write');
+}
+
+/** Whose a new box is: the key's agent, or the one that the body names. */
+export function ownerOf(call: Call, named: string | undefined): string | null {
+  const agent = call.caller.agent_id;
+  if (agent !== null && named !== undefined && named !== agent) {
+    throw new CairnError('FORBIDDEN', `this key acts as agent ${agent} and cannot act for ${named}`, { rule: 'key_agent' });
+  }
+  return agent ?? named ?? null;
+}

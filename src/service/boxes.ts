@@ -1,0 +1,447 @@
+/** Use cases of boxes. */
+import type { z } from 'zod';
+import type { boxes as operations } from '../contract/boxes.js';
+import { canonical, sha256 } from '../domain/canonical.js';
+import type { Query, Tx } from '../driver/driver.js';
+import type { AppendResult, Box, Grant } from '../model/box.js';
+import { toIso } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Json, JsonObject } from '../model/json.js';
+import {
+  type BoxRow,
+  countBoxes,
+  countEntries,
+  type Entry,
+  entriesAfter,
+  findBox,
+  findBoxes,
+  type GrantRow,
+  insertBox,
+  insertEntries,
+  listBoxes,
+  listGrants,
+  lockBox,
+  presentCards,
+  putGrant,
+  removeEntriesFrom,
+  removeGrant,
+  sealBox,
+  segmentsOf,
+  tailOf,
+  updateBox,
+} from '../store/boxes.js';
+import { findCards, isVisible, knownCards, toCard } from '../store/cards.js';
+import { lockSweeps } from '../store/lifetime.js';
+import { mayUse, openBox, openBoxLocked, ownerOf } from './box-access.js';
+import { distinctIds, unknownCards } from './cards.js';
+import { listPage } from './pages.js';
+import type { Call } from './runtime.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const DEFAULT_TAIL = 200;
+const clampTail = (limit = DEFAULT_TAIL) => Math.min(500, Math.max(1, limit));
+
+function describe(call: Call, row: BoxRow): Omit<Box, 'card_ids'> {
+  return {
+    box_id: row.box_id,
+    project_id: call.tenant,
+    agent_id: row.agent_id,
+    length: row.length,
+    revision: row.revision,
+    sealed_at: row.sealed_at === null ? null : toIso(row.sealed_at),
+    forked_from:
+      row.base_box_id === null ? null : { box_id: row.base_box_id, revision: row.base_revision! },
+    metadata: JSON.parse(row.metadata) as JsonObject,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+  };
+}
+
+async function show(call: Call, query: Query, row: BoxRow, limit?: number): Promise<Box> {
+  const entries = await tailOf(query, call.tenant, await segmentsOf(query, call.tenant, row), clampTail(limit));
+  return { ...describe(call, row), card_ids: entries.map(({ card_id }) => card_id) };
+}
+
+async function showAgain(call: Call, query: Query, box_id: string): Promise<Box> {
+  return show(call, query, await openBox(call, query, box_id, 'read'));
+}
+
+async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
+  if (card_ids.length === 0) return;
+  const known = await knownCards(tx, call.tenant, card_ids, now);
+  const missing = card_ids.filter((id) => !known.has(id));
+  if (missing.length > 0) throw unknownCards('card_ids', missing);
+}
+
+const refuseSealed = (box: BoxRow) => {
+  if (box.sealed_at !== null) {
+    throw new CairnError('BOX_SEALED', `box ${box.box_id} was sealed at ${toIso(box.sealed_at)}: fork it to go on`);
+  }
+};
+
+/** What only an id that the client chose needs: to recognise the same request again. */
+const sentHash = (id: string | undefined, input: object): string | null =>
+  id === undefined ? null : sha256(canonical(input as Json));
+
+/** The box that has this id already, if it came of the same request. */
+function sameBox(row: BoxRow, sent: string | null): void {
+  if (row.sent_hash !== sent) {
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `box ${row.box_id} exists and was made otherwise: use a new box_id`);
+  }
+}
+
+interface NewBox {
+  readonly box_id: string;
+  readonly agent_id: string | null;
+  readonly metadata: JsonObject | undefined;
+  readonly sent_hash: string | null;
+  readonly length: number;
+  readonly next_position?: number;
+  readonly base?: { readonly box_id: string; readonly revision: number };
+}
+
+async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<BoxRow> {
+  const row: BoxRow = {
+    box_id: box.box_id,
+    agent_id: box.agent_id,
+    revision: 1,
+    length: box.length,
+    next_position: box.next_position ?? box.length + 1,
+    base_box_id: box.base?.box_id ?? null,
+    base_revision: box.base?.revision ?? null,
+    base_until: null,
+    sealed_at: null,
+    metadata: canonical(box.metadata ?? {}),
+    sent_hash: box.sent_hash,
+    created_at: now,
+    updated_at: now,
+  };
+  await insertBox(tx, call.tenant, row);
+  return row;
+}
+
+export async function create(call: Call, input: In<'create'>): Promise<Box> {
+  const agent_id = ownerOf(call, input.agent_id);
+  const card_ids = [...new Set(input.card_ids)];
+  const sent_hash = sentHash(input.box_id, input);
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const box_id = input.box_id ?? newId();
+      if (input.box_id !== undefined) {
+        const existing = await findBox(tx, call.tenant, box_id);
+        if (existing) {
+          sameBox(existing, sent_hash);
+          return show(call, tx, existing);
+        }
+      }
+      await requireKnown(call, tx, card_ids, now);
+      const row = await makeBox(call, tx, { box_id, agent_id, metadata: input.metadata, sent_hash, length: card_ids.length }, now);
+      await insertEntries(tx, call.tenant, box_id, 1, 1, card_ids);
+      tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
+      return { ...describe(call, row), card_ids: card_ids.slice(-DEFAULT_TAIL) };
+    },
+    remember: ({ box_id }) => box_id,
+    again: (query, kept) => showAgain(call, query, kept as string),
+  });
+}
+
+export function load(call: Call, input: In<'load'>): Promise<Box> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const row = await openBox(call, query, input.box_id, 'read');
+    if (input.revision === undefined) return show(call, query, row, input.limit);
+    const segments = await segmentsAt(call, query, row, input.revision);
+    const entries = await tailOf(query, call.tenant, segments, clampTail(input.limit));
+    const length = await countEntries(query, call.tenant, segments);
+    return { ...describe(call, row), revision: input.revision, length, card_ids: entries.map(({ card_id }) => card_id) };
+  });
+}
+
+function segmentsAt(call: Call, query: Query, row: BoxRow, revision = row.revision) {
+  if (revision > row.revision) {
+    throw new CairnError('INVALID_INPUT', `box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`);
+  }
+  return segmentsOf(query, call.tenant, row, revision);
+}
+
+export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'load_batch'>> {
+  const ids = distinctIds('box_ids', input.box_ids);
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const rows = await findBoxes(query, call.tenant, ids);
+    const boxes: Out<'load_batch'>['boxes'] = [];
+    const missing_box_ids: string[] = [];
+    const missing_card_ids = new Set<string>();
+    for (const id of ids) {
+      const row = rows.get(id);
+      // A box that the caller may not see is as good as missing, as in any list.
+      if (!row || !(await mayUse(call, query, row, 'read'))) {
+        missing_box_ids.push(id);
+        continue;
+      }
+      const box = await show(call, query, row, input.limit);
+      if (!input.hydrate) {
+        boxes.push(box);
+        continue;
+      }
+      const { cards, missing } = await hydrate(call, query, row, box.card_ids);
+      for (const one of missing) missing_card_ids.add(one);
+      boxes.push({ ...box, cards });
+    }
+    return { boxes, missing_box_ids, missing_card_ids: [...missing_card_ids] };
+  });
+}
+
+/** The cards behind ids, as the box shows them: a sealed box as of its sealing. */
+async function hydrate(call: Call, query: Query, row: BoxRow, card_ids: readonly string[]) {
+  const found = card_ids.length > 0 ? await findCards(query, call.tenant, card_ids) : new Map();
+  const moment = row.sealed_at ?? call.driver.now();
+  const missing = card_ids.filter((id) => !found.has(id) || !isVisible(found.get(id)!, moment));
+  const gone = new Set(missing);
+  return { cards: card_ids.filter((id) => !gone.has(id)).map((id) => toCard(call.tenant, found.get(id)!)), missing };
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const viewer = call.caller.agent_id;
+  const { rows, ...page } = await listPage<BoxRow, string>(call, {
+    input,
+    filters: { agent_id: input.agent_id ?? null },
+    key: 'string',
+    keyOf: (row) => row.box_id,
+    read: (request) => listBoxes(driver.at(tenant), tenant, viewer, input.agent_id, request),
+    count: countBoxes(tenant, viewer, input.agent_id),
+  });
+  return { boxes: rows.map((row) => describe(call, row)), ...page };
+}
+
+export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
+  const { tenant } = call;
+  if (input.tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
+    throw new CairnError('INVALID_INPUT', 'tail gives the last cards and goes with neither limit, cursor nor offset');
+  }
+  return call.driver.snapshot(tenant, async (query) => {
+    const row = await openBox(call, query, input.box_id, 'read');
+    const segments = await segmentsAt(call, query, row, input.revision);
+    const total = async () =>
+      input.revision === undefined ? row.length : await countEntries(query, tenant, segments);
+    const { rows, ...page } =
+      input.tail !== undefined
+        ? { rows: await tailOf(query, tenant, segments, input.tail), next_cursor: null, total: await total() }
+        : await listPage<Entry, number>(call, {
+            input,
+            filters: { box_id: input.box_id, revision: input.revision ?? null },
+            key: 'number',
+            keyOf: ({ position }) => position,
+            read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
+            count: total,
+          });
+    const { cards, missing } = await hydrate(
+      call,
+      query,
+      row,
+      rows.map(({ card_id }) => card_id),
+    );
+    return { cards, missing_card_ids: missing, ...page };
+  });
+}
+
+export async function append(call: Call, input: In<'append'>): Promise<AppendResult> {
+  const { tenant } = call;
+  const wanted = input.card_ids.length === 1 ? input.card_ids : [...new Set(input.card_ids)];
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const box = await openBoxLocked(call, tx, input.box_id, 'write');
+      refuseSealed(box);
+      const present = await presentCards(tx, tenant, await segmentsOf(tx, tenant, box), wanted);
+      const appended = present.size === 0 ? wanted : wanted.filter((id) => !present.has(id));
+      await requireKnown(call, tx, appended, now);
+      const already_present = wanted.filter((id) => present.has(id));
+      if (appended.length === 0) {
+        return { box_id: box.box_id, revision: box.revision, length: box.length, appended, already_present };
+      }
+      const revision = box.revision + 1;
+      const length = box.length + appended.length;
+      await insertEntries(tx, tenant, box.box_id, box.next_position, revision, appended);
+      await updateBox(tx, tenant, box.box_id, {
+        revision,
+        length,
+        next_position: box.next_position + appended.length,
+        base_until: box.base_until,
+        updated_at: now,
+      });
+      tx.journal(event(call, now, 'cairn.box.appended', 'box', box.box_id, { revision, length, card_ids: appended }));
+      return { box_id: box.box_id, revision, length, appended, already_present };
+    },
+    remember: (answer) => answer as unknown as Json,
+    again: async (_query, kept) => kept as unknown as AppendResult,
+  });
+}
+
+export async function save(call: Call, input: In<'save'>): Promise<Box> {
+  const { tenant } = call;
+  const wanted = [...new Set(input.card_ids)];
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const existing = await lockBox(tx, tenant, input.box_id);
+      const box = existing
+        ? await openBoxLocked(call, tx, input.box_id, 'write')
+        : await makeBox(
+            call,
+            tx,
+            { box_id: input.box_id, agent_id: ownerOf(call, undefined), metadata: {}, sent_hash: null, length: 0 },
+            now,
+          );
+      const before = existing ? box.revision : 0;
+      if (input.revision !== undefined && input.revision !== before) {
+        throw new CairnError(
+          'CONCURRENT_MODIFICATION',
+          `box ${box.box_id} is at revision ${before}, not ${input.revision}: load it again and decide anew`,
+          { revision: before },
+        );
+      }
+      refuseSealed(box);
+      const saved = await replaceEntries(call, tx, box, wanted, existing === undefined, now);
+      if (saved !== box) {
+        const facts = { revision: saved.revision, length: saved.length };
+        tx.journal(event(call, now, 'cairn.box.saved', 'box', box.box_id, facts));
+      }
+      return { ...describe(call, saved), card_ids: wanted.slice(-DEFAULT_TAIL) };
+    },
+    remember: ({ box_id }) => box_id,
+    again: (query, kept) => showAgain(call, query, kept as string),
+  });
+}
+
+/** Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */
+async function replaceEntries(call: Call, tx: Tx, box: BoxRow, wanted: readonly string[], fresh: boolean, now: number): Promise<BoxRow> {
+  const { tenant } = call;
+  const segments = await segmentsOf(tx, tenant, box);
+  const current = await entriesAfter(tx, tenant, segments, { after: 0, limit: wanted.length + 1 });
+  let kept = 0;
+  while (kept < wanted.length && current[kept]?.card_id === wanted[kept]) kept++;
+  if (kept === wanted.length && kept === box.length && !fresh) return box;
+  const present = wanted.length > 0 ? await presentCards(tx, tenant, segments, wanted) : new Set<string>();
+  await requireKnown(
+    call,
+    tx,
+    wanted.filter((id) => !present.has(id)),
+    now,
+  );
+  const revision = fresh ? 1 : box.revision + 1;
+  // A fork that no longer starts with all of its base stands on its own from this revision on.
+  const based = segments.length > 1;
+  const baseLength = based ? await countEntries(tx, tenant, segments.slice(0, -1)) : 0;
+  const cutOff = based && kept < baseLength;
+  if (cutOff) kept = 0;
+  const firstRemoved = cutOff ? 0 : (current[kept]?.position ?? box.next_position);
+  await removeEntriesFrom(tx, tenant, box.box_id, firstRemoved, revision);
+  const added = wanted.slice(kept);
+  await insertEntries(tx, tenant, box.box_id, box.next_position, revision, added);
+  const change = {
+    revision,
+    length: wanted.length,
+    next_position: box.next_position + added.length,
+    base_until: cutOff ? revision : box.base_until,
+    updated_at: now,
+  };
+  await updateBox(tx, tenant, box.box_id, change);
+  return { ...box, ...change };
+}
+
+export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const box = await openBoxLocked(call, tx, input.box_id, 'write');
+      if (box.sealed_at !== null) return show(call, tx, box);
+      const sealed_at = Math.max(now, await lockSweeps(tx, call.tenant));
+      await sealBox(tx, call.tenant, box.box_id, sealed_at);
+      tx.journal(event(call, now, 'cairn.box.sealed', 'box', box.box_id, { revision: box.revision, length: box.length }));
+      return show(call, tx, { ...box, sealed_at, updated_at: sealed_at });
+    },
+    remember: ({ box_id }) => box_id,
+    again: (query, kept) => showAgain(call, query, kept as string),
+  });
+}
+
+export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
+  const agent_id = ownerOf(call, input.agent_id);
+  const sent_hash = sentHash(input.new_box_id, input);
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const source = await openBox(call, tx, input.box_id, 'read');
+      const box_id = input.new_box_id ?? newId();
+      if (input.new_box_id !== undefined) {
+        const existing = await findBox(tx, call.tenant, box_id);
+        if (existing) {
+          sameBox(existing, sent_hash);
+          return show(call, tx, existing);
+        }
+      }
+      const revision = input.revision ?? source.revision;
+      const segments = await segmentsAt(call, tx, source, revision);
+      const length = revision === source.revision ? source.length : await countEntries(tx, call.tenant, segments);
+      const base = { box_id: source.box_id, revision };
+      const row = await makeBox(
+        call,
+        tx,
+        { box_id, agent_id, metadata: input.metadata, sent_hash, length, next_position: source.next_position, base },
+        now,
+      );
+      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, { forked_from: base, length }));
+      return show(call, tx, row);
+    },
+    remember: ({ box_id }) => box_id,
+    again: (query, kept) => showAgain(call, query, kept as string),
+  });
+}
+
+const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.granted_at) });
+
+export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    await openBox(call, query, input.box_id, 'read');
+    return { grants: (await listGrants(query, call.tenant, input.box_id)).map(toGrant) };
+  });
+}
+
+export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      await openBoxLocked(call, tx, input.box_id, 'own');
+      const row: GrantRow = {
+        box_id: input.box_id,
+        agent_id: input.agent_id,
+        access: input.access ?? 'read',
+        granted_at: now,
+      };
+      await putGrant(tx, call.tenant, row);
+      tx.journal(event(call, now, 'cairn.box.granted', 'box', row.box_id, { agent_id: row.agent_id, access: row.access }));
+      return toGrant(row);
+    },
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as Grant,
+  });
+}
+
+export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
+  await change(call, {
+    input,
+    work: async (tx, now) => {
+      await openBoxLocked(call, tx, input.box_id, 'own');
+      const removed = await removeGrant(tx, call.tenant, input.box_id, input.agent_id);
+      if (removed) tx.journal(event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }));
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}

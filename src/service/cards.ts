@@ -1,0 +1,267 @@
+/** Use cases of cards. */
+import type { z } from 'zod';
+import type { cards as operations } from '../contract/cards.js';
+import { canonical, sha256 } from '../domain/canonical.js';
+import { checkContent, checkMetadata } from '../domain/card-types.js';
+import type { Query, Tx } from '../driver/driver.js';
+import type { Card, CardInput } from '../model/card.js';
+import { toMs } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Json } from '../model/json.js';
+import {
+  type CardRow,
+  countCards,
+  deleteCard,
+  findCard,
+  findCards,
+  insertCards,
+  isVisible,
+  listCards,
+  type NewCard,
+  toCard,
+} from '../store/cards.js';
+import { listPage } from './pages.js';
+import type { Call, Limits } from './runtime.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** A card checked and hashed, before any transaction. */
+interface PreparedCard {
+  readonly input: CardInput;
+  readonly content: string;
+  readonly tool_calls: string | null;
+  readonly metadata: string;
+  readonly content_hash: string;
+  readonly sent_hash: string | null;
+}
+
+function prepare(input: CardInput, limits: Limits): PreparedCard {
+  if (input.ttl_seconds != null && input.expires_at != null) {
+    throw new CairnError('INVALID_INPUT', 'give either ttl_seconds or expires_at, not both');
+  }
+  const checked = checkMetadata(input.metadata ?? {});
+  const content = canonical(checkContent(checked.type, input.content ?? null));
+  const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
+  const metadata = canonical(checked);
+  const bytes = Buffer.byteLength(content) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
+  if (bytes > limits.max_card_bytes) {
+    throw new CairnError('TOO_LARGE', `a card is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
+      bytes,
+      limit: limits.max_card_bytes,
+    });
+  }
+  return {
+    input,
+    content,
+    tool_calls,
+    metadata,
+    content_hash: sha256(content),
+    // Only an id that the client chose can come again.
+    sent_hash: input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
+  };
+}
+
+/** The card that has this id already, if it is the same; refuses if the id is taken or was used. */
+function sameCard(tenant: string, row: CardRow, prepared: PreparedCard, now: number): Card {
+  if (!isVisible(row, now)) {
+    throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
+  }
+  if (row.sent_hash !== prepared.sent_hash) {
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `card ${row.card_id} exists with another content: use a new card_id`);
+  }
+  return toCard(tenant, row);
+}
+
+async function inheritSubjects(tx: Tx, tenant: string, input: CardInput, now: number): Promise<string[]> {
+  const subjects = new Set(input.subject_ids);
+  const sources = [...new Set(input.derived_from)];
+  if (sources.length > 0) {
+    const rows = await findCards(tx, tenant, sources);
+    const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now));
+    if (missing.length > 0) throw unknownCards('derived_from', missing);
+    for (const row of rows.values()) {
+      for (const subject of row.subject_ids === null ? [] : (JSON.parse(row.subject_ids) as string[])) subjects.add(subject);
+    }
+  }
+  return [...subjects];
+}
+
+export const unknownCards = (where: string, missing: readonly string[]): CairnError =>
+  new CairnError('UNKNOWN_CARD', `${where} names ${missing.length} card(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`, {
+    missing_card_ids: missing.slice(0, 100),
+  });
+
+function expiry(input: CardInput, now: number): number | null {
+  if (input.ttl_seconds != null) return now + input.ttl_seconds * 1000;
+  if (input.expires_at == null) return null;
+  const at = toMs(input.expires_at);
+  if (at <= now) throw new CairnError('INVALID_INPUT', `expires_at ${input.expires_at} is not in the future`);
+  return at;
+}
+
+async function addCard(call: Call, tx: Tx, prepared: PreparedCard, now: number): Promise<{ card: Card; added: boolean }> {
+  const { input } = prepared;
+  if (input.card_id !== undefined) {
+    const existing = await findCard(tx, call.tenant, input.card_id);
+    if (existing) return { card: sameCard(call.tenant, existing, prepared, now), added: false };
+  }
+  const row: NewCard = {
+    card_id: input.card_id ?? newId(),
+    content: prepared.content,
+    tool_calls: prepared.tool_calls,
+    tool_call_id: input.tool_call_id ?? null,
+    metadata: prepared.metadata,
+    author_id: input.author_id ?? null,
+    subject_ids: await inheritSubjects(tx, call.tenant, input, now),
+    derived_from: [...new Set(input.derived_from)],
+    content_hash: prepared.content_hash,
+    sent_hash: prepared.sent_hash,
+    ttl_seconds: input.ttl_seconds ?? null,
+    expires_at: expiry(input, now),
+    created_at: now,
+  };
+  await insertCards(tx, call.tenant, [row]);
+  const card = toCard(call.tenant, {
+    ...row,
+    subject_ids: row.subject_ids.length > 0 ? JSON.stringify(row.subject_ids) : null,
+    derived_from: row.derived_from.length > 0 ? JSON.stringify(row.derived_from) : null,
+    deleted_at: null,
+    erased_at: null,
+  });
+  return { card, added: true };
+}
+
+export async function add(call: Call, input: In<'add'>): Promise<Card> {
+  const prepared = prepare(input, call.limits);
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const { card, added } = await addCard(call, tx, prepared, now);
+      if (added) {
+        tx.journal(event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash: card.content_hash }));
+      }
+      return card;
+    },
+    remember: ({ card_id }) => card_id,
+    again: (query, kept) => readCard(call, query, kept as string),
+  });
+}
+
+export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+  return input.atomic ? addTogether(call, input) : addEach(call, input);
+}
+
+async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+  const prepared = input.cards.map((one, i) => inItem(i, () => prepare(one, call.limits)));
+  const cards = await change<Card[]>(call, {
+    input,
+    work: async (tx, now) => {
+      const results: { card: Card; added: boolean }[] = [];
+      for (const one of prepared) results.push(await addCard(call, tx, one, now));
+      const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
+      // A batch appends one event, however many cards it adds.
+      if (ids.length > 0) tx.journal(event(call, now, 'cairn.card.added', 'card', ids[0]!, { card_ids: ids }));
+      return results.map(({ card }) => card);
+    },
+    remember: (answer) => answer.map(({ card_id }) => card_id),
+    again: (query, kept) => Promise.all((kept as string[]).map((id) => readCard(call, query, id))),
+  });
+  return { results: cards.map((data) => ({ status: 'success', data })), succeeded: cards.length, failed: 0 };
+}
+
+/** Each card commits alone and is answered alone. */
+async function addEach(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+  const key = call.options.idempotency_key;
+  const settled = await Promise.allSettled(
+    input.cards.map((one, i) =>
+      add(key === undefined ? call : { ...call, options: { ...call.options, idempotency_key: `${key}#${i}` } }, one),
+    ),
+  );
+  const results = settled.map((one): Out<'add_batch'>['results'][number] => {
+    if (one.status === 'fulfilled') return { status: 'success', data: one.value };
+    if (!(one.reason instanceof CairnError) || one.reason.status >= 500) throw one.reason;
+    return { status: 'error', code: one.reason.code, message: one.reason.message };
+  });
+  const succeeded = results.filter(({ status }) => status === 'success').length;
+  return { results, succeeded, failed: results.length - succeeded };
+}
+
+function inItem<T>(i: number, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof CairnError) throw new CairnError(error.code, `cards[${i}]: ${error.message}`, error.details);
+    throw error;
+  }
+}
+
+async function readCard(call: Call, query: Query, card_id: string): Promise<Card> {
+  const row = await findCard(query, call.tenant, card_id);
+  if (!row || row.deleted_at !== null) {
+    throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in project ${call.tenant}`);
+  }
+  if (!isVisible(row, call.driver.now())) {
+    throw new CairnError('CONTENT_ERASED', `card ${card_id} expired or was erased`, { card_ids: [card_id] });
+  }
+  return toCard(call.tenant, row);
+}
+
+export const get = (call: Call, input: In<'get'>): Promise<Card> =>
+  readCard(call, call.driver.at(call.tenant), input.card_id);
+
+export const MAX_BATCH_IDS = 100;
+
+export function distinctIds(name: string, ids: readonly string[]): string[] {
+  const distinct = [...new Set(ids)];
+  if (distinct.length > MAX_BATCH_IDS) {
+    throw new CairnError('INVALID_INPUT', `${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
+  }
+  return distinct;
+}
+
+export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out<'get_batch'>> {
+  const ids = distinctIds('card_ids', input.card_ids);
+  if (ids.length === 0) return { cards: [], missing_ids: [] };
+  const rows = await findCards(call.driver.at(call.tenant), call.tenant, ids);
+  const now = call.driver.now();
+  const found = ids.filter((id) => rows.has(id) && isVisible(rows.get(id)!, now));
+  const present = new Set(found);
+  return {
+    cards: found.map((id) => toCard(call.tenant, rows.get(id)!)),
+    missing_ids: ids.filter((id) => !present.has(id)),
+  };
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const now = driver.now();
+  const { rows, ...page } = await listPage<CardRow, string>(call, {
+    input,
+    filters: { subject_id: input.subject_id ?? null },
+    key: 'string',
+    keyOf: (row) => row.card_id,
+    read: (request) => listCards(driver.at(tenant), tenant, { subject_id: input.subject_id, ...request }, now),
+    count: countCards(tenant, input.subject_id, now),
+  });
+  return { cards: rows.map((row) => toCard(tenant, row)), ...page };
+}
+
+async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  await change(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await findCard(tx, call.tenant, input.card_id);
+      if (!row) throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in project ${call.tenant}`);
+      const deleted = await deleteCard(tx, call.tenant, input.card_id, now);
+      if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}
+
+export { remove as delete };

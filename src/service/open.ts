@@ -1,0 +1,136 @@
+/** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
+import type { Api, Host } from '../contract/api.js';
+import type { Driver } from '../driver/driver.js';
+import { openPostgres } from '../driver/postgres.js';
+import { openSqlite } from '../driver/sqlite.js';
+import { CairnError } from '../model/errors.js';
+import { tenantId } from '../model/ids.js';
+import type { Caller } from '../model/key.js';
+import { anyKey, findKeyByHash } from '../store/keys.js';
+import { packetJournal } from '../store/packets.js';
+import { ensureMeta, ensureTenant, listTenants, renewEpoch } from '../store/tenants.js';
+import { apiFor } from './api.js';
+import { defaultLimits, type Limits, type Runtime } from './runtime.js';
+import { StreamHub } from './stream-hub.js';
+import { keyHash } from './system.js';
+
+export interface StoreOptions {
+  /** A file for SQLite, or a postgres:// URL. */
+  readonly database: string;
+  readonly limits?: Partial<Limits>;
+  /** How often expired content is swept; 0 for never. 60,000 unless given. */
+  readonly sweep_every_ms?: number;
+  /** Milliseconds to add to the database's clock; for tests of expiry. */
+  readonly clock_offset_ms?: () => number;
+  /** Connections to PostgreSQL at most; 10 unless given. */
+  readonly pool_size?: number;
+}
+
+export const DEFAULT_TENANT = 'default';
+const SWEEP_EVERY_MS = 60_000;
+
+export async function openDriver(options: StoreOptions): Promise<Driver> {
+  const journal = packetJournal(() => driver.now());
+  const { clock_offset_ms, pool_size } = options;
+  const shared = { journal, ...(clock_offset_ms ? { clock_offset_ms } : {}), ...(pool_size ? { pool_size } : {}) };
+  const postgres = /^postgres(ql)?:\/\//.test(options.database);
+  const driver: Driver = postgres ? await openPostgres(options.database, shared) : await openSqlite(options.database, shared);
+  return driver;
+}
+
+export class Store implements Host {
+  readonly #runtime: Runtime;
+  readonly #sweeper: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+  #stopping = false;
+
+  private constructor(runtime: Runtime, sweep_every_ms: number) {
+    this.#runtime = runtime;
+    if (sweep_every_ms > 0) {
+      this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
+    }
+  }
+
+  static async open(options: StoreOptions): Promise<Store> {
+    return Store.on(await openDriver(options), options);
+  }
+
+  /** On a driver that is open already; it is closed with the store. */
+  static async on(driver: Driver, options: Omit<StoreOptions, 'database'> = {}): Promise<Store> {
+    try {
+      await driver.migrate();
+      const meta = await driver.system((tx) => ensureMeta(tx));
+      const limits = { ...defaultLimits, ...options.limits };
+      const runtime: Runtime = { driver, meta, limits, hub: new StreamHub(driver) };
+      const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
+      await store.ensureTenant(DEFAULT_TENANT);
+      return store;
+    } catch (error) {
+      await driver.close();
+      throw error;
+    }
+  }
+
+  get location(): string {
+    return this.#runtime.driver.location;
+  }
+
+  get driver(): Driver {
+    return this.#runtime.driver;
+  }
+
+  async ensureTenant(tenant: string): Promise<void> {
+    const parsed = tenantId.safeParse(tenant);
+    if (!parsed.success) throw new CairnError('INVALID_INPUT', `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`);
+    const { driver } = this.#runtime;
+    await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
+  }
+
+  api(caller: Caller): Api {
+    return apiFor(this.#runtime, caller);
+  }
+
+  async authenticate(key: string): Promise<Caller | undefined> {
+    const found = await findKeyByHash(this.#runtime.driver.at(''), keyHash(key));
+    if (!found || found.revoked_at !== null) return undefined;
+    const { tenant_id, agent_id, role, key_id } = found;
+    return { tenant_id, agent_id, role, key_id };
+  }
+
+  hasKeys(): Promise<boolean> {
+    return anyKey(this.#runtime.driver.at(''));
+  }
+
+  async ready(): Promise<void> {
+    await listTenants(this.#runtime.driver.at(''));
+  }
+
+  figures(): Readonly<Record<string, number>> {
+    return { ...this.#runtime.driver.figures(), streams: this.#runtime.hub.followers };
+  }
+
+  /** After a restore: resume tokens of before are refused from now on. */
+  async renewEpoch(): Promise<void> {
+    await this.#runtime.driver.system((tx) => renewEpoch(tx));
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      for (const { tenant_id } of await listTenants(this.#runtime.driver.at(''))) {
+        if (this.#stopping) return;
+        await this.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }).lifetime.sweep();
+      }
+    } catch {
+      // Whatever it was, the next round finds the same work again.
+    } finally {
+      this.#sweeping = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#sweeper);
+    await this.#sweeping;
+    await this.#runtime.driver.close();
+  }
+}

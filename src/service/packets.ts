@@ -1,0 +1,299 @@
+/** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
+import type { z } from 'zod';
+import type { packets as operations } from '../contract/packets.js';
+import { canonical, sha256 } from '../domain/canonical.js';
+import { descend, parentsOf } from '../domain/lineage.js';
+import { type IndexKind, indexOf } from '../domain/packet-index.js';
+import { upcast } from '../domain/upcast.js';
+import type { Query, Tx } from '../driver/driver.js';
+import { toIso, toMs } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { type Packet, type PacketInput, RESERVED_PREFIX, SCHEMA_VERSION, type WriteResult } from '../model/packet.js';
+import {
+  countPackets,
+  findOriginal,
+  findPacket,
+  findParents,
+  findSent,
+  isGone,
+  listPackets,
+  type NewPacket,
+  type PacketFilter,
+  type PacketRow,
+  relatives,
+  toPacket,
+} from '../store/packets.js';
+import { listPage } from './pages.js';
+import type { Call, Limits } from './runtime.js';
+import { change } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const LINEAGE_LIMIT = 1000;
+
+/** A packet checked and measured, before any transaction. */
+interface PreparedPacket {
+  readonly sent: PacketInput;
+  readonly packet: PacketInput;
+  readonly parents: readonly string[];
+  readonly original: string | null;
+  readonly sent_hash: string | null;
+}
+
+function prepare(sent: PacketInput, limits: Limits): PreparedPacket {
+  if (sent.packet_type.toLowerCase().startsWith(RESERVED_PREFIX)) {
+    throw new CairnError('RESERVED_TYPE', `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`);
+  }
+  const { packet, older } = upcast(sent);
+  const text = canonical(sent as unknown as Json);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.max_card_bytes) {
+    throw new CairnError('TOO_LARGE', `a packet is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
+      bytes,
+      limit: limits.max_card_bytes,
+    });
+  }
+  return {
+    sent,
+    packet,
+    parents: parentsOf(packet),
+    original: older ? text : null,
+    sent_hash: sent.packet_id === undefined ? null : sha256(text),
+  };
+}
+
+function expiry(packet: PacketInput, now: number): number | null {
+  if (packet.ttl === undefined) return null;
+  const at = toMs(packet.ttl);
+  if (at <= now) throw new CairnError('INVALID_INPUT', `ttl ${packet.ttl} is not in the future`);
+  return at;
+}
+
+const stringOrNull = (value: Json | undefined): string | null =>
+  typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
+
+async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: number): Promise<WriteResult> {
+  const { packet } = prepared;
+  if (packet.packet_id !== undefined && (await writtenBefore(call, tx, packet.packet_id, prepared.sent_hash, now))) {
+    return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
+  }
+  const packet_id = packet.packet_id ?? newId();
+  const parents = prepared.parents.length > 0 ? await findParents(tx, call.tenant, prepared.parents) : new Map();
+  const missing = prepared.parents.filter((id) => !parents.has(id));
+  if (missing.length > 0) {
+    throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {
+      missing_packet_ids: missing,
+    });
+  }
+  const inOrder = prepared.parents.map((id) => parents.get(id)!);
+  const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
+  const subject_ids = [...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)])];
+  const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
+  const expires_at = expiry(packet, now);
+  const derivation = packet.lineage?.derivation_type;
+  const envelope = canonical({
+    ...(packet as unknown as JsonObject),
+    packet_id,
+    timestamp: toIso(timestamp),
+    metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION },
+    ...(subject_ids.length > 0 ? { subject_ids } : {}),
+    ...(expires_at === null ? {} : { ttl: toIso(expires_at) }),
+    lineage: {
+      parent_ids: [...prepared.parents],
+      ...(derivation === undefined ? {} : { derivation_type: derivation }),
+      generation,
+      root_packet_id,
+    },
+  });
+  const row: NewPacket = {
+    packet_id,
+    packet_type: packet.packet_type,
+    timestamp,
+    thread_id: packet.thread_id ?? null,
+    agent: stringOrNull(packet.metadata?.agent),
+    source: stringOrNull(packet.provenance?.source),
+    entity_type: null,
+    entity_id: null,
+    envelope,
+    original: prepared.original,
+    content_hash: sha256(envelope),
+    sent_hash: prepared.sent_hash,
+    expires_at,
+    generation,
+    root_packet_id,
+    parent_ids: prepared.parents,
+    subject_ids,
+    index: [
+      ...indexOf({ ...packet, subject_ids }),
+      ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
+    ],
+  };
+  tx.journal(row);
+  const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
+  return { packet_id, status: 'ok', written_tables, error_message: null };
+}
+
+/** True if this very packet is there already; refuses if the id is taken or was used. */
+async function writtenBefore(call: Call, tx: Tx, packet_id: string, sent_hash: string | null, now: number): Promise<boolean> {
+  const [existing] = await findSent(tx, call.tenant, [packet_id]);
+  if (!existing) return false;
+  if (isGone(existing, now)) {
+    throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
+  }
+  if (existing.sent_hash !== sent_hash) {
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`);
+  }
+  return true;
+}
+
+export async function write(call: Call, input: In<'write'>): Promise<WriteResult> {
+  const prepared = prepare(input, call.limits);
+  return change(call, {
+    input,
+    work: (tx, now) => writePacket(call, tx, prepared, now),
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as WriteResult,
+  });
+}
+
+export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
+  const prepared = input.packets.map((packet, i) => inItem(i, () => prepare(packet, call.limits)));
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const results: WriteResult[] = [];
+      // One by one: a packet may have an earlier one of the batch as its parent.
+      for (const [i, one] of prepared.entries()) {
+        results.push(await inItemAsync(i, () => writePacket(call, tx, one, now)));
+      }
+      return { results };
+    },
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as Out<'write_batch'>,
+  });
+}
+
+function rethrow(i: number, error: unknown): never {
+  if (error instanceof CairnError) throw new CairnError(error.code, `packets[${i}]: ${error.message}`, error.details);
+  throw error;
+}
+
+function inItem<T>(i: number, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    rethrow(i, error);
+  }
+}
+
+async function inItemAsync<T>(i: number, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    rethrow(i, error);
+  }
+}
+
+const notFound = (call: Call, packet_id: string) =>
+  new CairnError('PACKET_NOT_FOUND', `there is no packet ${packet_id} in tenant ${call.tenant}`);
+
+async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
+  const row = await findPacket(query, call.tenant, packet_id);
+  if (!row) throw notFound(call, packet_id);
+  if (isGone(row, call.driver.now())) {
+    throw new CairnError('CONTENT_ERASED', `packet ${packet_id} expired or was erased; its place in the stream is ${row.seq}`, {
+      packet_ids: [packet_id],
+      seq: row.seq,
+    });
+  }
+  return row;
+}
+
+export async function get(call: Call, input: In<'get'>): Promise<Packet> {
+  return toPacket(await readRow(call, call.driver.at(call.tenant), input.packet_id), call.driver.now());
+}
+
+export async function original(call: Call, input: In<'original'>): Promise<JsonObject> {
+  const query = call.driver.at(call.tenant);
+  const row = await readRow(call, query, input.packet_id);
+  const text = await findOriginal(query, call.tenant, input.packet_id);
+  return JSON.parse(text ?? row.envelope!) as JsonObject;
+}
+
+function filterOf(input: In<'list'>): PacketFilter {
+  const index: [IndexKind, string][] = [];
+  if (input.tag !== undefined) index.push(['tag', input.tag]);
+  if (input.parent_id !== undefined) index.push(['parent', input.parent_id]);
+  if (input.subject_id !== undefined) index.push(['subject', input.subject_id]);
+  if (input.routing !== undefined) {
+    if (!/^[^:]+:./.test(input.routing)) throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
+    index.push(['routing', input.routing]);
+  }
+  const { packet_type, thread_id, agent, source, since, until } = input;
+  return {
+    packet_type,
+    thread_id,
+    agent,
+    source,
+    since: since === undefined ? undefined : toMs(since),
+    until: until === undefined ? undefined : toMs(until),
+    index,
+  };
+}
+
+async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const filter = filterOf(input);
+  const now = driver.now();
+  const viewer = call.caller.agent_id;
+  const { limit: _limit, cursor: _cursor, offset: _offset, ...asked } = input;
+  const { rows, ...rest } = await listPage<PacketRow, number>(call, {
+    input,
+    filters: asked as unknown as Json,
+    key: 'number',
+    keyOf: ({ seq }) => seq,
+    read: (request) => listPackets(driver.at(tenant), tenant, filter, { order, ...request }, now, viewer),
+    count: countPackets(tenant, filter, now, viewer),
+  });
+  return { packets: rows.map((row) => toPacket(row, now)), ...rest };
+}
+
+export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => page(call, input, input.order ?? 'desc');
+
+export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> => page(call, input, input.order ?? 'asc');
+
+/** Level by level, so that its cost is what it returns. */
+export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'>> {
+  const direction = input.direction ?? 'ancestors';
+  const max_depth = input.max_depth ?? 10;
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const start = await findPacket(query, call.tenant, input.packet_id);
+    if (!start) throw notFound(call, input.packet_id);
+    const now = call.driver.now();
+    const seen = new Set([start.packet_id]);
+    const packets: Out<'lineage'>['packets'] = [];
+    let level: PacketRow[] = [start];
+    for (let depth = 1; level.length > 0; depth++) {
+      const ids = direction === 'ancestors' ? level.flatMap(parentIds) : level.map(({ packet_id }) => packet_id);
+      const wanted = direction === 'ancestors' ? [...new Set(ids)].filter((id) => !seen.has(id)) : ids;
+      if (wanted.length === 0) break;
+      const room = LINEAGE_LIMIT - packets.length;
+      const rows = await relatives(query, call.tenant, wanted, direction, room + 1);
+      const fresh = rows.filter(({ packet_id }) => !seen.has(packet_id));
+      if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
+      for (const row of fresh.slice(0, room)) {
+        seen.add(row.packet_id);
+        packets.push({ ...toPacket(row, now), depth });
+      }
+      if (fresh.length > room) return { packets, truncated: true };
+      level = fresh;
+    }
+    return { packets, truncated: false };
+  });
+}
+
+const parentIds = (row: PacketRow): string[] =>
+  row.parent_ids === null ? [] : (JSON.parse(row.parent_ids) as string[]);

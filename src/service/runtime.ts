@@ -1,0 +1,29 @@
+/** What every use case is given: the store it works on, and who calls. */
+import type { CallOptions } from '../contract/api.js';
+import type { Driver } from '../driver/driver.js';
+import type { Caller } from '../model/key.js';
+import type { StoreMeta } from '../store/tenants.js';
+import type { StreamHub } from './stream-hub.js';
+
+export interface Limits {
+  /** Of a card's or packet's canonical JSON. */
+  readonly max_card_bytes: number;
+}
+
+export const defaultLimits: Limits = { max_card_bytes: 1024 * 1024 };
+
+export interface Runtime {
+  readonly driver: Driver;
+  readonly meta: StoreMeta;
+  readonly limits: Limits;
+  readonly hub: StreamHub;
+}
+
+/** One call of one operation. */
+export interface Call extends Runtime {
+  /** Such as `cards.add`. */
+  readonly operation: string;
+  readonly caller: Caller;
+  readonly tenant: string;
+  readonly options: CallOptions;
+}

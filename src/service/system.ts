@@ -1,0 +1,143 @@
+/** Use cases of the store itself: who am I, keys, the live stream. */
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import type { events as eventOperations, keys as keyOperations } from '../contract/system.js';
+import { sha256 } from '../domain/canonical.js';
+import { toIso } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Caller, Key } from '../model/key.js';
+import { addKey, findKey, listKeys, revokeKey } from '../store/keys.js';
+import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
+import { headOf } from '../store/tenants.js';
+import type { Call } from './runtime.js';
+import { change, event } from './write.js';
+
+type KeyIn<V extends keyof typeof keyOperations> = z.output<(typeof keyOperations)[V]['input']>;
+type CreatedKey = z.output<(typeof keyOperations)['create']['output']>;
+type FollowIn = z.output<(typeof eventOperations)['follow']['input']>;
+type Followed = z.output<(typeof eventOperations)['follow']['output']>;
+
+export const auth = {
+  whoami: async (call: Call): Promise<Caller> => call.caller,
+};
+
+export const keyHash = (secret: string): string => sha256(secret);
+
+async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey> {
+  const secret = `cairn_${randomBytes(32).toString('base64url')}`;
+  return change<CreatedKey>(call, {
+    input,
+    work: async (tx, now) => {
+      const row = {
+        tenant_id: call.tenant,
+        key_id: newId(),
+        agent_id: input.agent_id ?? null,
+        role: input.role ?? 'write',
+        name: input.name ?? null,
+        created_at: now,
+        revoked_at: null,
+      };
+      await addKey(tx, { ...row, key_hash: keyHash(secret) });
+      tx.journal(event(call, now, 'cairn.key.created', 'key', row.key_id, { agent_id: row.agent_id, role: row.role }));
+      return { ...row, created_at: toIso(now), key: secret };
+    },
+    remember: ({ key_id }) => key_id,
+    again: async (_query, kept) => {
+      throw new CairnError('CONTENT_ERASED', `key ${String(kept)} was made by this request before; its secret was shown then and is not kept: revoke it and create another`, {
+        key_id: kept,
+      });
+    },
+  });
+}
+
+export const keys = {
+  create: createKey,
+  list: async (call: Call): Promise<{ keys: Key[] }> => ({
+    keys: await listKeys(call.driver.at(call.tenant), call.tenant),
+  }),
+  revoke: async (call: Call, input: KeyIn<'revoke'>): Promise<void> => {
+    await change(call, {
+      input,
+      work: async (tx, now) => {
+        const key = await findKey(tx, call.tenant, input.key_id);
+        if (!key) throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
+        const revoked = await revokeKey(tx, call.tenant, input.key_id, now);
+        if (revoked) tx.journal(event(call, now, 'cairn.key.revoked', 'key', input.key_id, {}));
+        return null;
+      },
+      remember: () => null,
+      again: async () => null,
+    });
+  },
+};
+
+const PAGE = 200;
+const HEARTBEAT_MS = 15_000;
+const MAX_FOLLOWERS = 1000;
+
+/** Where a token points to. One of another epoch, or from a future that was lost, must not skip events silently. */
+function positionOf(call: Call, token: string, head: number): number {
+  if (token === '0') return 0;
+  const match = /^([0-9a-f]{16})\.(\d{1,15})$/.exec(token);
+  if (!match) throw new CairnError('INVALID_CURSOR', `"${token}" is not a resume token: use one from the stream, or "0"`);
+  const seq = Number(match[2]);
+  if (match[1] !== call.meta.store_epoch || seq > head) {
+    throw new CairnError('STREAM_RESET', 'this store was restored or replaced since the token was given: read again from "0"', {
+      latest: tokenAt(call, head),
+    });
+  }
+  return seq;
+}
+
+const tokenAt = (call: Call, seq: number): string => `${call.meta.store_epoch}.${seq}`;
+
+function filterOf(input: FollowIn): StreamFilter {
+  const type = input.packet_type;
+  if (type?.endsWith('*')) return { prefix: type.slice(0, -1), thread_id: input.thread_id };
+  return { type, thread_id: input.thread_id };
+}
+
+/**
+ * Reads page by page from the database, so that a slow reader costs nothing but its place. The first item and the
+ * heartbeats carry no packet, only the position that was reached.
+ */
+async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
+  const { driver, tenant, hub } = call;
+  const signal = call.options.signal;
+  if (hub.followers >= MAX_FOLLOWERS) {
+    throw new CairnError('OVERLOADED', `${MAX_FOLLOWERS} streams are open already: close one, or try again later`);
+  }
+  const follower = hub.join(tenant);
+  try {
+    const query = driver.at(tenant);
+    const filter = filterOf(input);
+    const start = await headOf(query, tenant);
+    let position = input.after === undefined ? start : positionOf(call, input.after, start);
+    yield { token: tokenAt(call, position), packet: null };
+    let beat = performance.now();
+    while (!signal?.aborted) {
+      const changes = follower.changes();
+      const head = await headOf(query, tenant);
+      while (position < head && !signal?.aborted) {
+        const rows = await nextPackets(query, tenant, position, PAGE, filter, call.caller.agent_id);
+        for (const row of rows) {
+          position = row.seq;
+          yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };
+          if (signal?.aborted) return;
+        }
+        if (rows.length > 0) beat = performance.now();
+        if (rows.length < PAGE) position = Math.max(position, head);
+      }
+      if (performance.now() - beat >= HEARTBEAT_MS) {
+        beat = performance.now();
+        yield { token: tokenAt(call, position), packet: null };
+      }
+      await follower.wait(changes, HEARTBEAT_MS - (performance.now() - beat), signal);
+    }
+  } finally {
+    follower.leave();
+  }
+}
+
+export const events = { follow };

@@ -1,0 +1,100 @@
+/** How every change is made: idempotency record, rows and event in one transaction. */
+import { canonical, sha256 } from '../domain/canonical.js';
+import type { Query, Tx } from '../driver/driver.js';
+import { toIso } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { SCHEMA_VERSION } from '../model/packet.js';
+import type { NewPacket } from '../store/packets.js';
+import { addRequest, findRequest } from '../store/requests.js';
+import type { Call } from './runtime.js';
+
+export interface Change<O> {
+  /** The parsed input, by which a repeated request is recognised. */
+  readonly input: unknown;
+  /** Reads, decides, writes, and journals what changed. Awaits nothing but the transaction. */
+  readonly work: (tx: Tx, now: number) => Promise<O>;
+  /** From the answer, what is kept to give it again: ids and numbers, never content. */
+  readonly remember: (answer: O) => Json;
+  /** Gives the answer again from what was kept. */
+  readonly again: (query: Query, kept: Json) => Promise<O>;
+}
+
+export function change<O>(call: Call, what: Change<O>): Promise<O> {
+  const { driver, tenant } = call;
+  const key = call.options.idempotency_key;
+  if (key === undefined) {
+    return driver.write(tenant, (tx) => what.work(tx, driver.now()));
+  }
+  checkKey(key);
+  const request_hash = sha256(`${call.operation}\n${canonical(what.input as Json)}`);
+  return driver.write(tenant, async (tx) => {
+    const now = driver.now();
+    const known = await findRequest(tx, tenant, key, now);
+    if (known) {
+      if (known.request_hash !== request_hash) {
+        throw new CairnError(
+          'IDEMPOTENCY_CONFLICT',
+          'this Idempotency-Key was used for another request: use a new key for a new request',
+        );
+      }
+      return what.again(tx, JSON.parse(known.replay) as Json);
+    }
+    const before = tx.journalled.length;
+    const answer = await what.work(tx, now);
+    // A request that changed nothing is still remembered, and its record needs a packet to stand on.
+    if (tx.journalled.length === before) tx.journal(event(call, now, 'cairn.request.noop', 'request', call.operation, {}));
+    const { packet_id } = tx.journalled[before]!;
+    await addRequest(tx, tenant, { key, request_hash, packet_id, replay: what.remember(answer), recorded_at: now });
+    return answer;
+  });
+}
+
+function checkKey(key: string): void {
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
+    throw new CairnError('INVALID_INPUT', 'an Idempotency-Key is 1 to 200 visible ASCII characters');
+  }
+}
+
+/** The event of a change: ids and hashes, never a copy of content. */
+export function event(
+  call: Call,
+  now: number,
+  packet_type: string,
+  entity_type: string,
+  entity_id: string,
+  facts: JsonObject,
+): NewPacket {
+  const packet_id = newId();
+  const { agent_id, key_id } = call.caller;
+  const envelope = canonical({
+    packet_id,
+    packet_type,
+    timestamp: toIso(now),
+    payload: { ...facts, entity: { id: entity_id, type: entity_type }, actor: { agent_id, key_id } },
+    metadata: { schema_version: SCHEMA_VERSION, ...(agent_id === null ? {} : { agent: agent_id }) },
+    provenance: { source: 'cairn' },
+    lineage: { parent_ids: [], generation: 0, root_packet_id: packet_id },
+  });
+  return {
+    packet_id,
+    packet_type,
+    timestamp: now,
+    thread_id: null,
+    agent: agent_id,
+    source: 'cairn',
+    entity_type,
+    entity_id,
+    envelope,
+    original: null,
+    content_hash: sha256(envelope),
+    sent_hash: null,
+    expires_at: null,
+    generation: 0,
+    root_packet_id: packet_id,
+    parent_ids: [],
+    subject_ids: [],
+    index: [],
+  };
+}

@@ -1,0 +1,194 @@
+/** cards and card_subjects: rows in, rows out. */
+import type { Query, Table, Tx } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+import type { Card } from '../model/card.js';
+import { toIso } from '../model/common.js';
+import type { Json, JsonObject } from '../model/json.js';
+
+export interface NewCard {
+  readonly card_id: string;
+  readonly content: string;
+  readonly tool_calls: string | null;
+  readonly tool_call_id: string | null;
+  readonly metadata: string;
+  readonly author_id: string | null;
+  readonly subject_ids: readonly string[];
+  readonly derived_from: readonly string[];
+  readonly content_hash: string;
+  readonly sent_hash: string | null;
+  readonly ttl_seconds: number | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+}
+
+const cardsTable: Table = {
+  name: 'cards',
+  columns: {
+    tenant_id: 'text',
+    card_id: 'text',
+    content: 'json',
+    tool_calls: 'json',
+    tool_call_id: 'text',
+    metadata: 'json',
+    author_id: 'text',
+    subject_ids: 'json',
+    derived_from: 'json',
+    content_hash: 'text',
+    sent_hash: 'text',
+    ttl_seconds: 'bigint',
+    expires_at: 'bigint',
+    created_at: 'bigint',
+  },
+};
+
+const subjectsTable: Table = {
+  name: 'card_subjects',
+  columns: { tenant_id: 'text', subject_id: 'text', card_id: 'text' },
+};
+
+const listOrNull = (list: readonly string[]) => (list.length > 0 ? JSON.stringify(list) : null);
+
+export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCard[]): Promise<void> {
+  await tx.insert(
+    cardsTable,
+    cards.map((c) => [
+      tenant,
+      c.card_id,
+      c.content,
+      c.tool_calls,
+      c.tool_call_id,
+      c.metadata,
+      c.author_id,
+      listOrNull(c.subject_ids),
+      listOrNull(c.derived_from),
+      c.content_hash,
+      c.sent_hash,
+      c.ttl_seconds,
+      c.expires_at,
+      c.created_at,
+    ]),
+  );
+  await tx.insert(
+    subjectsTable,
+    cards.flatMap((c) => c.subject_ids.map((subject) => [tenant, subject, c.card_id])),
+  );
+}
+
+export interface CardRow {
+  readonly card_id: string;
+  readonly content: string | null;
+  readonly tool_calls: string | null;
+  readonly tool_call_id: string | null;
+  readonly metadata: string | null;
+  readonly author_id: string | null;
+  readonly subject_ids: string | null;
+  readonly derived_from: string | null;
+  readonly content_hash: string;
+  readonly sent_hash: string | null;
+  readonly ttl_seconds: number | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+  readonly deleted_at: number | null;
+  readonly erased_at: number | null;
+}
+
+export const CARD_COLUMNS = sql`c.card_id, c.content, c.tool_calls, c.tool_call_id, c.metadata, c.author_id,
+  c.subject_ids, c.derived_from, c.content_hash, c.sent_hash, c.ttl_seconds, c.expires_at, c.created_at,
+  c.deleted_at, c.erased_at`;
+
+type Lifetime = Pick<CardRow, 'expires_at' | 'deleted_at' | 'erased_at'>;
+
+/** Whether a card can be read at a moment: not erased, and neither deleted nor expired by then. */
+export const isVisible = (row: Lifetime, moment: number): boolean =>
+  row.erased_at === null &&
+  (row.deleted_at === null || row.deleted_at > moment) &&
+  (row.expires_at === null || row.expires_at > moment);
+
+/** The same as SQL, on the table under the name c. */
+export const visibleAt = (moment: number): Sql =>
+  sql`c.erased_at IS NULL AND (c.deleted_at IS NULL OR c.deleted_at > ${moment})
+      AND (c.expires_at IS NULL OR c.expires_at > ${moment})`;
+
+const parse = <T>(text: string | null, absent: T): T => (text === null ? absent : (JSON.parse(text) as T));
+
+export function toCard(tenant: string, row: CardRow): Card {
+  return {
+    card_id: row.card_id,
+    project_id: tenant,
+    content: parse<Json>(row.content, null),
+    tool_calls: parse<JsonObject[] | null>(row.tool_calls, null),
+    tool_call_id: row.tool_call_id,
+    metadata: parse<JsonObject>(row.metadata, {}),
+    author_id: row.author_id,
+    subject_ids: parse<string[]>(row.subject_ids, []),
+    derived_from: parse<string[]>(row.derived_from, []),
+    content_hash: row.content_hash,
+    ttl_seconds: row.ttl_seconds,
+    expires_at: row.expires_at === null ? null : toIso(row.expires_at),
+    created_at: toIso(row.created_at),
+  };
+}
+
+export async function findCard(query: Query, tenant: string, card_id: string): Promise<CardRow | undefined> {
+  return query.get<CardRow>(
+    sql`SELECT c.card_id, c.content, c.tool_calls, c.tool_call_id, c.metadata, c.author_id,
+          c.subject_ids, c.derived_from, c.content_hash, c.sent_hash, c.ttl_seconds, c.expires_at, c.created_at,
+          c.deleted_at, c.erased_at
+        FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ${card_id}`,
+  );
+}
+
+export async function findCards(query: Query, tenant: string, ids: readonly string[]): Promise<Map<string, CardRow>> {
+  const rows = await query.all<CardRow>(
+    sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})`,
+  );
+  return new Map(rows.map((row) => [row.card_id, row]));
+}
+
+/** Which of these ids are cards that can be read now. */
+export async function knownCards(tx: Query, tenant: string, ids: readonly string[], now: number): Promise<Set<string>> {
+  const one = ids.length === 1 ? ids[0]! : undefined;
+  const rows =
+    one !== undefined
+      ? await tx.all<{ card_id: string }>(
+          sql`SELECT c.card_id FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ${one}
+              AND c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`,
+        )
+      : await tx.all<{ card_id: string }>(
+          sql`SELECT c.card_id FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})
+              AND c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`,
+        );
+  return new Set(rows.map(({ card_id }) => card_id));
+}
+
+export interface CardPage {
+  readonly subject_id?: string | undefined;
+  readonly after?: string | undefined;
+  readonly offset?: number | undefined;
+  readonly limit: number;
+}
+
+export async function listCards(query: Query, tenant: string, page: CardPage, now: number): Promise<CardRow[]> {
+  const after = page.after ?? '';
+  return query.all<CardRow>(
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${visibleAt(now)}
+        AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countCards = (tenant: string, subject_id: string | undefined, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, subject_id)} AND ${visibleAt(now)}`;
+
+const cardsAbout = (tenant: string, subject: string | undefined): Sql =>
+  subject === undefined
+    ? sql`cards c WHERE c.tenant_id = ${tenant}`
+    : sql`card_subjects s JOIN cards c ON c.tenant_id = s.tenant_id AND c.card_id = s.card_id
+          WHERE s.tenant_id = ${tenant} AND s.subject_id = ${subject}`;
+
+export async function deleteCard(tx: Tx, tenant: string, card_id: string, now: number): Promise<boolean> {
+  const changed = await tx.run(
+    sql`UPDATE cards SET deleted_at = ${now}
+        WHERE tenant_id = ${tenant} AND card_id = ${card_id} AND deleted_at IS NULL`,
+  );
+  return changed > 0;
+}

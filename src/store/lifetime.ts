@@ -1,0 +1,134 @@
+/** The lifetime engine's statements: what has expired, what pins it, and how content is erased. */
+import { createHmac } from 'node:crypto';
+import type { Query, Tx } from '../driver/driver.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import { indexOf } from '../domain/packet-index.js';
+import type { PacketInput } from '../model/packet.js';
+
+/**
+ * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
+ * A sealed box pins what could be read when it was sealed. A fork of a box, or a fork of that, pins through its base.
+ */
+const strongPins: readonly ((tenant: string) => Sql)[] = [
+  (tenant) =>
+    sql`EXISTS (
+      WITH RECURSIVE held(box_id, added, removed) AS (
+        SELECT e.box_id, e.added_revision, e.removed_revision FROM box_entries e
+          WHERE e.tenant_id = ${tenant} AND e.card_id = c.card_id
+        UNION
+        SELECT f.box_id, 0, f.base_until FROM boxes f JOIN held h ON f.base_box_id = h.box_id
+          WHERE f.tenant_id = ${tenant} AND h.added <= f.base_revision
+            AND (h.removed IS NULL OR h.removed > f.base_revision)
+      )
+      SELECT 1 FROM held h JOIN boxes b ON b.box_id = h.box_id
+        WHERE b.tenant_id = ${tenant} AND h.removed IS NULL AND b.sealed_at IS NOT NULL
+          AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
+          AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at))`,
+];
+
+const pinned = (tenant: string): Sql =>
+  join(
+    strongPins.map((pin) => pin(tenant)),
+    ' OR ',
+  );
+
+export interface ExpiredCard {
+  readonly card_id: string;
+  readonly content_hash: string;
+  readonly subject_ids: string | null;
+  readonly expires_at: number;
+  readonly kept: number;
+}
+
+/** Cards whose time is over and whose content is still there, in the order in which it ended. */
+export async function expiredCards(
+  query: Query,
+  tenant: string,
+  now: number,
+  after: { expires_at: number; card_id: string },
+  limit: number,
+): Promise<ExpiredCard[]> {
+  return query.all<ExpiredCard>(
+    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(tenant)} THEN 1 ELSE 0 END AS kept FROM cards c
+        WHERE c.tenant_id = ${tenant} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.expires_at <= ${now}
+          AND (c.expires_at > ${after.expires_at} OR (c.expires_at = ${after.expires_at} AND c.card_id > ${after.card_id}))
+        ORDER BY c.expires_at, c.card_id LIMIT ${limit}`,
+  );
+}
+
+/** The hash of erased content, from which the content cannot be guessed without the store's key. */
+export const keyedHash = (key: string, hash: string): string => `keyed:${createHmac('sha256', key).update(hash).digest('hex')}`;
+
+/** Erases content; the card's row, and that it existed, stay. Checks the pin again, in the writing transaction. */
+export async function eraseCard(tx: Tx, tenant: string, card: ExpiredCard, hash: string, now: number): Promise<boolean> {
+  const changed = await tx.run(
+    sql`UPDATE cards AS c SET content = NULL, tool_calls = NULL, metadata = NULL, author_id = NULL, subject_ids = NULL,
+          sent_hash = NULL, content_hash = ${hash}, erased_at = ${now}
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL AND NOT (${pinned(tenant)})`,
+  );
+  if (changed === 0) return false;
+  for (const subject of card.subject_ids === null ? [] : (JSON.parse(card.subject_ids) as string[])) {
+    await tx.run(
+      sql`DELETE FROM card_subjects WHERE tenant_id = ${tenant} AND subject_id = ${subject} AND card_id = ${card.card_id}`,
+    );
+  }
+  return true;
+}
+
+export interface ExpiredPacket {
+  readonly seq: number;
+  readonly content_hash: string;
+  readonly envelope: string;
+}
+
+export async function expiredPackets(query: Query, tenant: string, now: number, limit: number): Promise<ExpiredPacket[]> {
+  return query.all<ExpiredPacket>(
+    sql`SELECT seq, content_hash, envelope FROM packet_store
+        WHERE tenant_id = ${tenant} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
+        ORDER BY expires_at LIMIT ${limit}`,
+  );
+}
+
+/** Erases what a packet says and what it was found by; its place in stream and lineage stays. */
+export async function erasePacket(tx: Tx, tenant: string, packet: ExpiredPacket, hash: string, now: number): Promise<void> {
+  await tx.run(
+    sql`UPDATE packet_store SET envelope = NULL, original = NULL, sent_hash = NULL, subject_ids = NULL, agent = NULL,
+          source = NULL, content_hash = ${hash}, erased_at = ${now}
+        WHERE tenant_id = ${tenant} AND seq = ${packet.seq} AND erased_at IS NULL`,
+  );
+  for (const [kind, value] of indexOf(JSON.parse(packet.envelope) as PacketInput)) {
+    await tx.run(
+      sql`DELETE FROM packet_index WHERE tenant_id = ${tenant} AND kind = ${kind} AND value = ${value} AND seq = ${packet.seq}`,
+    );
+  }
+}
+
+/** Sealing and sweeping take turns by this row, so that nothing is erased that a seal is about to keep. */
+export async function lockSweeps(tx: Tx, tenant: string): Promise<number> {
+  await tx.run(
+    sql`INSERT INTO sweeps (tenant_id, swept_at) VALUES (${tenant}, 0) ON CONFLICT (tenant_id) DO NOTHING`,
+  );
+  const row = await tx.get<{ swept_at: number }>(sql`SELECT swept_at FROM sweeps WHERE tenant_id = ${tenant} FOR UPDATE`);
+  return row!.swept_at;
+}
+
+export async function noteSweep(tx: Tx, tenant: string, now: number): Promise<void> {
+  await tx.run(sql`UPDATE sweeps SET swept_at = ${now} WHERE tenant_id = ${tenant} AND swept_at < ${now}`);
+}
+
+export interface LifetimeCounts {
+  readonly total: number;
+  readonly deleted: number;
+  readonly expired: number;
+  readonly erased: number;
+}
+
+export const countCardLifetimes = (tenant: string, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total, COUNT(deleted_at) AS deleted, COUNT(erased_at) AS erased,
+        COUNT(CASE WHEN erased_at IS NULL AND expires_at <= ${now} THEN 1 END) AS expired
+      FROM cards WHERE tenant_id = ${tenant}`;
+
+export const countPacketLifetimes = (tenant: string, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total, COUNT(erased_at) AS erased,
+        COUNT(CASE WHEN erased_at IS NULL AND expires_at <= ${now} THEN 1 END) AS expired
+      FROM packet_store WHERE tenant_id = ${tenant}`;

@@ -1,0 +1,337 @@
+/** packet_store and packet_index: the journal of the tenant, and how it is read. */
+import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import type { Ancestor } from '../domain/lineage.js';
+import type { IndexKind } from '../domain/packet-index.js';
+import { toIso } from '../model/common.js';
+import type { Packet } from '../model/packet.js';
+
+/** A packet on its way into the store: all but what the commit gives it. */
+export interface NewPacket extends JournalEntry {
+  readonly packet_id: string;
+  readonly packet_type: string;
+  readonly timestamp: number;
+  readonly thread_id: string | null;
+  readonly agent: string | null;
+  readonly source: string | null;
+  readonly entity_type: string | null;
+  readonly entity_id: string | null;
+  readonly envelope: string;
+  readonly original: string | null;
+  readonly content_hash: string;
+  readonly sent_hash: string | null;
+  readonly expires_at: number | null;
+  readonly generation: number;
+  readonly root_packet_id: string;
+  readonly parent_ids: readonly string[];
+  readonly subject_ids: readonly string[];
+  /** What it can be found by besides its columns: kind and value. */
+  readonly index: readonly (readonly [IndexKind, string])[];
+}
+
+const packetStore: Table = {
+  name: 'packet_store',
+  columns: {
+    tenant_id: 'text',
+    seq: 'bigint',
+    packet_id: 'text',
+    packet_type: 'text',
+    timestamp: 'bigint',
+    recorded_at: 'bigint',
+    thread_id: 'text',
+    agent: 'text',
+    source: 'text',
+    entity_type: 'text',
+    entity_id: 'text',
+    envelope: 'json',
+    original: 'json',
+    content_hash: 'text',
+    sent_hash: 'text',
+    expires_at: 'bigint',
+    generation: 'bigint',
+    root_packet_id: 'text',
+    parent_ids: 'json',
+    subject_ids: 'json',
+  },
+};
+
+const packetIndex: Table = {
+  name: 'packet_index',
+  columns: { tenant_id: 'text', kind: 'text', value: 'text', seq: 'bigint' },
+};
+
+const listOrNull = (list: readonly string[]) => (list.length > 0 ? JSON.stringify(list) : null);
+
+/** Takes the tenant's next numbers and writes the packets: the last statements before COMMIT. */
+export function packetJournal(now: () => number): Journal {
+  return {
+    async append(tx, tenant, entries) {
+      const packets = entries as readonly NewPacket[];
+      const moment = now();
+      // recorded_at never falls, whatever the clocks of several servers say, so that it rises with seq.
+      const [head] = await tx.returning<{ seq: number; recorded_at: number }>(
+        sql`UPDATE tenants SET seq = seq + ${packets.length},
+              recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END
+            WHERE tenant_id = ${tenant} RETURNING seq, recorded_at`,
+      );
+      if (!head) throw new Error(`tenant ${tenant} has no head row`);
+      const first = head.seq - packets.length + 1;
+      await tx.insert(
+        packetStore,
+        packets.map((p, i) => [
+          tenant,
+          first + i,
+          p.packet_id,
+          p.packet_type,
+          p.timestamp,
+          head.recorded_at,
+          p.thread_id,
+          p.agent,
+          p.source,
+          p.entity_type,
+          p.entity_id,
+          p.envelope,
+          p.original,
+          p.content_hash,
+          p.sent_hash,
+          p.expires_at,
+          p.generation,
+          p.root_packet_id,
+          listOrNull(p.parent_ids),
+          listOrNull(p.subject_ids),
+        ]),
+      );
+      await tx.insert(
+        packetIndex,
+        packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
+      );
+    },
+
+    async landed(tx, tenant, entries) {
+      // The commit under way holds the head row: locking it waits for its end.
+      await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant} FOR UPDATE`);
+      const found = await tx.get(
+        sql`SELECT 1 AS found FROM packet_store WHERE tenant_id = ${tenant} AND packet_id = ${entries[0]!.packet_id}`,
+      );
+      return found !== undefined;
+    },
+  };
+}
+
+export interface PacketRow {
+  readonly seq: number;
+  readonly packet_id: string;
+  readonly packet_type: string;
+  readonly timestamp: number;
+  readonly recorded_at: number;
+  readonly thread_id: string | null;
+  readonly envelope: string | null;
+  readonly content_hash: string;
+  readonly expires_at: number | null;
+  readonly generation: number;
+  readonly root_packet_id: string;
+  readonly parent_ids: string | null;
+  readonly erased_at: number | null;
+}
+
+const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
+  p.content_hash, p.expires_at, p.generation, p.root_packet_id, p.parent_ids, p.erased_at`;
+
+export const isGone = (row: { erased_at: number | null; expires_at: number | null }, now: number): boolean =>
+  row.erased_at !== null || (row.expires_at !== null && row.expires_at <= now);
+
+/** A row as it is answered; what expired or was erased keeps its place and nothing else. */
+export function toPacket(row: PacketRow, now: number): Packet {
+  const placed = { seq: row.seq, recorded_at: toIso(row.recorded_at), content_hash: row.content_hash };
+  if (isGone(row, now) || row.envelope === null) {
+    return {
+      packet_id: row.packet_id,
+      packet_type: row.packet_type,
+      timestamp: toIso(row.timestamp),
+      ...(row.thread_id === null ? {} : { thread_id: row.thread_id }),
+      lineage: {
+        parent_ids: row.parent_ids === null ? [] : (JSON.parse(row.parent_ids) as string[]),
+        generation: row.generation,
+        root_packet_id: row.root_packet_id,
+      },
+      ...placed,
+      erased: true,
+    };
+  }
+  return { ...(JSON.parse(row.envelope) as Packet), ...placed };
+}
+
+export async function findPacket(query: Query, tenant: string, packet_id: string): Promise<PacketRow | undefined> {
+  return query.get<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
+  );
+}
+
+export interface SentPacket {
+  readonly packet_id: string;
+  readonly sent_hash: string | null;
+  readonly erased_at: number | null;
+  readonly expires_at: number | null;
+}
+
+/** Packets that have one of these ids already, those of the same commit included. */
+export async function findSent(tx: Tx, tenant: string, ids: readonly string[]): Promise<SentPacket[]> {
+  const stored = await tx.all<SentPacket>(
+    sql`SELECT packet_id, sent_hash, erased_at, expires_at FROM packet_store
+        WHERE tenant_id = ${tenant} AND packet_id = ANY(${ids})`,
+  );
+  const wanted = new Set(ids);
+  const waiting = (tx.journalled as readonly NewPacket[]).filter((p) => wanted.has(p.packet_id));
+  return [...stored, ...waiting.map((p) => ({ ...p, erased_at: null }))];
+}
+
+export interface Parent extends Ancestor {
+  readonly subject_ids: readonly string[];
+}
+
+/** The parents among these ids that exist, those of the same commit included. */
+export async function findParents(tx: Tx, tenant: string, ids: readonly string[]): Promise<Map<string, Parent>> {
+  const found = new Map<string, Parent>();
+  const wanted = new Set(ids);
+  for (const p of tx.journalled as readonly NewPacket[]) if (wanted.has(p.packet_id)) found.set(p.packet_id, p);
+  const rest = ids.filter((id) => !found.has(id));
+  if (rest.length === 0) return found;
+  const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
+    sql`SELECT packet_id, generation, root_packet_id, subject_ids FROM packet_store
+        WHERE tenant_id = ${tenant} AND packet_id = ANY(${rest})`,
+  );
+  for (const row of rows) {
+    found.set(row.packet_id, {
+      ...row,
+      subject_ids: row.subject_ids === null ? [] : (JSON.parse(row.subject_ids) as string[]),
+    });
+  }
+  return found;
+}
+
+export interface PacketFilter {
+  readonly packet_type?: string | undefined;
+  readonly thread_id?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly source?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly index?: readonly (readonly [IndexKind, string])[];
+}
+
+function where(tenant: string, filter: PacketFilter, now: number, agent: string | null): Sql {
+  const { packet_type: type, thread_id, agent: named, source, since, until } = filter;
+  const conditions: Sql[] = [
+    sql`p.tenant_id = ${tenant}`,
+    sql`p.erased_at IS NULL`,
+    sql`(p.expires_at IS NULL OR p.expires_at > ${now})`,
+  ];
+  if (type !== undefined) conditions.push(sql`p.packet_type = ${type}`);
+  if (thread_id !== undefined) conditions.push(sql`p.thread_id = ${thread_id}`);
+  if (named !== undefined) conditions.push(sql`p.agent = ${named}`);
+  if (source !== undefined) conditions.push(sql`p.source = ${source}`);
+  if (since !== undefined) conditions.push(sql`p.timestamp >= ${since}`);
+  if (until !== undefined) conditions.push(sql`p.timestamp < ${until}`);
+  for (const [kind, value] of filter.index ?? []) {
+    conditions.push(
+      sql`p.seq IN (SELECT i.seq FROM packet_index i
+                    WHERE i.tenant_id = ${tenant} AND i.kind = ${kind} AND i.value = ${value})`,
+    );
+  }
+  if (agent !== null) conditions.push(visibleTo(tenant, agent));
+  return join(conditions, ' AND ');
+}
+
+/** Events about a box are for those who may see the box. */
+function visibleTo(tenant: string, agent: string): Sql {
+  return sql`(p.entity_type IS NULL OR p.entity_type <> 'box'
+    OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = p.entity_id AND b.agent_id = ${agent})
+    OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${tenant} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;
+}
+
+export interface PacketPage {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly after?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+export function listPackets(
+  query: Query,
+  tenant: string,
+  filter: PacketFilter,
+  page: PacketPage,
+  now: number,
+  agent: string | null,
+): Promise<PacketRow[]> {
+  const conditions = where(tenant, filter, now, agent);
+  const after = page.after;
+  const ascending = page.order === 'asc';
+  const beyond = after === undefined ? sql`` : ascending ? sql` AND p.seq > ${after}` : sql` AND p.seq < ${after}`;
+  const direction = ascending ? sql`ASC` : sql`DESC`;
+  return query.all<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${beyond}
+        ORDER BY p.seq ${direction} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+/** The query that counts what a list would give; for Driver.long. */
+export function countPackets(tenant: string, filter: PacketFilter, now: number, agent: string | null): Sql {
+  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(tenant, filter, now, agent)}`;
+}
+
+export interface StreamFilter {
+  readonly type?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly thread_id?: string | undefined;
+}
+
+/** The next packets of the stream. Expired and erased ones keep their place in it. */
+export function nextPackets(
+  query: Query,
+  tenant: string,
+  after: number,
+  limit: number,
+  filter: StreamFilter,
+  agent: string | null,
+): Promise<PacketRow[]> {
+  const conditions: Sql[] = [sql`p.tenant_id = ${tenant}`, sql`p.seq > ${after}`];
+  if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
+  if (filter.prefix !== undefined) {
+    conditions.push(sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`);
+  }
+  if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
+  if (agent !== null) conditions.push(visibleTo(tenant, agent));
+  return query.all<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${join(conditions, ' AND ')} ORDER BY p.seq LIMIT ${limit}`,
+  );
+}
+
+/** The parents of some packets, or their children. */
+export function relatives(
+  query: Query,
+  tenant: string,
+  ids: readonly string[],
+  direction: 'ancestors' | 'descendants',
+  limit: number,
+): Promise<PacketRow[]> {
+  if (direction === 'ancestors') {
+    return query.all<PacketRow>(
+      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})
+          ORDER BY p.seq LIMIT ${limit}`,
+    );
+  }
+  return query.all<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq IN (
+          SELECT i.seq FROM packet_index i
+          WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids}))
+        ORDER BY p.seq LIMIT ${limit}`,
+  );
+}
+
+export async function findOriginal(query: Query, tenant: string, packet_id: string): Promise<string | null | undefined> {
+  const row = await query.get<{ original: string | null }>(
+    sql`SELECT original FROM packet_store WHERE tenant_id = ${tenant} AND packet_id = ${packet_id}`,
+  );
+  return row?.original;
+}

@@ -1,0 +1,50 @@
+/** tenants and store_meta: the head row of each tenant, and the settings of the store itself. */
+import { randomBytes } from 'node:crypto';
+import type { Query, Tx } from '../driver/driver.js';
+import { acrossTenants, sql } from '../driver/sql.js';
+import { newId } from '../model/ids.js';
+
+export async function ensureTenant(tx: Tx, tenant: string, now: number): Promise<void> {
+  await tx.run(
+    sql`INSERT INTO tenants (tenant_id, seq, recorded_at, created_at) VALUES (${tenant}, 0, 0, ${now})
+        ON CONFLICT (tenant_id) DO NOTHING`,
+  );
+}
+
+export async function headOf(query: Query, tenant: string): Promise<number> {
+  const row = await query.get<{ seq: number }>(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant}`);
+  return row?.seq ?? 0;
+}
+
+export async function listTenants(query: Query): Promise<{ tenant_id: string; seq: number }[]> {
+  return query.all(acrossTenants`SELECT tenant_id, seq FROM tenants ORDER BY tenant_id`);
+}
+
+export interface StoreMeta {
+  /** Changes when the store is restored or failed over: resume tokens of before are refused. */
+  readonly store_epoch: string;
+  /** Turns the hashes of erased content into keyed ones, from which nothing can be guessed. */
+  readonly erasure_key: string;
+}
+
+/** The settings of the store; made when there are none. */
+export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
+  const fresh: StoreMeta = { store_epoch: newEpoch(), erasure_key: randomBytes(32).toString('hex') };
+  for (const [name, value] of Object.entries(fresh)) {
+    await tx.run(
+      acrossTenants`INSERT INTO store_meta (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,
+    );
+  }
+  return readMeta(tx);
+}
+
+export async function readMeta(query: Query): Promise<StoreMeta> {
+  const rows = await query.all<{ name: string; value: string }>(acrossTenants`SELECT name, value FROM store_meta`);
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as unknown as StoreMeta;
+}
+
+export async function renewEpoch(tx: Tx): Promise<void> {
+  await tx.run(acrossTenants`UPDATE store_meta SET value = ${newEpoch()} WHERE name = 'store_epoch'`);
+}
+
+const newEpoch = () => newId().replaceAll('-', '').slice(0, 16);
