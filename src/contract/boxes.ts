@@ -58,7 +58,10 @@ export const boxes = {
   list: operation({
     method: 'GET',
     path: '/projects/{project_id}/boxes',
-    input: z.strictObject({ agent_id: anyId.optional().describe('Only the boxes of this agent'), ...pageInput }),
+    input: z.strictObject({
+      agent_id: anyId.optional().describe('Only the boxes of this agent'),
+      ...pageInput,
+    }),
     output: z.object({ boxes: z.array(box.omit({ card_ids: true })), ...pageOutput }),
     access: 'read',
     event: null,
@@ -76,7 +79,9 @@ export const boxes = {
     }),
     output: z.object({
       cards: z.array(card),
-      missing_card_ids: z.array(z.string()).describe('Cards of this page that are deleted, expired or erased'),
+      missing_card_ids: z
+        .array(z.string())
+        .describe('Cards of this page that are deleted, expired or erased'),
       ...pageOutput,
     }),
     access: 'read',
@@ -90,7 +95,11 @@ export const boxes = {
     input: z.strictObject({
       ...byId,
       card_ids: cardIds,
-      revision: z.int().min(0).optional().describe('Refuse unless the box is still at this revision; 0 = must be new'),
+      revision: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('Refuse unless the box is still at this revision; 0 = must be new'),
     }),
     output: box,
     access: 'write',
@@ -148,7 +157,11 @@ export const boxes = {
   grant: operation({
     method: 'POST',
     path: '/projects/{project_id}/boxes/{box_id}/grants',
-    input: z.strictObject({ ...byId, agent_id: anyId, access: boxAccess.optional().describe('read unless given') }),
+    input: z.strictObject({
+      ...byId,
+      agent_id: anyId,
+      access: boxAccess.optional().describe('read unless given'),
+    }),
     output: grant,
     access: 'write',
     event: 'cairn.box.granted',

@@ -62,7 +62,10 @@ export const cards = {
   list: operation({
     method: 'GET',
     path: '/projects/{project_id}/cards',
-    input: z.strictObject({ subject_id: anyId.optional().describe('Only cards about this subject'), ...pageInput }),
+    input: z.strictObject({
+      subject_id: anyId.optional().describe('Only cards about this subject'),
+      ...pageInput,
+    }),
     output: z.object({ cards: z.array(card), ...pageOutput }),
     access: 'read',
     event: null,

@@ -16,11 +16,12 @@ export interface NamedOperation extends Operation {
 }
 
 /** The table as a flat list, in its order. */
-export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(([group, entries]) =>
-  Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
-    ...entry,
-    name: `${group}.${verb}`,
-    group,
-    verb,
-  })),
+export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(
+  ([group, entries]) =>
+    Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
+      ...entry,
+      name: `${group}.${verb}`,
+      group,
+      verb,
+    })),
 );

@@ -34,7 +34,8 @@ export const packets = {
     access: 'write',
     event: '(the packets themselves)',
     status: 201,
-    summary: 'Write up to 1,000 packets, all or none. A packet may have earlier ones of the batch as parents.',
+    summary:
+      'Write up to 1,000 packets, all or none. A packet may have earlier ones of the batch as parents.',
     example: { packets: [{ packet_type: 'event', payload: {} }] },
   }),
   get: operation({

@@ -1,7 +1,6 @@
 /** Operations on the store itself: who am I, keys, the live stream, lifetimes. */
 import { z } from 'zod';
-import { uuid } from '../model/ids.js';
-import { anyId } from '../model/ids.js';
+import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { caller, createdKey, key, keyRole } from '../model/key.js';
 import { packet } from '../model/packet.js';
@@ -64,7 +63,13 @@ export const events = {
     method: 'GET',
     path: '/api/v1/events',
     input: z.strictObject({
-      after: z.string().max(100).optional().describe('Resume token of the last event seen; "0" for all of history; only what is new unless given'),
+      after: z
+        .string()
+        .max(100)
+        .optional()
+        .describe(
+          'Resume token of the last event seen; "0" for all of history; only what is new unless given',
+        ),
       packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
       thread_id: uuid.optional(),
     }),
@@ -91,7 +96,11 @@ export const lifetime = {
     method: 'POST',
     path: '/api/v1/memory/gc/run',
     input: z.strictObject({}),
-    output: z.object({ ...swept, cards_kept: z.int().describe('Expired but pinned by a sealed box'), duration_ms: z.int() }),
+    output: z.object({
+      ...swept,
+      cards_kept: z.int().describe('Expired but pinned by a sealed box'),
+      duration_ms: z.int(),
+    }),
     access: 'admin',
     event: 'cairn.lifetime.swept',
     summary: 'Erase now what has expired, in small batches.',

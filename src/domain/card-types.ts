@@ -10,7 +10,13 @@ const fieldName = z.string().trim().min(1).max(200);
 
 /** A list of fields that a result must have; names are trimmed and distinct. */
 export const fieldsSchema = z
-  .array(z.strictObject({ name: fieldName, description: text(10_000).optional(), required: z.boolean().optional() }))
+  .array(
+    z.strictObject({
+      name: fieldName,
+      description: text(10_000).optional(),
+      required: z.boolean().optional(),
+    }),
+  )
   .max(1000)
   .superRefine((fields, ctx) => {
     const seen = new Set<string>();
@@ -34,7 +40,11 @@ const toolResult = z
 export const cardTypes: Readonly<Record<string, z.ZodType>> = {
   'task.instruction': z.union([prose, jsonObject, z.array(jsonValue)]),
   'agent.thought': prose,
-  'tool.call': z.looseObject({ tool_name: z.string().min(1), arguments: jsonObject, status: z.string().optional() }),
+  'tool.call': z.looseObject({
+    tool_name: z.string().min(1),
+    arguments: jsonObject,
+    status: z.string().optional(),
+  }),
   'tool.result': toolResult,
   'task.deliverable': z.union([prose, jsonObject]),
   'sys.profile': z.looseObject({ name: z.string().trim().min(1) }),
@@ -64,8 +74,12 @@ export function checkContent(type: Json | undefined, content: Json): Json {
   if (!schema) return content;
   const parsed = schema.safeParse(content);
   if (!parsed.success) {
-    const errors = parsed.error.issues.map((issue) => `${['content', ...issue.path].join('.')}: ${issue.message}`);
-    throw new CairnError('INVALID_CONTENT', `content does not fit the card type ${type}: ${errors[0]}`, { errors });
+    const errors = parsed.error.issues.map(
+      (issue) => `${['content', ...issue.path].join('.')}: ${issue.message}`,
+    );
+    throw new CairnError('INVALID_CONTENT', `content does not fit the card type ${type}: ${errors[0]}`, {
+      errors,
+    });
   }
   // Only a fields schema is altered by its check (trimmed names); all else is kept exactly as sent.
   return type === 'task.result_fields' ? (parsed.data as Json) : content;

@@ -16,7 +16,10 @@ export function parentsOf(packet: PacketInput): string[] {
   if (origin !== undefined && origin !== null && origin !== NIL_ID) {
     const parsed = uuid.safeParse(origin);
     if (!parsed.success) {
-      throw new CairnError('INVALID_INPUT', 'provenance.parent_packet must be a UUID; leave it out if there is no parent');
+      throw new CairnError(
+        'INVALID_INPUT',
+        'provenance.parent_packet must be a UUID; leave it out if there is no parent',
+      );
     }
     parents.add(parsed.data);
   }
@@ -30,7 +33,11 @@ export interface Descent {
 }
 
 /** Generation is one more than the highest of the parents, the root is the first parent's. A wrong claim is refused. */
-export function descend(packet_id: string, parents: readonly Ancestor[], claimed: PacketInput['lineage']): Descent {
+export function descend(
+  packet_id: string,
+  parents: readonly Ancestor[],
+  claimed: PacketInput['lineage'],
+): Descent {
   const generation = parents.reduce((highest, parent) => Math.max(highest, parent.generation + 1), 0);
   const root_packet_id = parents[0]?.root_packet_id ?? packet_id;
   if (claimed?.generation !== undefined && claimed.generation !== generation) {

@@ -5,7 +5,8 @@ import { EXTENSIONS, OLDER_VERSIONS, type PacketInput, SCHEMA_VERSION } from '..
 /** The packet as 1.1.0, and whether it was older. */
 export function upcast(packet: PacketInput): { packet: PacketInput; older: boolean } {
   const version = packet.metadata?.schema_version;
-  if (version === undefined || version === null || version === SCHEMA_VERSION) return { packet, older: false };
+  if (version === undefined || version === null || version === SCHEMA_VERSION)
+    return { packet, older: false };
   if (!OLDER_VERSIONS.some((known) => known === version)) {
     throw new CairnError(
       'INVALID_INPUT',
@@ -19,5 +20,8 @@ export function upcast(packet: PacketInput): { packet: PacketInput; older: boole
       `${extra.join(', ')} came with schema version ${SCHEMA_VERSION}, but metadata.schema_version says ${version}`,
     );
   }
-  return { packet: { ...packet, metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION } }, older: true };
+  return {
+    packet: { ...packet, metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION } },
+    older: true,
+  };
 }

@@ -40,7 +40,11 @@ class CommitUnknown extends Error {
   readonly entries: ReadonlyMap<string, readonly JournalEntry[]>;
   readonly outcomes: readonly Outcome[];
 
-  constructor(entries: ReadonlyMap<string, readonly JournalEntry[]>, outcomes: readonly Outcome[], cause: unknown) {
+  constructor(
+    entries: ReadonlyMap<string, readonly JournalEntry[]>,
+    outcomes: readonly Outcome[],
+    cause: unknown,
+  ) {
     super('the connection was lost at COMMIT', { cause });
     this.entries = entries;
     this.outcomes = outcomes;
@@ -134,7 +138,12 @@ async function runWrite(
 }
 
 /** What failed as a whole is run again, one by one where a sibling may be to blame, a bounded number of times. */
-async function runAgain(host: GroupHost, group: readonly Write[], attempt: number, error: unknown): Promise<void> {
+async function runAgain(
+  host: GroupHost,
+  group: readonly Write[],
+  attempt: number,
+  error: unknown,
+): Promise<void> {
   if (!(error instanceof DriverError)) {
     if (group.length === 1) return rejectAll(group, error);
     for (const write of group) await commitGroup(host, [write], attempt + 1);
@@ -150,7 +159,10 @@ async function runAgain(host: GroupHost, group: readonly Write[], attempt: numbe
   for (const write of group) await commitGroup(host, [write], attempt + 1);
 }
 
-async function resolveUnknown(host: GroupHost, lost: CommitUnknown): Promise<readonly Outcome[] | 'absent' | 'unknown'> {
+async function resolveUnknown(
+  host: GroupHost,
+  lost: CommitUnknown,
+): Promise<readonly Outcome[] | 'absent' | 'unknown'> {
   const [tenant, entries] = [...lost.entries][0]!;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
@@ -189,13 +201,28 @@ export function toCairnError(error: unknown): unknown {
   const reason = error.message;
   switch (error.kind) {
     case 'full':
-      return new CairnError('STORAGE_FULL', `the disk is full, nothing was written: ${reason}`, undefined, error);
+      return new CairnError(
+        'STORAGE_FULL',
+        `the disk is full, nothing was written: ${reason}`,
+        undefined,
+        error,
+      );
     case 'failed':
       return new CairnError('STORAGE_FAILED', `the storage failed: ${reason}`, undefined, error);
     case 'busy':
-      return new CairnError('OVERLOADED', `the database stayed locked, nothing was written: ${reason}`, undefined, error);
+      return new CairnError(
+        'OVERLOADED',
+        `the database stayed locked, nothing was written: ${reason}`,
+        undefined,
+        error,
+      );
     default:
-      return new CairnError('DATABASE_UNAVAILABLE', `the database cannot be reached: ${reason}`, undefined, error);
+      return new CairnError(
+        'DATABASE_UNAVAILABLE',
+        `the database cannot be reached: ${reason}`,
+        undefined,
+        error,
+      );
   }
 }
 

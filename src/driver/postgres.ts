@@ -4,9 +4,33 @@
  */
 import pg from 'pg';
 import { CairnError } from '../model/errors.js';
-import { type Driver, DriverError, type DriverOptions, type MigrationReport, type Query, type Table, type Tx } from './driver.js';
-import { type Channel, commitGroup, GROUP_LIMIT, QUEUE_LIMIT, sleep, toCairnError, type Write } from './group.js';
-import { APP_ROLE, type AppliedMigration, bootstrap, checksumOf, migrations, pending, statementsOf } from './migrate.js';
+import {
+  type Driver,
+  DriverError,
+  type DriverOptions,
+  type MigrationReport,
+  type Query,
+  type Table,
+  type Tx,
+} from './driver.js';
+import {
+  type Channel,
+  commitGroup,
+  GROUP_LIMIT,
+  QUEUE_LIMIT,
+  sleep,
+  toCairnError,
+  type Write,
+} from './group.js';
+import {
+  APP_ROLE,
+  type AppliedMigration,
+  bootstrap,
+  checksumOf,
+  migrations,
+  pending,
+  statementsOf,
+} from './migrate.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
 import { compile, type Param, type Sql } from './sql.js';
 
@@ -150,7 +174,8 @@ class PostgresDriver implements Driver {
       return;
     }
     // After an error a transaction refuses the rest: those are asked again, each alone.
-    for (const read of failed) this.snapshot(tenant, (query) => query.all<unknown>(read.query)).then(read.resolve, read.reject);
+    for (const read of failed)
+      this.snapshot(tenant, (query) => query.all<unknown>(read.query)).then(read.resolve, read.reject);
   }
 
   snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T> {
@@ -183,7 +208,10 @@ class PostgresDriver implements Driver {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
     if (this.#waiting >= QUEUE_LIMIT) {
       return Promise.reject(
-        new CairnError('OVERLOADED', `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`),
+        new CairnError(
+          'OVERLOADED',
+          `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`,
+        ),
       );
     }
     this.#waiting++;
@@ -326,16 +354,16 @@ class PostgresDriver implements Driver {
       await createRole(client);
       await client.query('BEGIN');
       for (const text of bootstrap.postgres) await client.query(text);
-      const applied = await client.query<AppliedMigration>('SELECT version, checksum FROM schema_migrations ORDER BY version');
+      const applied = await client.query<AppliedMigration>(
+        'SELECT version, checksum FROM schema_migrations ORDER BY version',
+      );
       const missing = pending(applied.rows, 'postgres');
       for (const migration of missing) {
         for (const text of statementsOf(migration, 'postgres')) await client.query(text);
-        await client.query('INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)', [
-          migration.version,
-          migration.name,
-          checksumOf(migration, 'postgres'),
-          Date.now(),
-        ]);
+        await client.query(
+          'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)',
+          [migration.version, migration.name, checksumOf(migration, 'postgres'), Date.now()],
+        );
       }
       await client.query('COMMIT');
       return { applied: missing.map(({ name }) => name), version: migrations.length };
@@ -507,7 +535,9 @@ async function createRole(client: pg.Client): Promise<void> {
     const code = (error as { code?: string }).code;
     if (code !== '42710' && code !== '23505') throw error;
   }
-  const { rows } = await client.query<{ super: boolean }>('SELECT rolsuper AS super FROM pg_roles WHERE rolname = current_user');
+  const { rows } = await client.query<{ super: boolean }>(
+    'SELECT rolsuper AS super FROM pg_roles WHERE rolname = current_user',
+  );
   if (!rows[0]?.super) await client.query(`GRANT ${APP_ROLE} TO CURRENT_USER`);
 }
 

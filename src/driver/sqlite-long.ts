@@ -27,7 +27,9 @@ export class LongReader {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./sqlite-long-thread.js', import.meta.url), { workerData: { path: this.#path } });
+    const worker = new Worker(new URL('./sqlite-long-thread.js', import.meta.url), {
+      workerData: { path: this.#path },
+    });
     worker.on('message', (answer: Answer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);

@@ -18,7 +18,9 @@ type DatabaseConstructor = new (path: string, options: { timeout: number }) => D
 async function databaseClass(): Promise<DatabaseConstructor> {
   const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
   const builtIn = major > 22 || (major === 22 && minor >= 13);
-  const library = (await import(builtIn ? 'node:sqlite' : '@photostructure/sqlite')) as { DatabaseSync: DatabaseConstructor };
+  const library = (await import(builtIn ? 'node:sqlite' : '@photostructure/sqlite')) as {
+    DatabaseSync: DatabaseConstructor;
+  };
   return library.DatabaseSync;
 }
 
@@ -97,7 +99,9 @@ function bind(params: readonly Param[]): (string | number | null)[] {
   for (let i = 0; i < params.length; i++) {
     if (typeof params[i] === 'object' && params[i] !== null) {
       return params.map((param) =>
-        typeof param === 'object' && param !== null ? JSON.stringify(param) : (param as string | number | null),
+        typeof param === 'object' && param !== null
+          ? JSON.stringify(param)
+          : (param as string | number | null),
       );
     }
   }

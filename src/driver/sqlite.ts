@@ -2,9 +2,32 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CairnError } from '../model/errors.js';
-import { type Driver, DriverError, type DriverOptions, type MigrationReport, type Query, type Table, type Tx } from './driver.js';
-import { type Channel, commitGroup, GROUP_LIMIT, QUEUE_LIMIT, sleep, toCairnError, type Write } from './group.js';
-import { type AppliedMigration, bootstrap, checksumOf, migrations, pending, statementsOf } from './migrate.js';
+import {
+  type Driver,
+  DriverError,
+  type DriverOptions,
+  type MigrationReport,
+  type Query,
+  type Table,
+  type Tx,
+} from './driver.js';
+import {
+  type Channel,
+  commitGroup,
+  GROUP_LIMIT,
+  QUEUE_LIMIT,
+  sleep,
+  toCairnError,
+  type Write,
+} from './group.js';
+import {
+  type AppliedMigration,
+  bootstrap,
+  checksumOf,
+  migrations,
+  pending,
+  statementsOf,
+} from './migrate.js';
 import { compile, type Param, type Sql } from './sql.js';
 import { LongReader } from './sqlite-long.js';
 import { SqliteConnection } from './sqlite-open.js';
@@ -116,7 +139,10 @@ class SqliteDriver implements Driver {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
     if (this.#queue.length >= QUEUE_LIMIT) {
       return Promise.reject(
-        new CairnError('OVERLOADED', `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`),
+        new CairnError(
+          'OVERLOADED',
+          `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`,
+        ),
       );
     }
     return new Promise<T>((resolve, reject) => {
@@ -163,7 +189,11 @@ class SqliteDriver implements Driver {
         if (!(error instanceof DriverError) || error.kind !== 'busy') throw error;
         this.#contendedUntil = performance.now() + CONTENTION_MS;
         if (performance.now() - start > LOCK_WAIT_MS) {
-          throw new DriverError('busy', `another process held the write lock for ${LOCK_WAIT_MS / 1000} s`, error);
+          throw new DriverError(
+            'busy',
+            `another process held the write lock for ${LOCK_WAIT_MS / 1000} s`,
+            error,
+          );
         }
       }
       // Short at first, since a commit takes less than a timer's millisecond; then with jitter, so that waiters spread.
@@ -225,16 +255,16 @@ class SqliteDriver implements Driver {
       await this.#lock();
       try {
         for (const text of bootstrap.sqlite) this.#writer.exec(text);
-        const applied = this.#writer.all<AppliedMigration>('SELECT version, checksum FROM schema_migrations ORDER BY version');
+        const applied = this.#writer.all<AppliedMigration>(
+          'SELECT version, checksum FROM schema_migrations ORDER BY version',
+        );
         const missing = pending(applied, 'sqlite');
         for (const migration of missing) {
           for (const text of statementsOf(migration, 'sqlite')) this.#writer.exec(text);
-          this.#writer.run('INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)', [
-            migration.version,
-            migration.name,
-            checksumOf(migration, 'sqlite'),
-            Date.now(),
-          ]);
+          this.#writer.run(
+            'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
+            [migration.version, migration.name, checksumOf(migration, 'sqlite'), Date.now()],
+          );
         }
         this.#writer.exec('COMMIT');
         return { applied: missing.map(({ name }) => name), version: migrations.length };

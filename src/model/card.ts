@@ -18,7 +18,11 @@ export const cardInput = z.strictObject({
   metadata: optionalMetadata,
   author_id: anyId.nullish().describe('For audit alone, never a conversation role'),
   subject_ids: subjectIds.optional(),
-  derived_from: z.array(anyId).max(100).optional().describe('Cards this one was made from; their subject_ids are inherited'),
+  derived_from: z
+    .array(anyId)
+    .max(100)
+    .optional()
+    .describe('Cards this one was made from; their subject_ids are inherited'),
   ttl_seconds: z.int().min(1).max(3_153_600_000).nullish(),
   expires_at: instant.nullish(),
 });

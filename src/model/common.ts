@@ -2,7 +2,10 @@
 import { z } from 'zod';
 
 /** A moment on the wire: ISO 8601 with a zone on the way in, UTC with milliseconds on the way out. */
-export const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z' });
+export const instant = z.iso.datetime({
+  offset: true,
+  error: 'must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z',
+});
 
 export const toIso = (ms: number): string => new Date(ms).toISOString();
 export const toMs = (iso: string): number => Date.parse(iso);

@@ -4,38 +4,80 @@ export const errorCodes = {
   INVALID_INPUT: { status: 400, meaning: 'A field is missing, unknown, of the wrong type or out of range.' },
   INVALID_JSON: { status: 400, meaning: 'The body is not valid JSON in UTF-8.' },
   INVALID_CURSOR: { status: 400, meaning: 'The cursor or resume token was not made by this operation.' },
-  INVALID_CONTENT: { status: 400, meaning: 'The content does not fit the card type that the metadata names.' },
+  INVALID_CONTENT: {
+    status: 400,
+    meaning: 'The content does not fit the card type that the metadata names.',
+  },
   UNKNOWN_CARD: { status: 400, meaning: 'A card that the request refers to does not exist or is gone.' },
   UNKNOWN_PARENT: { status: 400, meaning: 'A parent packet does not exist in this tenant.' },
-  INVALID_LINEAGE: { status: 400, meaning: 'The generation or root that the client claims is not the one that follows.' },
+  INVALID_LINEAGE: {
+    status: 400,
+    meaning: 'The generation or root that the client claims is not the one that follows.',
+  },
   RESERVED_TYPE: { status: 400, meaning: 'Packet types that start with "cairn." belong to Cairn itself.' },
   UNAUTHORIZED: { status: 401, meaning: 'A key is needed, and none, an unknown or a revoked one was given.' },
   FORBIDDEN: { status: 403, meaning: 'The key is valid but its role or agent may not do this.' },
   TENANT_MISMATCH: { status: 403, meaning: 'The tenant in the header or path is not the tenant of the key.' },
-  HOST_REFUSED: { status: 403, meaning: 'Without keys only local clients are served: the Host or Origin is not local.' },
+  HOST_REFUSED: {
+    status: 403,
+    meaning: 'Without keys only local clients are served: the Host or Origin is not local.',
+  },
   ROUTE_NOT_FOUND: { status: 404, meaning: 'No operation has this method and path.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: 'The path exists, but not with this method. The Allow header lists those it has.',
+  },
   CARD_NOT_FOUND: { status: 404, meaning: 'No card with this id, or it was deleted.' },
   BOX_NOT_FOUND: { status: 404, meaning: 'No box with this id.' },
   PACKET_NOT_FOUND: { status: 404, meaning: 'No packet with this id.' },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
-  CONCURRENT_MODIFICATION: { status: 409, meaning: 'The box changed since the revision that the request names.' },
+  CONCURRENT_MODIFICATION: {
+    status: 409,
+    meaning: 'The box changed since the revision that the request names.',
+  },
   BOX_SEALED: { status: 409, meaning: 'A sealed box cannot change. Fork it to go on.' },
-  STREAM_RESET: { status: 409, meaning: 'The resume token is from another life of this store. Read again from the start.' },
-  ENTITY_GONE: { status: 410, meaning: 'The id was used before, by something that is deleted or erased. Ids are never used twice.' },
+  STREAM_RESET: {
+    status: 409,
+    meaning: 'The resume token is from another life of this store. Read again from the start.',
+  },
+  ENTITY_GONE: {
+    status: 410,
+    meaning: 'The id was used before, by something that is deleted or erased. Ids are never used twice.',
+  },
   CONTENT_ERASED: { status: 410, meaning: 'The content expired or was erased; what remains is its record.' },
   TOO_LARGE: { status: 413, meaning: 'The body or a card exceeds its limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Bodies are application/json.' },
   INTERNAL: { status: 500, meaning: 'A defect in Cairn. The log has the details under the request id.' },
-  DATABASE_UNAVAILABLE: { status: 503, meaning: 'The database cannot be reached. Nothing was written. Try again.' },
-  COMMIT_UNKNOWN: { status: 503, meaning: 'The connection was lost at COMMIT and the outcome could not be learned. Ask again with the same id or Idempotency-Key.' },
+  DATABASE_UNAVAILABLE: {
+    status: 503,
+    meaning: 'The database cannot be reached. Nothing was written. Try again.',
+  },
+  COMMIT_UNKNOWN: {
+    status: 503,
+    meaning:
+      'The connection was lost at COMMIT and the outcome could not be learned. Ask again with the same id or Idempotency-Key.',
+  },
+  SERVER_UNREACHABLE: {
+    status: 503,
+    meaning: 'Said by the client: the server cannot be reached. Whether a write arrived is not known.',
+  },
   OVERLOADED: { status: 503, meaning: 'Too much is waiting. Nothing was written. Try again later.' },
   SHUTTING_DOWN: { status: 503, meaning: 'The server is stopping. Nothing was written.' },
-  STORAGE_FULL: { status: 507, meaning: 'The disk is full. Nothing was written. Free some space and try again.' },
-  STORAGE_FAILED: { status: 500, meaning: 'The disk or the database file failed. Nothing was written. Run `cairn doctor`.' },
+  STORAGE_FULL: {
+    status: 507,
+    meaning: 'The disk is full. Nothing was written. Free some space and try again.',
+  },
+  STORAGE_FAILED: {
+    status: 500,
+    meaning: 'The disk or the database file failed. Nothing was written. Run `cairn doctor`.',
+  },
   SCHEMA_MISMATCH: { status: 500, meaning: 'The database was made by another version of Cairn.' },
-  SLOW_READER: { status: 503, meaning: 'A stream was ended since its reader did not keep up. Resume from the last event.' },
+  SLOW_READER: {
+    status: 503,
+    meaning: 'A stream was ended since its reader did not keep up. Resume from the last event.',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

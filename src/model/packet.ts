@@ -63,7 +63,10 @@ export const packet = z.object({
   seq: z.int().describe('Its place in the stream of the tenant: gapless, in commit order'),
   recorded_at: instant.describe('When it was committed; rises with seq'),
   content_hash: z.string(),
-  erased: z.boolean().optional().describe('True when it expired or was erased: payload and metadata are gone'),
+  erased: z
+    .boolean()
+    .optional()
+    .describe('True when it expired or was erased: payload and metadata are gone'),
 });
 export type Packet = z.output<typeof packet>;
 

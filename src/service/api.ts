@@ -18,7 +18,9 @@ type UseCase<O extends Operation> = (
 ) => O extends { stream: true } ? AsyncIterable<z.output<O['output']>> : Promise<z.output<O['output']>>;
 
 type UseCases = {
-  [G in keyof Operations]: { [V in keyof Operations[G]]: Operations[G][V] extends Operation ? UseCase<Operations[G][V]> : never };
+  [G in keyof Operations]: {
+    [V in keyof Operations[G]]: Operations[G][V] extends Operation ? UseCase<Operations[G][V]> : never;
+  };
 };
 
 /** One function for every entry of the table: the compiler says which is missing. */
@@ -30,23 +32,34 @@ const needed: Record<Access, number> = { open: 0, read: 1, write: 2, admin: 3 };
 export function apiFor(runtime: Runtime, caller: Caller): Api {
   const api: Record<string, Record<string, unknown>> = {};
   for (const operation of allOperations) {
-    const useCase = (useCases as unknown as ApiByName)[operation.group]![operation.verb] as unknown as UseCase<Operation>;
+    const useCase = (useCases as unknown as ApiByName)[operation.group]![
+      operation.verb
+    ] as unknown as UseCase<Operation>;
     const group = (api[operation.group] ??= {});
     const call = (input: unknown, options: CallOptions = {}) => {
       checkRole(operation, caller);
       const parsed = parseInput(operation, input ?? {});
-      return useCase({ ...runtime, operation: operation.name, caller, tenant: caller.tenant_id, options }, parsed);
+      return useCase(
+        { ...runtime, operation: operation.name, caller, tenant: caller.tenant_id, options },
+        parsed,
+      );
     };
-    group[operation.verb] = operation.stream ? call : async (input: unknown, options?: CallOptions) => call(input, options);
+    group[operation.verb] = operation.stream
+      ? call
+      : async (input: unknown, options?: CallOptions) => call(input, options);
   }
   return api as unknown as Api;
 }
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
   if (rank[caller.role] >= needed[operation.access]) return;
-  throw new CairnError('FORBIDDEN', `${operation.name} needs the role ${operation.access}, this key has ${caller.role}`, {
-    rule: 'key_role',
-  });
+  throw new CairnError(
+    'FORBIDDEN',
+    `${operation.name} needs the role ${operation.access}, this key has ${caller.role}`,
+    {
+      rule: 'key_role',
+    },
+  );
 }
 
 function parseInput(operation: NamedOperation, input: unknown): Record<string, unknown> {
@@ -57,7 +70,9 @@ function parseInput(operation: NamedOperation, input: unknown): Record<string, u
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  const where = issue.path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`)).join('');
+  const where = issue.path
+    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
+    .join('');
   if (issue.code === 'unrecognized_keys') {
     const names = issue.keys.slice(0, 10).map((key) => `"${key}"`);
     return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;

@@ -16,14 +16,24 @@ export async function openBoxLocked(call: Call, tx: Tx, box_id: string, need: Ne
   return permitted(call, tx, box_id, await lockBox(tx, call.tenant, box_id), need);
 }
 
-async function permitted(call: Call, query: Query, box_id: string, box: BoxRow | undefined, need: Need): Promise<BoxRow> {
+async function permitted(
+  call: Call,
+  query: Query,
+  box_id: string,
+  box: BoxRow | undefined,
+  need: Need,
+): Promise<BoxRow> {
   if (!box) throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
   if (!(await mayUse(call, query, box, need))) {
     const wanted = need === 'own' ? 'change the grants of' : need;
-    throw new CairnError('FORBIDDEN', `agent ${call.caller.agent_id} may not ${wanted} box ${box_id}: ask its owner for a grant`, {
-      rule: 'box_owner_or_grant',
-      box_id,
-    });
+    throw new CairnError(
+      'FORBIDDEN',
+      `agent ${call.caller.agent_id} may not ${wanted} box ${box_id}: ask its owner for a grant`,
+      {
+        rule: 'box_owner_or_grant',
+        box_id,
+      },
+    );
   }
   return box;
 }
@@ -40,7 +50,9 @@ export async function mayUse(call: Call, query: Query, box: BoxRow, need: Need):
 export function ownerOf(call: Call, named: string | undefined): string | null {
   const agent = call.caller.agent_id;
   if (agent !== null && named !== undefined && named !== agent) {
-    throw new CairnError('FORBIDDEN', `this key acts as agent ${agent} and cannot act for ${named}`, { rule: 'key_agent' });
+    throw new CairnError('FORBIDDEN', `this key acts as agent ${agent} and cannot act for ${named}`, {
+      rule: 'key_agent',
+    });
   }
   return agent ?? named ?? null;
 }

@@ -53,8 +53,7 @@ function describe(call: Call, row: BoxRow): Omit<Box, 'card_ids'> {
     length: row.length,
     revision: row.revision,
     sealed_at: row.sealed_at === null ? null : toIso(row.sealed_at),
-    forked_from:
-      row.base_box_id === null ? null : { box_id: row.base_box_id, revision: row.base_revision! },
+    forked_from: row.base_box_id === null ? null : { box_id: row.base_box_id, revision: row.base_revision! },
     metadata: JSON.parse(row.metadata) as JsonObject,
     created_at: toIso(row.created_at),
     updated_at: toIso(row.updated_at),
@@ -62,7 +61,12 @@ function describe(call: Call, row: BoxRow): Omit<Box, 'card_ids'> {
 }
 
 async function show(call: Call, query: Query, row: BoxRow, limit?: number): Promise<Box> {
-  const entries = await tailOf(query, call.tenant, await segmentsOf(query, call.tenant, row), clampTail(limit));
+  const entries = await tailOf(
+    query,
+    call.tenant,
+    await segmentsOf(query, call.tenant, row),
+    clampTail(limit),
+  );
   return { ...describe(call, row), card_ids: entries.map(({ card_id }) => card_id) };
 }
 
@@ -79,7 +83,10 @@ async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now
 
 const refuseSealed = (box: BoxRow) => {
   if (box.sealed_at !== null) {
-    throw new CairnError('BOX_SEALED', `box ${box.box_id} was sealed at ${toIso(box.sealed_at)}: fork it to go on`);
+    throw new CairnError(
+      'BOX_SEALED',
+      `box ${box.box_id} was sealed at ${toIso(box.sealed_at)}: fork it to go on`,
+    );
   }
 };
 
@@ -90,7 +97,10 @@ const sentHash = (id: string | undefined, input: object): string | null =>
 /** The box that has this id already, if it came of the same request. */
 function sameBox(row: BoxRow, sent: string | null): void {
   if (row.sent_hash !== sent) {
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `box ${row.box_id} exists and was made otherwise: use a new box_id`);
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `box ${row.box_id} exists and was made otherwise: use a new box_id`,
+    );
   }
 }
 
@@ -140,7 +150,12 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
         }
       }
       await requireKnown(call, tx, card_ids, now);
-      const row = await makeBox(call, tx, { box_id, agent_id, metadata: input.metadata, sent_hash, length: card_ids.length }, now);
+      const row = await makeBox(
+        call,
+        tx,
+        { box_id, agent_id, metadata: input.metadata, sent_hash, length: card_ids.length },
+        now,
+      );
       await insertEntries(tx, call.tenant, box_id, 1, 1, card_ids);
       tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
       return { ...describe(call, row), card_ids: card_ids.slice(-DEFAULT_TAIL) };
@@ -157,13 +172,21 @@ export function load(call: Call, input: In<'load'>): Promise<Box> {
     const segments = await segmentsAt(call, query, row, input.revision);
     const entries = await tailOf(query, call.tenant, segments, clampTail(input.limit));
     const length = await countEntries(query, call.tenant, segments);
-    return { ...describe(call, row), revision: input.revision, length, card_ids: entries.map(({ card_id }) => card_id) };
+    return {
+      ...describe(call, row),
+      revision: input.revision,
+      length,
+      card_ids: entries.map(({ card_id }) => card_id),
+    };
   });
 }
 
 function segmentsAt(call: Call, query: Query, row: BoxRow, revision = row.revision) {
   if (revision > row.revision) {
-    throw new CairnError('INVALID_INPUT', `box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`);
+    throw new CairnError(
+      'INVALID_INPUT',
+      `box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`,
+    );
   }
   return segmentsOf(query, call.tenant, row, revision);
 }
@@ -201,7 +224,10 @@ async function hydrate(call: Call, query: Query, row: BoxRow, card_ids: readonly
   const moment = row.sealed_at ?? call.driver.now();
   const missing = card_ids.filter((id) => !found.has(id) || !isVisible(found.get(id)!, moment));
   const gone = new Set(missing);
-  return { cards: card_ids.filter((id) => !gone.has(id)).map((id) => toCard(call.tenant, found.get(id)!)), missing };
+  return {
+    cards: card_ids.filter((id) => !gone.has(id)).map((id) => toCard(call.tenant, found.get(id)!)),
+    missing,
+  };
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -221,7 +247,10 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
   const { tenant } = call;
   if (input.tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw new CairnError('INVALID_INPUT', 'tail gives the last cards and goes with neither limit, cursor nor offset');
+    throw new CairnError(
+      'INVALID_INPUT',
+      'tail gives the last cards and goes with neither limit, cursor nor offset',
+    );
   }
   return call.driver.snapshot(tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
@@ -274,7 +303,9 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
         base_until: box.base_until,
         updated_at: now,
       });
-      tx.journal(event(call, now, 'cairn.box.appended', 'box', box.box_id, { revision, length, card_ids: appended }));
+      tx.journal(
+        event(call, now, 'cairn.box.appended', 'box', box.box_id, { revision, length, card_ids: appended }),
+      );
       return { box_id: box.box_id, revision, length, appended, already_present };
     },
     remember: (answer) => answer as unknown as Json,
@@ -294,7 +325,13 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
         : await makeBox(
             call,
             tx,
-            { box_id: input.box_id, agent_id: ownerOf(call, undefined), metadata: {}, sent_hash: null, length: 0 },
+            {
+              box_id: input.box_id,
+              agent_id: ownerOf(call, undefined),
+              metadata: {},
+              sent_hash: null,
+              length: 0,
+            },
             now,
           );
       const before = existing ? box.revision : 0;
@@ -319,7 +356,14 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
 }
 
 /** Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */
-async function replaceEntries(call: Call, tx: Tx, box: BoxRow, wanted: readonly string[], fresh: boolean, now: number): Promise<BoxRow> {
+async function replaceEntries(
+  call: Call,
+  tx: Tx,
+  box: BoxRow,
+  wanted: readonly string[],
+  fresh: boolean,
+  now: number,
+): Promise<BoxRow> {
   const { tenant } = call;
   const segments = await segmentsOf(tx, tenant, box);
   const current = await entriesAfter(tx, tenant, segments, { after: 0, limit: wanted.length + 1 });
@@ -362,7 +406,12 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
       if (box.sealed_at !== null) return show(call, tx, box);
       const sealed_at = Math.max(now, await lockSweeps(tx, call.tenant));
       await sealBox(tx, call.tenant, box.box_id, sealed_at);
-      tx.journal(event(call, now, 'cairn.box.sealed', 'box', box.box_id, { revision: box.revision, length: box.length }));
+      tx.journal(
+        event(call, now, 'cairn.box.sealed', 'box', box.box_id, {
+          revision: box.revision,
+          length: box.length,
+        }),
+      );
       return show(call, tx, { ...box, sealed_at, updated_at: sealed_at });
     },
     remember: ({ box_id }) => box_id,
@@ -387,12 +436,21 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       }
       const revision = input.revision ?? source.revision;
       const segments = await segmentsAt(call, tx, source, revision);
-      const length = revision === source.revision ? source.length : await countEntries(tx, call.tenant, segments);
+      const length =
+        revision === source.revision ? source.length : await countEntries(tx, call.tenant, segments);
       const base = { box_id: source.box_id, revision };
       const row = await makeBox(
         call,
         tx,
-        { box_id, agent_id, metadata: input.metadata, sent_hash, length, next_position: source.next_position, base },
+        {
+          box_id,
+          agent_id,
+          metadata: input.metadata,
+          sent_hash,
+          length,
+          next_position: source.next_position,
+          base,
+        },
         now,
       );
       tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, { forked_from: base, length }));
@@ -424,7 +482,12 @@ export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
         granted_at: now,
       };
       await putGrant(tx, call.tenant, row);
-      tx.journal(event(call, now, 'cairn.box.granted', 'box', row.box_id, { agent_id: row.agent_id, access: row.access }));
+      tx.journal(
+        event(call, now, 'cairn.box.granted', 'box', row.box_id, {
+          agent_id: row.agent_id,
+          access: row.access,
+        }),
+      );
       return toGrant(row);
     },
     remember: (answer) => answer,
@@ -438,7 +501,10 @@ export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
     work: async (tx, now) => {
       await openBoxLocked(call, tx, input.box_id, 'own');
       const removed = await removeGrant(tx, call.tenant, input.box_id, input.agent_id);
-      if (removed) tx.journal(event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }));
+      if (removed)
+        tx.journal(
+          event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }),
+        );
       return null;
     },
     remember: () => null,

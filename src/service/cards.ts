@@ -46,7 +46,8 @@ function prepare(input: CardInput, limits: Limits): PreparedCard {
   const content = canonical(checkContent(checked.type, input.content ?? null));
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
   const metadata = canonical(checked);
-  const bytes = Buffer.byteLength(content) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
+  const bytes =
+    Buffer.byteLength(content) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
   if (bytes > limits.max_card_bytes) {
     throw new CairnError('TOO_LARGE', `a card is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
       bytes,
@@ -60,7 +61,8 @@ function prepare(input: CardInput, limits: Limits): PreparedCard {
     metadata,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
-    sent_hash: input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
+    sent_hash:
+      input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
   };
 }
 
@@ -70,7 +72,10 @@ function sameCard(tenant: string, row: CardRow, prepared: PreparedCard, now: num
     throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
   }
   if (row.sent_hash !== prepared.sent_hash) {
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `card ${row.card_id} exists with another content: use a new card_id`);
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `card ${row.card_id} exists with another content: use a new card_id`,
+    );
   }
   return toCard(tenant, row);
 }
@@ -83,16 +88,21 @@ async function inheritSubjects(tx: Tx, tenant: string, input: CardInput, now: nu
     const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now));
     if (missing.length > 0) throw unknownCards('derived_from', missing);
     for (const row of rows.values()) {
-      for (const subject of row.subject_ids === null ? [] : (JSON.parse(row.subject_ids) as string[])) subjects.add(subject);
+      for (const subject of row.subject_ids === null ? [] : (JSON.parse(row.subject_ids) as string[]))
+        subjects.add(subject);
     }
   }
   return [...subjects];
 }
 
 export const unknownCards = (where: string, missing: readonly string[]): CairnError =>
-  new CairnError('UNKNOWN_CARD', `${where} names ${missing.length} card(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`, {
-    missing_card_ids: missing.slice(0, 100),
-  });
+  new CairnError(
+    'UNKNOWN_CARD',
+    `${where} names ${missing.length} card(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
+    {
+      missing_card_ids: missing.slice(0, 100),
+    },
+  );
 
 function expiry(input: CardInput, now: number): number | null {
   if (input.ttl_seconds != null) return now + input.ttl_seconds * 1000;
@@ -102,7 +112,12 @@ function expiry(input: CardInput, now: number): number | null {
   return at;
 }
 
-async function addCard(call: Call, tx: Tx, prepared: PreparedCard, now: number): Promise<{ card: Card; added: boolean }> {
+async function addCard(
+  call: Call,
+  tx: Tx,
+  prepared: PreparedCard,
+  now: number,
+): Promise<{ card: Card; added: boolean }> {
   const { input } = prepared;
   if (input.card_id !== undefined) {
     const existing = await findCard(tx, call.tenant, input.card_id);
@@ -141,7 +156,9 @@ export async function add(call: Call, input: In<'add'>): Promise<Card> {
     work: async (tx, now) => {
       const { card, added } = await addCard(call, tx, prepared, now);
       if (added) {
-        tx.journal(event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash: card.content_hash }));
+        tx.journal(
+          event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash: card.content_hash }),
+        );
       }
       return card;
     },
@@ -163,7 +180,8 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
       for (const one of prepared) results.push(await addCard(call, tx, one, now));
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
-      if (ids.length > 0) tx.journal(event(call, now, 'cairn.card.added', 'card', ids[0]!, { card_ids: ids }));
+      if (ids.length > 0)
+        tx.journal(event(call, now, 'cairn.card.added', 'card', ids[0]!, { card_ids: ids }));
       return results.map(({ card }) => card);
     },
     remember: (answer) => answer.map(({ card_id }) => card_id),
@@ -177,7 +195,10 @@ async function addEach(call: Call, input: In<'add_batch'>): Promise<Out<'add_bat
   const key = call.options.idempotency_key;
   const settled = await Promise.allSettled(
     input.cards.map((one, i) =>
-      add(key === undefined ? call : { ...call, options: { ...call.options, idempotency_key: `${key}#${i}` } }, one),
+      add(
+        key === undefined ? call : { ...call, options: { ...call.options, idempotency_key: `${key}#${i}` } },
+        one,
+      ),
     ),
   );
   const results = settled.map((one): Out<'add_batch'>['results'][number] => {
@@ -193,7 +214,8 @@ function inItem<T>(i: number, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (error instanceof CairnError) throw new CairnError(error.code, `cards[${i}]: ${error.message}`, error.details);
+    if (error instanceof CairnError)
+      throw new CairnError(error.code, `cards[${i}]: ${error.message}`, error.details);
     throw error;
   }
 }
@@ -217,7 +239,10 @@ export const MAX_BATCH_IDS = 100;
 export function distinctIds(name: string, ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
   if (distinct.length > MAX_BATCH_IDS) {
-    throw new CairnError('INVALID_INPUT', `${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
+    throw new CairnError(
+      'INVALID_INPUT',
+      `${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`,
+    );
   }
   return distinct;
 }
@@ -243,7 +268,8 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { subject_id: input.subject_id ?? null },
     key: 'string',
     keyOf: (row) => row.card_id,
-    read: (request) => listCards(driver.at(tenant), tenant, { subject_id: input.subject_id, ...request }, now),
+    read: (request) =>
+      listCards(driver.at(tenant), tenant, { subject_id: input.subject_id, ...request }, now),
     count: countCards(tenant, input.subject_id, now),
   });
   return { cards: rows.map((row) => toCard(tenant, row)), ...page };
@@ -254,7 +280,8 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
     input,
     work: async (tx, now) => {
       const row = await findCard(tx, call.tenant, input.card_id);
-      if (!row) throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in project ${call.tenant}`);
+      if (!row)
+        throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in project ${call.tenant}`);
       const deleted = await deleteCard(tx, call.tenant, input.card_id, now);
       if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));
       return null;

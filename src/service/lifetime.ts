@@ -88,6 +88,9 @@ export async function stats(call: Call): Promise<Stats> {
   const { driver, tenant } = call;
   const now = driver.now();
   const [cards] = await driver.long<LifetimeCounts>(tenant, countCardLifetimes(tenant, now));
-  const [packets] = await driver.long<Omit<LifetimeCounts, 'deleted'>>(tenant, countPacketLifetimes(tenant, now));
+  const [packets] = await driver.long<Omit<LifetimeCounts, 'deleted'>>(
+    tenant,
+    countPacketLifetimes(tenant, now),
+  );
   return { cards: cards!, packets: packets! };
 }

@@ -28,18 +28,27 @@ export interface StoreOptions {
 
 export const DEFAULT_TENANT = 'default';
 const SWEEP_EVERY_MS = 60_000;
+/** Apis that are kept made, one per caller. */
+const API_LIMIT = 1000;
 
 export async function openDriver(options: StoreOptions): Promise<Driver> {
   const journal = packetJournal(() => driver.now());
   const { clock_offset_ms, pool_size } = options;
-  const shared = { journal, ...(clock_offset_ms ? { clock_offset_ms } : {}), ...(pool_size ? { pool_size } : {}) };
+  const shared = {
+    journal,
+    ...(clock_offset_ms ? { clock_offset_ms } : {}),
+    ...(pool_size ? { pool_size } : {}),
+  };
   const postgres = /^postgres(ql)?:\/\//.test(options.database);
-  const driver: Driver = postgres ? await openPostgres(options.database, shared) : await openSqlite(options.database, shared);
+  const driver: Driver = postgres
+    ? await openPostgres(options.database, shared)
+    : await openSqlite(options.database, shared);
   return driver;
 }
 
 export class Store implements Host {
   readonly #runtime: Runtime;
+  readonly #apis = new Map<string, Api>();
   readonly #sweeper: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #stopping = false;
@@ -81,13 +90,23 @@ export class Store implements Host {
 
   async ensureTenant(tenant: string): Promise<void> {
     const parsed = tenantId.safeParse(tenant);
-    if (!parsed.success) throw new CairnError('INVALID_INPUT', `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`);
+    if (!parsed.success)
+      throw new CairnError(
+        'INVALID_INPUT',
+        `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`,
+      );
     const { driver } = this.#runtime;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
   }
 
   api(caller: Caller): Api {
-    return apiFor(this.#runtime, caller);
+    const name = JSON.stringify([caller.tenant_id, caller.agent_id, caller.role, caller.key_id]);
+    let api = this.#apis.get(name);
+    if (!api) {
+      if (this.#apis.size >= API_LIMIT) this.#apis.clear();
+      this.#apis.set(name, (api = apiFor(this.#runtime, caller)));
+    }
+    return api;
   }
 
   async authenticate(key: string): Promise<Caller | undefined> {

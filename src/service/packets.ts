@@ -10,7 +10,13 @@ import { toIso, toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
-import { type Packet, type PacketInput, RESERVED_PREFIX, SCHEMA_VERSION, type WriteResult } from '../model/packet.js';
+import {
+  type Packet,
+  type PacketInput,
+  RESERVED_PREFIX,
+  SCHEMA_VERSION,
+  type WriteResult,
+} from '../model/packet.js';
 import {
   countPackets,
   findOriginal,
@@ -45,7 +51,10 @@ interface PreparedPacket {
 
 function prepare(sent: PacketInput, limits: Limits): PreparedPacket {
   if (sent.packet_type.toLowerCase().startsWith(RESERVED_PREFIX)) {
-    throw new CairnError('RESERVED_TYPE', `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`);
+    throw new CairnError(
+      'RESERVED_TYPE',
+      `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`,
+    );
   }
   const { packet, older } = upcast(sent);
   const text = canonical(sent as unknown as Json);
@@ -77,11 +86,15 @@ const stringOrNull = (value: Json | undefined): string | null =>
 
 async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: number): Promise<WriteResult> {
   const { packet } = prepared;
-  if (packet.packet_id !== undefined && (await writtenBefore(call, tx, packet.packet_id, prepared.sent_hash, now))) {
+  if (
+    packet.packet_id !== undefined &&
+    (await writtenBefore(call, tx, packet.packet_id, prepared.sent_hash, now))
+  ) {
     return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
   }
   const packet_id = packet.packet_id ?? newId();
-  const parents = prepared.parents.length > 0 ? await findParents(tx, call.tenant, prepared.parents) : new Map();
+  const parents =
+    prepared.parents.length > 0 ? await findParents(tx, call.tenant, prepared.parents) : new Map();
   const missing = prepared.parents.filter((id) => !parents.has(id));
   if (missing.length > 0) {
     throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {
@@ -90,7 +103,9 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
   }
   const inOrder = prepared.parents.map((id) => parents.get(id)!);
   const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
-  const subject_ids = [...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)])];
+  const subject_ids = [
+    ...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)]),
+  ];
   const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
   const expires_at = expiry(packet, now);
   const derivation = packet.lineage?.derivation_type;
@@ -137,14 +152,23 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
 }
 
 /** True if this very packet is there already; refuses if the id is taken or was used. */
-async function writtenBefore(call: Call, tx: Tx, packet_id: string, sent_hash: string | null, now: number): Promise<boolean> {
+async function writtenBefore(
+  call: Call,
+  tx: Tx,
+  packet_id: string,
+  sent_hash: string | null,
+  now: number,
+): Promise<boolean> {
   const [existing] = await findSent(tx, call.tenant, [packet_id]);
   if (!existing) return false;
   if (isGone(existing, now)) {
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
   }
   if (existing.sent_hash !== sent_hash) {
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`);
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
+    );
   }
   return true;
 }
@@ -177,7 +201,8 @@ export async function write_batch(call: Call, input: In<'write_batch'>): Promise
 }
 
 function rethrow(i: number, error: unknown): never {
-  if (error instanceof CairnError) throw new CairnError(error.code, `packets[${i}]: ${error.message}`, error.details);
+  if (error instanceof CairnError)
+    throw new CairnError(error.code, `packets[${i}]: ${error.message}`, error.details);
   throw error;
 }
 
@@ -204,10 +229,14 @@ async function readRow(call: Call, query: Query, packet_id: string): Promise<Pac
   const row = await findPacket(query, call.tenant, packet_id);
   if (!row) throw notFound(call, packet_id);
   if (isGone(row, call.driver.now())) {
-    throw new CairnError('CONTENT_ERASED', `packet ${packet_id} expired or was erased; its place in the stream is ${row.seq}`, {
-      packet_ids: [packet_id],
-      seq: row.seq,
-    });
+    throw new CairnError(
+      'CONTENT_ERASED',
+      `packet ${packet_id} expired or was erased; its place in the stream is ${row.seq}`,
+      {
+        packet_ids: [packet_id],
+        seq: row.seq,
+      },
+    );
   }
   return row;
 }
@@ -229,7 +258,8 @@ function filterOf(input: In<'list'>): PacketFilter {
   if (input.parent_id !== undefined) index.push(['parent', input.parent_id]);
   if (input.subject_id !== undefined) index.push(['subject', input.subject_id]);
   if (input.routing !== undefined) {
-    if (!/^[^:]+:./.test(input.routing)) throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
+    if (!/^[^:]+:./.test(input.routing))
+      throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
     index.push(['routing', input.routing]);
   }
   const { packet_type, thread_id, agent, source, since, until } = input;
@@ -261,9 +291,11 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
   return { packets: rows.map((row) => toPacket(row, now)), ...rest };
 }
 
-export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => page(call, input, input.order ?? 'desc');
+export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> =>
+  page(call, input, input.order ?? 'desc');
 
-export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> => page(call, input, input.order ?? 'asc');
+export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> =>
+  page(call, input, input.order ?? 'asc');
 
 /** Level by level, so that its cost is what it returns. */
 export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'>> {
@@ -277,7 +309,8 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
     const packets: Out<'lineage'>['packets'] = [];
     let level: PacketRow[] = [start];
     for (let depth = 1; level.length > 0; depth++) {
-      const ids = direction === 'ancestors' ? level.flatMap(parentIds) : level.map(({ packet_id }) => packet_id);
+      const ids =
+        direction === 'ancestors' ? level.flatMap(parentIds) : level.map(({ packet_id }) => packet_id);
       const wanted = direction === 'ancestors' ? [...new Set(ids)].filter((id) => !seen.has(id)) : ids;
       if (wanted.length === 0) break;
       const room = LINEAGE_LIMIT - packets.length;

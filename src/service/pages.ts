@@ -47,7 +47,8 @@ export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<
   const last = rows.at(-1);
   return {
     rows,
-    next_cursor: more && last !== undefined ? encodeCursor(call.operation, list.filters, list.keyOf(last)) : null,
+    next_cursor:
+      more && last !== undefined ? encodeCursor(call.operation, list.filters, list.keyOf(last)) : null,
     total: after === undefined ? await countAll(call, list.count) : null,
   };
 }

@@ -35,7 +35,13 @@ export class StreamHub {
 
   /** The database is watched only while there is a follower. */
   join(tenant: string): Follower {
-    const followed = this.#tenants.get(tenant) ?? { waiters: new Set(), followers: 0, changes: 0, head: 0, asking: false };
+    const followed = this.#tenants.get(tenant) ?? {
+      waiters: new Set(),
+      followers: 0,
+      changes: 0,
+      head: 0,
+      asking: false,
+    };
     this.#tenants.set(tenant, followed);
     followed.followers++;
     this.#followers++;
@@ -80,7 +86,12 @@ function wake(followed: Followed | undefined): void {
   for (const resume of [...followed.waiters]) resume();
 }
 
-function waitFor(followed: Followed, changes: number, timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
+function waitFor(
+  followed: Followed,
+  changes: number,
+  timeout_ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (followed.changes !== changes || signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

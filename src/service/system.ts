@@ -39,14 +39,20 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
         revoked_at: null,
       };
       await addKey(tx, { ...row, key_hash: keyHash(secret) });
-      tx.journal(event(call, now, 'cairn.key.created', 'key', row.key_id, { agent_id: row.agent_id, role: row.role }));
+      tx.journal(
+        event(call, now, 'cairn.key.created', 'key', row.key_id, { agent_id: row.agent_id, role: row.role }),
+      );
       return { ...row, created_at: toIso(now), key: secret };
     },
     remember: ({ key_id }) => key_id,
     again: async (_query, kept) => {
-      throw new CairnError('CONTENT_ERASED', `key ${String(kept)} was made by this request before; its secret was shown then and is not kept: revoke it and create another`, {
-        key_id: kept,
-      });
+      throw new CairnError(
+        'CONTENT_ERASED',
+        `key ${String(kept)} was made by this request before; its secret was shown then and is not kept: revoke it and create another`,
+        {
+          key_id: kept,
+        },
+      );
     },
   });
 }
@@ -61,7 +67,8 @@ export const keys = {
       input,
       work: async (tx, now) => {
         const key = await findKey(tx, call.tenant, input.key_id);
-        if (!key) throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
+        if (!key)
+          throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
         const revoked = await revokeKey(tx, call.tenant, input.key_id, now);
         if (revoked) tx.journal(event(call, now, 'cairn.key.revoked', 'key', input.key_id, {}));
         return null;
@@ -80,12 +87,20 @@ const MAX_FOLLOWERS = 1000;
 function positionOf(call: Call, token: string, head: number): number {
   if (token === '0') return 0;
   const match = /^([0-9a-f]{16})\.(\d{1,15})$/.exec(token);
-  if (!match) throw new CairnError('INVALID_CURSOR', `"${token}" is not a resume token: use one from the stream, or "0"`);
+  if (!match)
+    throw new CairnError(
+      'INVALID_CURSOR',
+      `"${token}" is not a resume token: use one from the stream, or "0"`,
+    );
   const seq = Number(match[2]);
   if (match[1] !== call.meta.store_epoch || seq > head) {
-    throw new CairnError('STREAM_RESET', 'this store was restored or replaced since the token was given: read again from "0"', {
-      latest: tokenAt(call, head),
-    });
+    throw new CairnError(
+      'STREAM_RESET',
+      'this store was restored or replaced since the token was given: read again from "0"',
+      {
+        latest: tokenAt(call, head),
+      },
+    );
   }
   return seq;
 }
@@ -106,7 +121,10 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
   const { driver, tenant, hub } = call;
   const signal = call.options.signal;
   if (hub.followers >= MAX_FOLLOWERS) {
-    throw new CairnError('OVERLOADED', `${MAX_FOLLOWERS} streams are open already: close one, or try again later`);
+    throw new CairnError(
+      'OVERLOADED',
+      `${MAX_FOLLOWERS} streams are open already: close one, or try again later`,
+    );
   }
   const follower = hub.join(tenant);
   try {

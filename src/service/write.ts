@@ -44,9 +44,16 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     const before = tx.journalled.length;
     const answer = await what.work(tx, now);
     // A request that changed nothing is still remembered, and its record needs a packet to stand on.
-    if (tx.journalled.length === before) tx.journal(event(call, now, 'cairn.request.noop', 'request', call.operation, {}));
+    if (tx.journalled.length === before)
+      tx.journal(event(call, now, 'cairn.request.noop', 'request', call.operation, {}));
     const { packet_id } = tx.journalled[before]!;
-    await addRequest(tx, tenant, { key, request_hash, packet_id, replay: what.remember(answer), recorded_at: now });
+    await addRequest(tx, tenant, {
+      key,
+      request_hash,
+      packet_id,
+      replay: what.remember(answer),
+      recorded_at: now,
+    });
     return answer;
   });
 }

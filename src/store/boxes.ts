@@ -38,7 +38,13 @@ const boxesTable: Table = {
 
 const entriesTable: Table = {
   name: 'box_entries',
-  columns: { tenant_id: 'text', box_id: 'text', position: 'bigint', card_id: 'text', added_revision: 'bigint' },
+  columns: {
+    tenant_id: 'text',
+    box_id: 'text',
+    position: 'bigint',
+    card_id: 'text',
+    added_revision: 'bigint',
+  },
 };
 
 export async function insertBox(tx: Tx, tenant: string, box: BoxRow): Promise<void> {
@@ -66,11 +72,19 @@ export async function findBox(query: Query, tenant: string, box_id: string): Pro
 
 /** Finds a box and keeps others from changing it until the commit. */
 export async function lockBox(tx: Tx, tenant: string, box_id: string): Promise<BoxRow | undefined> {
-  return tx.get<BoxRow>(sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`);
+  return tx.get<BoxRow>(
+    sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`,
+  );
 }
 
-export async function findBoxes(query: Query, tenant: string, ids: readonly string[]): Promise<Map<string, BoxRow>> {
-  const rows = await query.all<BoxRow>(sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ANY(${ids})`);
+export async function findBoxes(
+  query: Query,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, BoxRow>> {
+  const rows = await query.all<BoxRow>(
+    sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ANY(${ids})`,
+  );
   return new Map(rows.map((row) => [row.box_id, row]));
 }
 
@@ -88,7 +102,13 @@ export async function insertEntries(
   );
 }
 
-export async function removeEntriesFrom(tx: Tx, tenant: string, box_id: string, position: number, revision: number): Promise<void> {
+export async function removeEntriesFrom(
+  tx: Tx,
+  tenant: string,
+  box_id: string,
+  position: number,
+  revision: number,
+): Promise<void> {
   await tx.run(
     sql`UPDATE box_entries SET removed_revision = ${revision} WHERE tenant_id = ${tenant} AND box_id = ${box_id}
         AND position >= ${position} AND removed_revision IS NULL`,
@@ -124,14 +144,20 @@ export interface Segment {
 }
 
 /** The stretches that make up a box at a revision, the oldest first. Positions rise along them. */
-export async function segmentsOf(query: Query, tenant: string, box: BoxRow, revision = box.revision): Promise<Segment[]> {
+export async function segmentsOf(
+  query: Query,
+  tenant: string,
+  box: BoxRow,
+  revision = box.revision,
+): Promise<Segment[]> {
   const segments: Segment[] = [{ box_id: box.box_id, revision }];
   let current = box;
   let at = revision;
   while (current.base_box_id !== null && (current.base_until === null || at < current.base_until)) {
     at = current.base_revision!;
     const base = await findBox(query, tenant, current.base_box_id);
-    if (!base) throw new Error(`box ${current.box_id} is based on ${current.base_box_id}, which is not there`);
+    if (!base)
+      throw new Error(`box ${current.box_id} is based on ${current.base_box_id}, which is not there`);
     segments.push({ box_id: base.box_id, revision: at });
     current = base;
   }
@@ -148,7 +174,12 @@ export interface Entry {
 }
 
 /** The last entries of a view, in order. */
-export async function tailOf(query: Query, tenant: string, segments: readonly Segment[], limit: number): Promise<Entry[]> {
+export async function tailOf(
+  query: Query,
+  tenant: string,
+  segments: readonly Segment[],
+  limit: number,
+): Promise<Entry[]> {
   const found: Entry[] = [];
   for (const segment of [...segments].reverse()) {
     if (found.length >= limit) break;
@@ -182,7 +213,11 @@ export async function entriesAfter(
 }
 
 /** How many entries a view has; counted, since only the newest revision's length is kept. */
-export async function countEntries(query: Query, tenant: string, segments: readonly Segment[]): Promise<number> {
+export async function countEntries(
+  query: Query,
+  tenant: string,
+  segments: readonly Segment[],
+): Promise<number> {
   let total = 0;
   for (const segment of segments) {
     const row = await query.get<{ total: number }>(
@@ -256,7 +291,12 @@ export interface GrantRow {
   readonly granted_at: number;
 }
 
-export async function findGrant(query: Query, tenant: string, box_id: string, agent_id: string): Promise<GrantRow | undefined> {
+export async function findGrant(
+  query: Query,
+  tenant: string,
+  box_id: string,
+  agent_id: string,
+): Promise<GrantRow | undefined> {
   return query.get<GrantRow>(
     sql`SELECT box_id, agent_id, access, granted_at FROM box_grants
         WHERE tenant_id = ${tenant} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
@@ -279,7 +319,12 @@ export async function putGrant(tx: Tx, tenant: string, grant: GrantRow): Promise
   );
 }
 
-export async function removeGrant(tx: Tx, tenant: string, box_id: string, agent_id: string): Promise<boolean> {
+export async function removeGrant(
+  tx: Tx,
+  tenant: string,
+  box_id: string,
+  agent_id: string,
+): Promise<boolean> {
   const changed = await tx.run(
     sql`DELETE FROM box_grants WHERE tenant_id = ${tenant} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
   );

@@ -138,7 +138,11 @@ export async function findCard(query: Query, tenant: string, card_id: string): P
   );
 }
 
-export async function findCards(query: Query, tenant: string, ids: readonly string[]): Promise<Map<string, CardRow>> {
+export async function findCards(
+  query: Query,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, CardRow>> {
   const rows = await query.all<CardRow>(
     sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})`,
   );
@@ -146,7 +150,12 @@ export async function findCards(query: Query, tenant: string, ids: readonly stri
 }
 
 /** Which of these ids are cards that can be read now. */
-export async function knownCards(tx: Query, tenant: string, ids: readonly string[], now: number): Promise<Set<string>> {
+export async function knownCards(
+  tx: Query,
+  tenant: string,
+  ids: readonly string[],
+  now: number,
+): Promise<Set<string>> {
   const one = ids.length === 1 ? ids[0]! : undefined;
   const rows =
     one !== undefined
@@ -168,7 +177,12 @@ export interface CardPage {
   readonly limit: number;
 }
 
-export async function listCards(query: Query, tenant: string, page: CardPage, now: number): Promise<CardRow[]> {
+export async function listCards(
+  query: Query,
+  tenant: string,
+  page: CardPage,
+  now: number,
+): Promise<CardRow[]> {
   const after = page.after ?? '';
   return query.all<CardRow>(
     sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${visibleAt(now)}

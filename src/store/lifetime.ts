@@ -1,8 +1,8 @@
 /** The lifetime engine's statements: what has expired, what pins it, and how content is erased. */
 import { createHmac } from 'node:crypto';
+import { indexOf } from '../domain/packet-index.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import { indexOf } from '../domain/packet-index.js';
 import type { PacketInput } from '../model/packet.js';
 
 /**
@@ -57,10 +57,17 @@ export async function expiredCards(
 }
 
 /** The hash of erased content, from which the content cannot be guessed without the store's key. */
-export const keyedHash = (key: string, hash: string): string => `keyed:${createHmac('sha256', key).update(hash).digest('hex')}`;
+export const keyedHash = (key: string, hash: string): string =>
+  `keyed:${createHmac('sha256', key).update(hash).digest('hex')}`;
 
 /** Erases content; the card's row, and that it existed, stay. Checks the pin again, in the writing transaction. */
-export async function eraseCard(tx: Tx, tenant: string, card: ExpiredCard, hash: string, now: number): Promise<boolean> {
+export async function eraseCard(
+  tx: Tx,
+  tenant: string,
+  card: ExpiredCard,
+  hash: string,
+  now: number,
+): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE cards AS c SET content = NULL, tool_calls = NULL, metadata = NULL, author_id = NULL, subject_ids = NULL,
           sent_hash = NULL, content_hash = ${hash}, erased_at = ${now}
@@ -81,7 +88,12 @@ export interface ExpiredPacket {
   readonly envelope: string;
 }
 
-export async function expiredPackets(query: Query, tenant: string, now: number, limit: number): Promise<ExpiredPacket[]> {
+export async function expiredPackets(
+  query: Query,
+  tenant: string,
+  now: number,
+  limit: number,
+): Promise<ExpiredPacket[]> {
   return query.all<ExpiredPacket>(
     sql`SELECT seq, content_hash, envelope FROM packet_store
         WHERE tenant_id = ${tenant} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
@@ -90,7 +102,13 @@ export async function expiredPackets(query: Query, tenant: string, now: number, 
 }
 
 /** Erases what a packet says and what it was found by; its place in stream and lineage stays. */
-export async function erasePacket(tx: Tx, tenant: string, packet: ExpiredPacket, hash: string, now: number): Promise<void> {
+export async function erasePacket(
+  tx: Tx,
+  tenant: string,
+  packet: ExpiredPacket,
+  hash: string,
+  now: number,
+): Promise<void> {
   await tx.run(
     sql`UPDATE packet_store SET envelope = NULL, original = NULL, sent_hash = NULL, subject_ids = NULL, agent = NULL,
           source = NULL, content_hash = ${hash}, erased_at = ${now}
@@ -108,7 +126,9 @@ export async function lockSweeps(tx: Tx, tenant: string): Promise<number> {
   await tx.run(
     sql`INSERT INTO sweeps (tenant_id, swept_at) VALUES (${tenant}, 0) ON CONFLICT (tenant_id) DO NOTHING`,
   );
-  const row = await tx.get<{ swept_at: number }>(sql`SELECT swept_at FROM sweeps WHERE tenant_id = ${tenant} FOR UPDATE`);
+  const row = await tx.get<{ swept_at: number }>(
+    sql`SELECT swept_at FROM sweeps WHERE tenant_id = ${tenant} FOR UPDATE`,
+  );
   return row!.swept_at;
 }
 

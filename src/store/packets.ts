@@ -1,8 +1,9 @@
 /** packet_store and packet_index: the journal of the tenant, and how it is read. */
-import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.js';
-import { join, type Sql, sql } from '../driver/sql.js';
+
 import type { Ancestor } from '../domain/lineage.js';
 import type { IndexKind } from '../domain/packet-index.js';
+import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.js';
+import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
 
@@ -161,7 +162,11 @@ export function toPacket(row: PacketRow, now: number): Packet {
   return { ...(JSON.parse(row.envelope) as Packet), ...placed };
 }
 
-export async function findPacket(query: Query, tenant: string, packet_id: string): Promise<PacketRow | undefined> {
+export async function findPacket(
+  query: Query,
+  tenant: string,
+  packet_id: string,
+): Promise<PacketRow | undefined> {
   return query.get<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
   );
@@ -190,10 +195,15 @@ export interface Parent extends Ancestor {
 }
 
 /** The parents among these ids that exist, those of the same commit included. */
-export async function findParents(tx: Tx, tenant: string, ids: readonly string[]): Promise<Map<string, Parent>> {
+export async function findParents(
+  tx: Tx,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, Parent>> {
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
-  for (const p of tx.journalled as readonly NewPacket[]) if (wanted.has(p.packet_id)) found.set(p.packet_id, p);
+  for (const p of tx.journalled as readonly NewPacket[])
+    if (wanted.has(p.packet_id)) found.set(p.packet_id, p);
   const rest = ids.filter((id) => !found.has(id));
   if (rest.length === 0) return found;
   const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
@@ -267,7 +277,8 @@ export function listPackets(
   const conditions = where(tenant, filter, now, agent);
   const after = page.after;
   const ascending = page.order === 'asc';
-  const beyond = after === undefined ? sql`` : ascending ? sql` AND p.seq > ${after}` : sql` AND p.seq < ${after}`;
+  const beyond =
+    after === undefined ? sql`` : ascending ? sql` AND p.seq > ${after}` : sql` AND p.seq < ${after}`;
   const direction = ascending ? sql`ASC` : sql`DESC`;
   return query.all<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${beyond}
@@ -298,7 +309,9 @@ export function nextPackets(
   const conditions: Sql[] = [sql`p.tenant_id = ${tenant}`, sql`p.seq > ${after}`];
   if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
   if (filter.prefix !== undefined) {
-    conditions.push(sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`);
+    conditions.push(
+      sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`,
+    );
   }
   if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
   if (agent !== null) conditions.push(visibleTo(tenant, agent));
@@ -329,7 +342,11 @@ export function relatives(
   );
 }
 
-export async function findOriginal(query: Query, tenant: string, packet_id: string): Promise<string | null | undefined> {
+export async function findOriginal(
+  query: Query,
+  tenant: string,
+  packet_id: string,
+): Promise<string | null | undefined> {
   const row = await query.get<{ original: string | null }>(
     sql`SELECT original FROM packet_store WHERE tenant_id = ${tenant} AND packet_id = ${packet_id}`,
   );

@@ -11,7 +11,12 @@ export interface RequestRecord {
 }
 
 /** The record of a key, unless it is too old to count. */
-export async function findRequest(query: Query, tenant: string, key: string, now: number): Promise<RequestRecord | undefined> {
+export async function findRequest(
+  query: Query,
+  tenant: string,
+  key: string,
+  now: number,
+): Promise<RequestRecord | undefined> {
   return query.get<RequestRecord>(
     sql`SELECT request_hash, replay FROM requests
         WHERE tenant_id = ${tenant} AND idempotency_key = ${key} AND recorded_at > ${now - KEEP_REQUESTS_MS}`,

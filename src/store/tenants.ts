@@ -39,7 +39,9 @@ export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
 }
 
 export async function readMeta(query: Query): Promise<StoreMeta> {
-  const rows = await query.all<{ name: string; value: string }>(acrossTenants`SELECT name, value FROM store_meta`);
+  const rows = await query.all<{ name: string; value: string }>(
+    acrossTenants`SELECT name, value FROM store_meta`,
+  );
   return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as unknown as StoreMeta;
 }
 

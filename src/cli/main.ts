@@ -1,0 +1,152 @@
+/** The command `cairn`. */
+import { Command, Option } from 'commander';
+import { CairnError } from '../model/errors.js';
+import { DEFAULT_HOST, DEFAULT_PORT, serve } from '../serve.js';
+import { version } from '../version.js';
+import { doctor, migrate } from './maintenance.js';
+import { addOperations } from './operations.js';
+import { databaseOption, wholeNumber, withStore } from './settings.js';
+import { tail } from './tail.js';
+
+function program(): Command {
+  const cairn = new Command('cairn')
+    .description('The memory, context and coordination substrate for AI agents.')
+    .version(version)
+    .option('--debug', 'show the whole story of an error')
+    .showHelpAfterError('(add --help for usage)')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
+  $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
+  $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
+  $ cairn tail                                    # watch what happens
+  $ cairn doctor                                  # examine the whole store`,
+    );
+
+  cairn
+    .command('serve')
+    .description('serve the HTTP API')
+    .addOption(databaseOption())
+    .addOption(new Option('--host <address>', 'address to listen on').env('CAIRN_HOST').default(DEFAULT_HOST))
+    .addOption(
+      new Option('--port <number>', 'port to listen on')
+        .env('CAIRN_PORT')
+        .default(DEFAULT_PORT)
+        .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option('--max-body-bytes <number>', 'largest request')
+        .env('CAIRN_MAX_BODY_BYTES')
+        .default(8 * 1024 * 1024)
+        .argParser(wholeNumber(1024, 2 ** 30)),
+    )
+    .addOption(
+      new Option('--max-card-bytes <number>', 'largest card or packet')
+        .env('CAIRN_MAX_CARD_BYTES')
+        .default(1024 * 1024)
+        .argParser(wholeNumber(1024, 2 ** 30)),
+    )
+    .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
+    .action(runServer);
+
+  cairn
+    .command('migrate')
+    .description('bring the database to the schema of this version')
+    .addOption(databaseOption())
+    .option(
+      '--restored',
+      'say that the database was restored from a backup: readers of the stream start anew',
+    )
+    .addHelpText('after', '\nExample:\n  $ cairn migrate --database postgres://db/cairn')
+    .action(migrate);
+
+  cairn
+    .command('doctor')
+    .description('examine the whole store: structure, invariants, hashes')
+    .addOption(databaseOption())
+    .option('--json', 'one JSON object per check')
+    .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
+    .action(doctor);
+
+  withStore(cairn.command('tail').description('watch what happens, live'))
+    .option('--after <token>', 'start behind this event; 0 for all of history')
+    .option('--type <type>', 'only this packet type; a trailing * makes it a prefix')
+    .option('--json', 'whole packets as JSON, one a line')
+    .addHelpText(
+      'after',
+      "\nExamples:\n  $ cairn tail --after 0\n  $ cairn tail --url http://127.0.0.1:8080 --type 'cairn.box.*'",
+    )
+    .action(tail);
+
+  addOperations(cairn);
+  return cairn;
+}
+
+interface ServeFlags {
+  readonly database: string;
+  readonly host: string;
+  readonly port: number;
+  readonly maxBodyBytes: number;
+  readonly maxCardBytes: number;
+}
+
+async function runServer(flags: ServeFlags): Promise<void> {
+  const { database, host, port, maxBodyBytes, maxCardBytes } = flags;
+  const serving = await serve({
+    database,
+    host,
+    port,
+    max_body_bytes: maxBodyBytes,
+    limits: { max_card_bytes: maxCardBytes },
+  });
+  const curl = `curl -X POST ${serving.url}/api/v1/memory/packet \\
+    -H "Content-Type: application/json" \\
+    -d '{"packet_type": "event", "payload": {"hello": "world"}}'`;
+  console.log(`Cairn ${version} listens on ${serving.url}
+  data       ${serving.location}
+  reference  ${serving.url}/
+  access     ${serving.open ? 'open to this machine (no keys in the store)' : 'by key'}
+Try it:
+  ${curl}`);
+  let stopping = false;
+  const stop = () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    serving.close().then(
+      () => process.exit(0),
+      (error) => fail(error, false),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** One readable line; with --debug, all of it. */
+function fail(error: unknown, debug: boolean): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const line =
+    code === 'EADDRINUSE'
+      ? `${message.replace(/^listen EADDRINUSE: address already in use /, 'the address ')} is in use: stop what listens there, or choose another with --port`
+      : code === 'EACCES'
+        ? `${message}: not permitted`
+        : error instanceof CairnError
+          ? `${message} (${error.code})`
+          : message;
+  console.error(
+    debug
+      ? error
+      : `cairn: ${line.split('\n')[0]}${error instanceof CairnError ? '' : ' (--debug shows more)'}`,
+  );
+  process.exit(1);
+}
+
+export async function main(argv: string[]): Promise<void> {
+  try {
+    await program().parseAsync(argv);
+  } catch (error) {
+    fail(error, argv.includes('--debug'));
+  }
+}

@@ -1,0 +1,100 @@
+/** A command for every operation of the table: `cairn <group> <verb>`. */
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import type { ApiByName } from '../contract/api.js';
+import { pathParameters } from '../contract/operation.js';
+import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { CairnError } from '../model/errors.js';
+import { type Settings, withApi, withStore } from './settings.js';
+
+type Schema = { type?: string; enum?: unknown[]; description?: string };
+
+/** agent_id is asked for as --agent, packet_type as --packet-type. */
+const flagOf = (name: string): string => name.replace(/(?<=.)_id$/, '').replaceAll('_', '-');
+const keyOf = (flag: string): string => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Text from the command line as the operation wants it: plain where it can be, JSON where it must. */
+function read(name: string, { type }: Schema, text: string): unknown {
+  if (type === 'string') return text;
+  if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (type === 'array' && !text.trimStart().startsWith('['))
+    return text.split(',').map((item) => item.trim());
+  try {
+    return JSON.parse(text);
+  } catch {
+    if (type === undefined) return text;
+    throw new CairnError('INVALID_INPUT', `--${flagOf(name)} must be JSON, such as '{"a":1}'`);
+  }
+}
+
+function addOperation(group: Command, operation: NamedOperation): void {
+  const inPath = pathParameters(operation.path);
+  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as {
+    properties?: Record<string, Schema>;
+    required?: string[];
+  };
+  const command = withStore(
+    group.command(operation.verb.replaceAll('_', '-')).description(operation.summary),
+  );
+  for (const name of inPath) command.argument(`<${name}>`);
+  const flags = Object.entries(properties).filter(([name]) => !inPath.includes(name));
+  for (const [name, schema] of flags) {
+    const value =
+      schema.type === 'boolean' ? '' : ` <${schema.enum ? schema.enum.join('|') : (schema.type ?? 'json')}>`;
+    const option = new Option(`--${flagOf(name)}${value}`, schema.description ?? '');
+    if (required.includes(name)) option.makeOptionMandatory();
+    if (schema.enum) option.choices(schema.enum.map(String));
+    command.addOption(option);
+  }
+  if (operation.event !== null) command.option('--idempotency-key <key>', 'makes it safe to run this again');
+  command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);
+  command.action(async (...given: unknown[]) => {
+    const options = command.optsWithGlobals() as Settings & Record<string, unknown>;
+    const input: Record<string, unknown> = {};
+    inPath.forEach((name, i) => {
+      input[name] = given[i];
+    });
+    for (const [name, schema] of flags) {
+      const value = options[keyOf(flagOf(name))];
+      if (value !== undefined) input[name] = typeof value === 'string' ? read(name, schema, value) : value;
+    }
+    const call =
+      typeof options.idempotencyKey === 'string' ? { idempotency_key: options.idempotencyKey } : {};
+    await withApi(options, async (cairn) => {
+      const method = (cairn as unknown as ApiByName)[operation.group]![operation.verb]!;
+      const answer = await method(input, call);
+      if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
+    });
+  });
+}
+
+function exampleOf(operation: NamedOperation, inPath: readonly string[]): string {
+  const words = [`cairn ${operation.group} ${operation.verb.replaceAll('_', '-')}`];
+  for (const name of inPath) words.push(String(operation.example[name]));
+  for (const [name, value] of Object.entries(operation.example)) {
+    if (inPath.includes(name)) continue;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    words.push(`--${flagOf(name)}${value === true ? '' : ` ${/^[\w.-]+$/.test(text) ? text : `'${text}'`}`}`);
+  }
+  return words.join(' ');
+}
+
+const about: Readonly<Record<string, string>> = {
+  cards: 'immutable facts',
+  boxes: 'ordered sets of cards',
+  packets: 'events with lineage',
+  lifetime: 'what expired, and erasing it',
+  keys: 'who may come in',
+  auth: 'who am I',
+};
+
+export function addOperations(program: Command): void {
+  for (const [name, description] of Object.entries(about)) {
+    const group = program.command(name).description(description);
+    for (const operation of allOperations)
+      if (operation.group === name && !operation.stream) addOperation(group, operation);
+  }
+}

@@ -1,0 +1,55 @@
+/** Settings by flag or environment, shared by all commands; and the Api that they lead to. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { connectCairn } from '../client/index.js';
+import { type Cairn, openCairn } from '../index.js';
+
+export interface Settings {
+  readonly database: string;
+  readonly url?: string;
+  readonly key?: string;
+  readonly tenant?: string;
+  readonly debug?: boolean;
+}
+
+export const DEFAULT_DATABASE = './cairn.db';
+
+export const databaseOption = () =>
+  new Option('-d, --database <file|url>', 'an SQLite file, or postgres://…')
+    .env('CAIRN_DATABASE')
+    .default(DEFAULT_DATABASE);
+
+/** The flags of a command that works on a store, directly or through a server. */
+export function withStore(command: Command): Command {
+  return command
+    .addOption(databaseOption())
+    .addOption(new Option('--url <url>', 'talk to a server instead of opening the database').env('CAIRN_URL'))
+    .addOption(new Option('--key <key>', 'the key for that server').env('CAIRN_KEY'))
+    .addOption(
+      new Option('--tenant <tenant>', 'whose memory (default: "default", or that of the key)').env(
+        'CAIRN_TENANT',
+      ),
+    );
+}
+
+export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {
+  const { url, key, tenant, database } = settings;
+  const named = tenant === undefined ? {} : { tenant };
+  const cairn =
+    url === undefined
+      ? await openCairn({ database, sweep_every_ms: 0, ...named })
+      : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
+  try {
+    return await work(cairn);
+  } finally {
+    await cairn.close();
+  }
+}
+
+export function wholeNumber(min: number, max: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < min || value > max)
+      throw new InvalidArgumentError(`must be ${min} to ${max}.`);
+    return value;
+  };
+}

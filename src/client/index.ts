@@ -1,0 +1,200 @@
+/** cairndb/client: the same Api over HTTP, as a loop over the table. */
+import type { Api, CallOptions } from '../contract/api.js';
+import { namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
+import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { CairnError, isErrorCode } from '../model/errors.js';
+import { readEvents } from './sse.js';
+
+export type { Api, CallOptions } from '../contract/api.js';
+export { CairnError, type ErrorCode } from '../model/errors.js';
+
+export interface ConnectOptions {
+  /** Such as http://127.0.0.1:8080. */
+  readonly url: string;
+  readonly key?: string;
+  /** The tenant of the key; the server is asked once when it is not given. */
+  readonly tenant?: string;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface CairnClient extends Api {
+  /** Ends open streams and waits for calls under way. */
+  close(): Promise<void>;
+}
+
+export function connectCairn(options: ConnectOptions): CairnClient {
+  const connection = new Connection(options);
+  const api: Record<string, Record<string, unknown>> = {};
+  for (const operation of allOperations) {
+    (api[operation.group] ??= {})[operation.verb] = operation.stream
+      ? (input?: object, call?: CallOptions) => connection.follow(operation, input ?? {}, call ?? {})
+      : (input?: object, call?: CallOptions) => connection.call(operation, input ?? {}, call ?? {});
+  }
+  return { ...(api as unknown as Api), close: () => connection.close() };
+}
+
+class Connection {
+  readonly #options: ConnectOptions;
+  readonly #base: string;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #tenant: Promise<string> | undefined;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+    this.#base = options.url.replace(/\/+$/, '');
+    this.#fetch = options.fetch ?? globalThis.fetch;
+    if (options.tenant !== undefined) this.#tenant = Promise.resolve(options.tenant);
+  }
+
+  async call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
+    if (this.#closing.signal.aborted) throw new CairnError('SHUTTING_DOWN', 'this client was closed');
+    const work = this.#call(operation, input, options);
+    const quiet = work.catch(() => undefined).finally(() => this.#underWay.delete(quiet));
+    this.#underWay.add(quiet);
+    return work;
+  }
+
+  async #call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
+    const response = await this.#send(operation, input, options);
+    const text = await response.text();
+    if (!response.ok) throw refusal(response.status, text);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  }
+
+  async #send(
+    operation: NamedOperation,
+    input: object,
+    options: CallOptions,
+    more: Record<string, string> = {},
+  ): Promise<Response> {
+    const { path, body } = await this.#place(operation, input);
+    const headers: Record<string, string> = { ...more };
+    if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`;
+    if (options.idempotency_key !== undefined) headers['idempotency-key'] = options.idempotency_key;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    try {
+      return await this.#fetch(`${this.#base}${path}`, {
+        method: operation.method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        ...(options.signal ? { signal: options.signal } : {}),
+      });
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      const cause = (error as { cause?: Error }).cause;
+      throw new CairnError(
+        'SERVER_UNREACHABLE',
+        `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}`,
+        undefined,
+        error,
+      );
+    }
+  }
+
+  /** Puts an input where the table says: path, query or body. */
+  async #place(
+    operation: NamedOperation,
+    input: object,
+  ): Promise<{ path: string; body: string | undefined }> {
+    const members = { ...(input as Record<string, unknown>) };
+    let path = operation.path;
+    if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(await this.#tenantName()));
+    for (const name of pathParameters(path)) {
+      const value = members[name];
+      if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
+        throw new CairnError(
+          'INVALID_INPUT',
+          `${operation.name}: ${name}: must be a string that fits a path`,
+        );
+      }
+      path = path.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()));
+      delete members[name];
+    }
+    if (restGoesTo(operation.method) === 'body') return { path, body: JSON.stringify(members) };
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(members))
+      if (value !== undefined) query.set(name, String(value));
+    return { path: query.size > 0 ? `${path}?${query}` : path, body: undefined };
+  }
+
+  #tenantName(): Promise<string> {
+    this.#tenant ??= (async () => {
+      const whoami = allOperations.find(({ name }) => name === 'auth.whoami')!;
+      return ((await this.#call(whoami, {}, {})) as { tenant_id: string }).tenant_id;
+    })();
+    // A failure to ask is not kept: the next call asks again.
+    this.#tenant.catch(() => (this.#tenant = undefined));
+    return this.#tenant;
+  }
+
+  /** Follows a stream across broken connections: it resumes behind the last event, so that none is lost or doubled. */
+  async *follow(
+    operation: NamedOperation,
+    input: object,
+    options: CallOptions,
+  ): AsyncGenerator<unknown, void, undefined> {
+    const signal = options.signal
+      ? AbortSignal.any([options.signal, this.#closing.signal])
+      : this.#closing.signal;
+    let last: string | undefined;
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        const { after, ...rest } = input as { after?: string };
+        const resumed = { ...rest, ...((last ?? after) === undefined ? {} : { after: last ?? after }) };
+        const response = await this.#send(operation, resumed, { signal }, { accept: 'text/event-stream' });
+        if (!response.ok || !response.body) throw refusal(response.status, await response.text());
+        for await (const event of readEvents(response.body)) {
+          failures = 0;
+          if (event.event === 'error') throw refusal(503, event.data);
+          last = event.id ?? last;
+          yield {
+            token: event.id,
+            packet: event.event === 'heartbeat' ? null : (JSON.parse(event.data) as unknown),
+          };
+          if (signal.aborted) return;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        const refused = error instanceof CairnError && error.status < 500;
+        if (refused || ++failures > 10) throw error;
+      }
+      await pause(Math.min(5000, 100 * 2 ** failures), signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#underWay);
+  }
+}
+
+function refusal(status: number, text: string): CairnError {
+  try {
+    const { code, message, details } = JSON.parse(text) as {
+      code: unknown;
+      message: string;
+      details?: Record<string, unknown>;
+    };
+    if (isErrorCode(code)) return new CairnError(code, message, details);
+  } catch {
+    // Not an answer of Cairn's.
+  }
+  return new CairnError(
+    'SERVER_UNREACHABLE',
+    `the server answered ${status}, but not as Cairn would: ${text.slice(0, 200)}`,
+  );
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,124 @@
+/** OpenAPI 3.1, made from the table. */
+import { z } from 'zod';
+import { errorCodes } from '../model/errors.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { namesProject, pathParameters, restGoesTo } from './operation.js';
+import { allOperations, type NamedOperation } from './operations.js';
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): JsonObject => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonObject;
+  return rest;
+};
+
+const project: JsonObject = {
+  name: 'project_id',
+  in: 'path',
+  required: true,
+  description: 'The tenant of the key; `default` on an open loopback',
+  schema: { type: 'string' },
+};
+
+const idempotencyKey: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes the request safe to repeat for 24 hours',
+  schema: { type: 'string', maxLength: 200 },
+};
+
+function parametersOf(operation: NamedOperation): Json[] {
+  const inPath = new Set(pathParameters(operation.path));
+  const inQuery = restGoesTo(operation.method) === 'query';
+  const parameters: Json[] = namesProject(operation.path) ? [project] : [];
+  for (const [name, schema] of Object.entries(operation.input.shape)) {
+    if (!inPath.has(name) && !inQuery) continue;
+    const { description, ...rest } = schemaOf(schema as z.ZodType, 'input');
+    parameters.push({
+      name,
+      in: inPath.has(name) ? 'path' : 'query',
+      required: inPath.has(name) || !(schema as z.ZodType).safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    });
+  }
+  if (operation.event !== null) parameters.push(idempotencyKey);
+  return parameters;
+}
+
+function bodyOf(operation: NamedOperation): JsonObject | undefined {
+  if (restGoesTo(operation.method) !== 'body') return undefined;
+  const inPath = pathParameters(operation.path);
+  const rest = operation.input.omit(Object.fromEntries(inPath.map((name) => [name, true])) as never);
+  if (Object.keys(rest.shape).length === 0) return undefined;
+  const example = Object.fromEntries(
+    Object.entries(operation.example).filter(([name]) => !inPath.includes(name)),
+  );
+  return {
+    required: !rest.safeParse({}).success,
+    content: { 'application/json': { schema: schemaOf(rest, 'input'), example: example as Json } },
+  };
+}
+
+function answerOf(operation: NamedOperation): JsonObject {
+  const status = String(operation.status ?? 200);
+  if (status === '204') return { [status]: { description: 'Done' } };
+  const type = operation.stream ? 'text/event-stream' : 'application/json';
+  const schema = operation.stream ? { type: 'string' } : schemaOf(operation.output, 'output');
+  return { [status]: { description: operation.summary, content: { [type]: { schema } } } };
+}
+
+export function openapi(version: string): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of allOperations) {
+    const path = (paths[operation.path] ??= {});
+    const requestBody = bodyOf(operation);
+    path[operation.method.toLowerCase()] = {
+      operationId: operation.name,
+      tags: [operation.group],
+      summary: operation.summary,
+      description: `Needs the role ${operation.access}.${operation.event ? ` Appends the event \`${operation.event}\`.` : ''}`,
+      parameters: parametersOf(operation),
+      ...(requestBody ? { requestBody } : {}),
+      responses: {
+        ...answerOf(operation),
+        default: { $ref: '#/components/responses/Error' },
+      },
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cairn',
+      version,
+      description: 'Memory, context and coordination for AI agents.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(allOperations.map(({ group }) => group))].map((name) => ({ name })),
+    security: [{ bearer: [] }, { api_key: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['code', 'message'],
+          properties: {
+            code: { type: 'string', enum: Object.keys(errorCodes) },
+            message: { type: 'string' },
+            details: { type: 'object', additionalProperties: true },
+          },
+        },
+      },
+      responses: {
+        Error: {
+          description: 'What was wrong and what to do',
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      },
+    },
+  };
+}

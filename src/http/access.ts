@@ -1,0 +1,94 @@
+/** Who is calling: a key, or on an open loopback anyone who is local. */
+import type { FastifyRequest } from 'fastify';
+import type { Host } from '../contract/api.js';
+import { CairnError } from '../model/errors.js';
+import type { Caller } from '../model/key.js';
+
+const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+
+/** The tenant that is served without keys. */
+export const OPEN_CALLER: Caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null };
+
+/** The key of a request, from either of its two headers. */
+function keyOf(request: FastifyRequest): string | undefined {
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (request.headers.authorization !== undefined && bearer === undefined) {
+    throw new CairnError('UNAUTHORIZED', 'the Authorization header must be "Bearer <key>"');
+  }
+  const header = request.headers['x-api-key'];
+  const other = Array.isArray(header) ? header[0] : header;
+  if (bearer !== undefined && other !== undefined && bearer !== other) {
+    throw new CairnError('UNAUTHORIZED', 'Authorization and X-API-Key hold different keys: send one');
+  }
+  return bearer ?? other;
+}
+
+export async function callerOf(host: Host, request: FastifyRequest): Promise<Caller> {
+  const key = keyOf(request);
+  if (key !== undefined) {
+    const caller = await host.authenticate(key);
+    if (!caller) throw new CairnError('UNAUTHORIZED', 'this key is unknown or revoked');
+    return caller;
+  }
+  if (await host.hasKeys()) {
+    throw new CairnError(
+      'UNAUTHORIZED',
+      'a key is needed: send "Authorization: Bearer <key>"; `cairn keys create` makes one',
+    );
+  }
+  refuseStrangers(request);
+  return OPEN_CALLER;
+}
+
+/** Without keys, a page from elsewhere must not reach the store through the browser of its owner. */
+export function refuseStrangers(request: FastifyRequest): void {
+  const host = hostName(request.headers.host);
+  if (host === undefined || !LOCAL.has(host)) {
+    throw new CairnError(
+      'HOST_REFUSED',
+      `the Host "${request.headers.host ?? ''}" is not local: without keys only localhost is served`,
+    );
+  }
+  const origin = request.headers.origin;
+  if (origin !== undefined && !isLocalOrigin(origin)) {
+    throw new CairnError(
+      'HOST_REFUSED',
+      `the Origin "${origin}" is not local: without keys only local pages are served`,
+    );
+  }
+  if (request.headers['sec-fetch-site'] === 'cross-site') {
+    throw new CairnError(
+      'HOST_REFUSED',
+      'the request comes from a page of another site: without keys only local pages are served',
+    );
+  }
+}
+
+function hostName(host: string | undefined): string | undefined {
+  return host?.replace(/:\d+$/, '').toLowerCase();
+}
+
+function isLocalOrigin(origin: string): boolean {
+  try {
+    return LOCAL.has(new URL(origin).hostname);
+  } catch {
+    return false;
+  }
+}
+
+/** The tenant that a header or path names must be the key's own. */
+export function checkTenant(caller: Caller, request: FastifyRequest): void {
+  const header = request.headers['x-tenant-id'];
+  const { project_id } = (request.params ?? {}) as { project_id?: string };
+  for (const [where, named] of [
+    ['X-Tenant-ID', header],
+    ['the path', project_id],
+  ] as const) {
+    if (named !== undefined && named !== caller.tenant_id) {
+      throw new CairnError(
+        'TENANT_MISMATCH',
+        `${where} names another tenant than the key's, which is ${caller.tenant_id}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** Request bodies: UTF-8 JSON, with numbers that a double can hold. Anything else is refused before it is looked at. */
+import { isUtf8 } from 'node:buffer';
+import { CairnError } from '../model/errors.js';
+import { MAX_DEPTH } from '../model/json.js';
+
+export function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes)) throw new CairnError('INVALID_JSON', 'the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  checkDepth(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CairnError('INVALID_JSON', `the body is not valid JSON: ${(error as Error).message}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new CairnError('INVALID_INPUT', 'the body must be a JSON object');
+  }
+  const lossy = lossyNumber(text);
+  if (lossy !== undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the number ${lossy} does not fit a double and would be altered: send it as a string`,
+    );
+  }
+  return value;
+}
+
+/** A body may be a few levels deeper than a value in it; what is far beyond that is not worth parsing. */
+function checkDepth(text: string): void {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 0x5c) i++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > MAX_DEPTH + 8) {
+        throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_DEPTH} levels`);
+      }
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+}
+
+/** Cheap to pass: only long digit runs and large exponents can be lossy, and few bodies have either. */
+const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d\.\d{16}|\d{8}\.\d{8}/;
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
+
+/** The first number literal that parsing would alter. */
+export function lossyNumber(text: string): string | undefined {
+  if (!SUSPICIOUS.test(text)) return undefined;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token.startsWith('"')) continue;
+    const value = Number(token);
+    const digits = token
+      .replace(/[eE].*$/, '')
+      .replace(/[-.]/g, '')
+      .replace(/^0+/, '');
+    if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(digits))) return token;
+    if (/^-?\d+$/.test(token)) {
+      if (BigInt(token) !== BigInt(value)) return token;
+    } else if (digits.replace(/0+$/, '').length > 17) return token;
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+/** How failures are answered: always `{code, message, details?}`, with the status that the code has. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { CairnError } from '../model/errors.js';
+
+/** What the HTTP library refuses by itself, in our words. */
+function translate(error: FastifyError, limit: number): CairnError | undefined {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new CairnError('TOO_LARGE', `the body is larger than ${limit} bytes`, { limit });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return new CairnError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new CairnError('INVALID_JSON', 'the body is not as long as Content-Length says');
+    case 'FST_ERR_BAD_URL':
+      return new CairnError('INVALID_INPUT', 'the path is not a valid URL');
+    default:
+      return undefined;
+  }
+}
+
+export function errorHandler(limit: number, log: (line: string) => void) {
+  return (error: FastifyError | CairnError, request: FastifyRequest, reply: FastifyReply) => {
+    const known = error instanceof CairnError ? error : translate(error, limit);
+    const answer =
+      known ??
+      new CairnError('INTERNAL', `a defect in Cairn: the log has the details under request ${request.id}`);
+    if (answer.status >= 500) {
+      log(
+        `request ${request.id} ${request.method} ${request.routeOptions.url ?? ''} failed: ${error.stack ?? error.message}`,
+      );
+    }
+    if (answer.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
+    if (answer.status === 503) reply.header('retry-after', '1');
+    return reply.code(answer.status).type('application/json').send(JSON.stringify(answer));
+  };
+}

@@ -1,0 +1,28 @@
+/** Query parameters are text: they become what the operation's input says they are. */
+import { z } from 'zod';
+import type { NamedOperation } from '../contract/operations.js';
+
+type Convert = (value: string) => unknown;
+
+const toNumber: Convert = (value) => (/^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value);
+const toBoolean: Convert = (value) => (value === 'true' ? true : value === 'false' ? false : value);
+
+/** What fits no conversion is left as text, which the operation then refuses by name. */
+export function queryReader(
+  operation: NamedOperation,
+): (query: Record<string, unknown>) => Record<string, unknown> {
+  const converters = new Map<string, Convert>();
+  for (const [name, schema] of Object.entries(operation.input.shape)) {
+    const { type } = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' });
+    if (type === 'integer' || type === 'number') converters.set(name, toNumber);
+    if (type === 'boolean') converters.set(name, toBoolean);
+  }
+  return (query) => {
+    const input: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(query)) {
+      const convert = converters.get(name);
+      input[name] = convert && typeof value === 'string' ? convert(value) : value;
+    }
+    return input;
+  };
+}

@@ -1,0 +1,204 @@
+/** The HTTP server: a loop over the table of operations, on an Api; plus health, metrics and the reference page. */
+import { isIP } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
+import { openapi } from '../contract/openapi.js';
+import { restGoesTo } from '../contract/operation.js';
+import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { CairnError } from '../model/errors.js';
+import type { Caller } from '../model/key.js';
+import { callerOf, checkTenant, refuseStrangers } from './access.js';
+import { parseBody } from './body.js';
+import { errorHandler } from './errors.js';
+import { Metrics } from './metrics.js';
+import { queryReader } from './query.js';
+import { referencePage } from './reference.js';
+import { sendStream } from './stream.js';
+
+export interface ServerOptions {
+  readonly version: string;
+  readonly max_body_bytes?: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface CairnServer {
+  /** Gives the port that it listens on. */
+  listen(address: { host: string; port: number }): Promise<number>;
+  /** Ends streams, finishes what is under way, takes nothing new. */
+  close(): Promise<void>;
+  readonly app: FastifyInstance;
+}
+
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+export function createServer(host: Host, options: ServerOptions): CairnServer {
+  const limit = options.max_body_bytes ?? MAX_BODY_BYTES;
+  const log = options.log ?? ((line) => process.stderr.write(`${line}\n`));
+  const stopping = new AbortController();
+  const metrics = new Metrics();
+  const app = Fastify({
+    logger: false,
+    bodyLimit: limit,
+    exposeHeadRoutes: false,
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // Ids have up to 200 characters, each up to 12 in a path.
+    routerOptions: { maxParamLength: 2400 },
+    frameworkErrors: (error, request, reply) =>
+      errorHandler(limit, log)(error, request, reply as FastifyReply),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseBody(body as Buffer));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+  app.setErrorHandler(errorHandler(limit, log));
+  app.setNotFoundHandler(notFound);
+  app.addHook('onRequest', async () => {
+    if (stopping.signal.aborted)
+      throw new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again');
+  });
+  for (const operation of allOperations) addRoute(app, host, operation, metrics, stopping.signal);
+  addPages(app, host, options.version, metrics);
+  return {
+    app,
+    listen: async (address) => {
+      await app.listen(address);
+      const bound = app.server.address();
+      return typeof bound === 'object' && bound ? bound.port : address.port;
+    },
+    close: async () => {
+      stopping.abort();
+      await app.close();
+    },
+  };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller?: Caller;
+  }
+}
+
+function addRoute(
+  app: FastifyInstance,
+  host: Host,
+  operation: NamedOperation,
+  metrics: Metrics,
+  stopping: AbortSignal,
+): void {
+  const readQuery = queryReader(operation);
+  const takesQuery = restGoesTo(operation.method) === 'query';
+  const inputOf = (request: FastifyRequest): Record<string, unknown> => {
+    const { project_id: _, ...path } = request.params as Record<string, string>;
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const query = readQuery(request.query as Record<string, unknown>);
+    // A DELETE may carry its input in a body as well; anything else that travels in the wrong place is refused by name.
+    const rest = takesQuery ? { ...query, ...body } : { ...body, ...query };
+    for (const name of Object.keys(path)) {
+      if (Object.hasOwn(rest, name) && rest[name] !== path[name]) {
+        throw new CairnError('INVALID_INPUT', `${name} is in the path already, and differs`);
+      }
+    }
+    return { ...rest, ...path };
+  };
+  app.route({
+    method: operation.method,
+    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    // Before the body is read: a stranger's megabytes are not worth parsing.
+    onRequest: async (request) => {
+      request.caller = await callerOf(host, request);
+      checkTenant(request.caller, request);
+    },
+    onResponse: async (_request, reply) =>
+      metrics.observe(operation.name, reply.statusCode, reply.elapsedTime / 1000),
+    handler: async (request, reply) => {
+      const api = host.api(request.caller!) as unknown as ApiByName;
+      const method = api[operation.group]![operation.verb]!;
+      const input = inputOf(request);
+      if (operation.stream)
+        return sendStream(reply, (signal) => follow(method, input, request, signal), stopping);
+      const key = request.headers['idempotency-key'];
+      const answer = await method(input, key === undefined ? {} : { idempotency_key: String(key) });
+      const status = operation.status ?? 200;
+      reply.code(status);
+      return status === 204 ? reply.send() : reply.type('application/json').send(JSON.stringify(answer));
+    },
+  });
+}
+
+function follow(
+  method: AnyMethod,
+  input: Record<string, unknown>,
+  request: FastifyRequest,
+  signal: AbortSignal,
+) {
+  const last = request.headers['last-event-id'];
+  const resumed = typeof last === 'string' && input.after === undefined ? { ...input, after: last } : input;
+  return method(resumed, { signal }) as AsyncIterable<unknown>;
+}
+
+function addPages(app: FastifyInstance, host: Host, version: string, metrics: Metrics): void {
+  const description = JSON.stringify(openapi(version));
+  const page = referencePage(version);
+  const openOrKey = async (request: FastifyRequest) => {
+    await callerOf(host, request);
+  };
+  app.get('/', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header(
+        'content-security-policy',
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      )
+      .send(page),
+  );
+  app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
+    reply.type('application/json').send(description),
+  );
+  app.get('/health/live', (_request, reply) => reply.send({ status: 'live' }));
+  app.get('/health/ready', async (_request, reply) => {
+    await host.ready();
+    return reply.send({ status: 'ready' });
+  });
+  app.get('/metrics', { onRequest: openOrKey }, (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render(host.figures())),
+  );
+}
+
+/** The description of the API holds no data: with keys in place anyone may read it. */
+const localUnlessKeys = (host: Host) => async (request: FastifyRequest) => {
+  if (!(await host.hasKeys())) refuseStrangers(request);
+};
+
+const patterns = new Map<string, { expression: RegExp; methods: string[] }>();
+for (const { path, method } of allOperations) {
+  const known = patterns.get(path) ?? {
+    expression: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    methods: [],
+  };
+  known.methods.push(method);
+  patterns.set(path, known);
+}
+
+function notFound(request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.split('?')[0]!;
+  const methods = [...patterns.values()]
+    .filter(({ expression }) => expression.test(path))
+    .flatMap((known) => known.methods);
+  const allowed = [...new Set(methods)];
+  if (allowed.length > 0 && !allowed.includes(request.method)) {
+    reply.header('allow', allowed.join(', '));
+    throw new CairnError('METHOD_NOT_ALLOWED', `${path} takes ${allowed.join(', ')}, not ${request.method}`);
+  }
+  throw new CairnError('ROUTE_NOT_FOUND', `there is no ${request.method} ${path}: see /openapi.json`);
+}
+
+/** Whether an address can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

@@ -1,0 +1,39 @@
+/** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it. */
+import { examine, type Finding } from './service/doctor.js';
+import { openDriver, Store } from './service/open.js';
+
+export type { Finding } from './service/doctor.js';
+
+export interface Migrated {
+  readonly location: string;
+  readonly applied: readonly string[];
+  readonly version: number;
+}
+
+/** `restored` starts a new epoch: readers of the stream are told to begin anew. */
+export async function migrateStore(options: {
+  database: string;
+  restored?: boolean | undefined;
+}): Promise<Migrated> {
+  const driver = await openDriver(options);
+  try {
+    const { applied, version } = await driver.migrate();
+    if (options.restored) {
+      const store = await Store.on(driver, { sweep_every_ms: 0 });
+      await store.renewEpoch();
+    }
+    return { location: driver.location, applied, version };
+  } finally {
+    await driver.close();
+  }
+}
+
+/** Gives findings as they come, so that a long examination shows progress. */
+export async function* examineStore(options: { database: string }): AsyncGenerator<Finding, void, undefined> {
+  const store = await Store.open({ database: options.database, sweep_every_ms: 0 });
+  try {
+    yield* examine(store.driver);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,52 @@
+/** Puts a store behind an HTTP server: what `cairn serve` runs, and what tests start. */
+import { createServer, isLoopback } from './http/server.js';
+import { CairnError } from './model/errors.js';
+import { Store, type StoreOptions } from './service/open.js';
+import { version } from './version.js';
+
+export interface ServeOptions extends StoreOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly max_body_bytes?: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly location: string;
+  /** Whether anyone local is served, since the store has no keys. */
+  readonly open: boolean;
+  close(): Promise<void>;
+}
+
+export const DEFAULT_HOST = '127.0.0.1';
+export const DEFAULT_PORT = 8080;
+
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, max_body_bytes, log, ...rest } = options;
+  const store = await Store.open(rest);
+  try {
+    const open = !(await store.hasKeys());
+    if (open && !isLoopback(host)) {
+      throw new CairnError(
+        'FORBIDDEN',
+        `refusing to serve ${host} without keys, since anyone could read and write: run \`cairn keys create --role admin\` first`,
+      );
+    }
+    const server = createServer(store, {
+      version,
+      ...(max_body_bytes === undefined ? {} : { max_body_bytes }),
+      ...(log ? { log } : {}),
+    });
+    const bound = await server.listen({ host, port });
+    const close = async () => {
+      await server.close();
+      await store.close();
+    };
+    const name = host.includes(':') ? `[${host}]` : host;
+    return { url: `http://${name}:${bound}`, location: store.location, open, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

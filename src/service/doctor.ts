@@ -1,0 +1,52 @@
+/** Examines a whole store: what the database says of itself, then every invariant, then every hash. */
+import { sha256 } from '../domain/canonical.js';
+import type { Driver } from '../driver/driver.js';
+import { checks, contentPage } from '../store/doctor.js';
+import { listTenants } from '../store/tenants.js';
+
+export interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+}
+
+const PAGE = 500;
+const FEW = 5;
+
+/** Gives findings as they come, so that a long examination shows progress. */
+export async function* examine(driver: Driver): AsyncGenerator<Finding, void, undefined> {
+  yield finding('the database is sound', await driver.integrity());
+  for (const { tenant_id } of await listTenants(driver.at(''))) {
+    for (const { name, broken } of checks) {
+      const rows = await driver.long<{ what: string }>(tenant_id, broken(tenant_id));
+      yield finding(
+        `${tenant_id}: ${name}`,
+        rows.map(({ what }) => what),
+      );
+    }
+    for (const table of ['cards', 'packets'] as const) {
+      yield finding(
+        `${tenant_id}: ${table} hold what their hashes say`,
+        await wrongHashes(driver, tenant_id, table),
+      );
+    }
+  }
+}
+
+const finding = (check: string, problems: readonly string[]): Finding => ({
+  check,
+  ok: problems.length === 0,
+  problems,
+});
+
+async function wrongHashes(driver: Driver, tenant: string, table: 'cards' | 'packets'): Promise<string[]> {
+  const wrong: string[] = [];
+  let after = '';
+  for (;;) {
+    const rows = await contentPage(driver.at(tenant), tenant, table, after, PAGE);
+    for (const { id, text, content_hash } of rows)
+      if (sha256(text) !== content_hash && wrong.length < FEW) wrong.push(id);
+    if (rows.length < PAGE) return wrong;
+    after = rows.at(-1)!.id;
+  }
+}

@@ -1,0 +1,89 @@
+/** The doctor's questions: each finds rows that break an invariant, and is empty in a healthy store. */
+import type { Query } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+
+export interface Check {
+  readonly name: string;
+  /** Rows that break the rule, at most a few, each with a `what` to print. */
+  readonly broken: (tenant: string) => Sql;
+}
+
+const FEW = 5;
+
+export const checks: readonly Check[] = [
+  {
+    name: 'the stream has no hole: seq runs from 1 to the head',
+    broken: (tenant) =>
+      sql`SELECT 'head is ' || t.seq || ', packets are ' || COUNT(p.seq) || ' up to ' || COALESCE(MAX(p.seq), 0) AS what
+          FROM tenants t LEFT JOIN packet_store p ON p.tenant_id = t.tenant_id WHERE t.tenant_id = ${tenant}
+          GROUP BY t.seq HAVING COUNT(p.seq) <> t.seq OR COALESCE(MAX(p.seq), 0) <> t.seq`,
+  },
+  {
+    name: 'recorded times rise with seq',
+    broken: (tenant) =>
+      sql`SELECT 'packet ' || p.seq AS what FROM packet_store p
+          JOIN packet_store n ON n.tenant_id = p.tenant_id AND n.seq = p.seq + 1
+          WHERE p.tenant_id = ${tenant} AND n.recorded_at < p.recorded_at LIMIT ${FEW}`,
+  },
+  {
+    name: 'every parent of a packet exists and is older',
+    broken: (tenant) =>
+      sql`SELECT 'packet ' || i.seq || ' has parent ' || i.value AS what FROM packet_index i
+          LEFT JOIN packet_store p ON p.tenant_id = i.tenant_id AND p.packet_id = i.value
+          WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND (p.seq IS NULL OR p.seq >= i.seq) LIMIT ${FEW}`,
+  },
+  {
+    name: 'the length of a box is the number of its entries',
+    broken: (tenant) =>
+      sql`SELECT 'box ' || b.box_id || ' says ' || b.length || ', has ' || COUNT(e.position) AS what FROM boxes b
+          LEFT JOIN box_entries e ON e.tenant_id = b.tenant_id AND e.box_id = b.box_id AND e.removed_revision IS NULL
+          WHERE b.tenant_id = ${tenant} AND (b.base_box_id IS NULL OR b.base_until IS NOT NULL)
+          GROUP BY b.box_id, b.length HAVING COUNT(e.position) <> b.length LIMIT ${FEW}`,
+  },
+  {
+    name: 'no card is in a box twice',
+    broken: (tenant) =>
+      sql`SELECT 'card ' || e.card_id || ' in box ' || e.box_id AS what FROM box_entries e
+          WHERE e.tenant_id = ${tenant} AND e.removed_revision IS NULL
+          GROUP BY e.box_id, e.card_id HAVING COUNT(*) > 1 LIMIT ${FEW}`,
+  },
+  {
+    name: 'every entry of a box is a card, and lies within its box',
+    broken: (tenant) =>
+      sql`SELECT 'card ' || e.card_id || ' in box ' || e.box_id AS what FROM box_entries e
+          LEFT JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
+          LEFT JOIN boxes b ON b.tenant_id = e.tenant_id AND b.box_id = e.box_id
+          WHERE e.tenant_id = ${tenant} AND (c.card_id IS NULL OR b.box_id IS NULL
+            OR e.position >= b.next_position OR e.added_revision > b.revision) LIMIT ${FEW}`,
+  },
+  {
+    name: 'every idempotency record has its packet',
+    broken: (tenant) =>
+      sql`SELECT 'key ' || r.idempotency_key AS what FROM requests r
+          LEFT JOIN packet_store p ON p.tenant_id = r.tenant_id AND p.packet_id = r.packet_id
+          WHERE r.tenant_id = ${tenant} AND p.seq IS NULL LIMIT ${FEW}`,
+  },
+  {
+    name: 'what is erased holds no content',
+    broken: (tenant) =>
+      sql`SELECT 'card ' || c.card_id AS what FROM cards c WHERE c.tenant_id = ${tenant} AND c.erased_at IS NOT NULL
+            AND (c.content IS NOT NULL OR c.metadata IS NOT NULL OR c.tool_calls IS NOT NULL) LIMIT ${FEW}`,
+  },
+];
+
+/** Content with its hash, page by page, to be hashed again. */
+export async function contentPage(
+  query: Query,
+  tenant: string,
+  table: 'cards' | 'packets',
+  after: string,
+  limit: number,
+): Promise<{ id: string; text: string; content_hash: string }[]> {
+  return query.all(
+    table === 'cards'
+      ? sql`SELECT c.card_id AS id, c.content AS text, c.content_hash FROM cards c
+            WHERE c.tenant_id = ${tenant} AND c.card_id > ${after} AND c.content IS NOT NULL ORDER BY c.card_id LIMIT ${limit}`
+      : sql`SELECT p.packet_id AS id, p.envelope AS text, p.content_hash FROM packet_store p
+            WHERE p.tenant_id = ${tenant} AND p.packet_id > ${after} AND p.envelope IS NOT NULL ORDER BY p.packet_id LIMIT ${limit}`,
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * What the conformance suites run on: the library on SQLite, the library on PostgreSQL, and the HTTP client on a
+ * server on SQLite. `CAIRN_TEST_TARGETS=sqlite,http` runs a part.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type Api, connectCairn } from '#cairn/client/index.js';
+import { createServer } from '#cairn/http/server.js';
+import type { KeyRole } from '#cairn/model/key.js';
+import { Store, type StoreOptions } from '#cairn/service/open.js';
+
+export type TargetName = 'sqlite' | 'postgres' | 'http';
+const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];
+
+export function targetNames(): readonly TargetName[] {
+  const wanted = process.env.CAIRN_TEST_TARGETS?.split(',');
+  return ALL.filter((name) => !wanted || wanted.includes(name));
+}
+
+export interface Who {
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly role?: KeyRole;
+}
+
+export interface TestStore {
+  readonly target: TargetName;
+  /** Admin of the tenant `default`. */
+  readonly cairn: Api;
+  /** Another caller on the same store; its tenant is made if needed. Admin of `default` unless said otherwise. */
+  as(who: Who): Promise<Api>;
+  /** A tenant that nobody has used yet, so that tests do not see each other. */
+  freshTenant(): Promise<Api>;
+  /** Moves the store's clock forward. */
+  advance(ms: number): void;
+  readonly store: Store;
+  /** Of the server, on the target http. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}
+
+/** A database of its own: a file in a new folder, or a new database on the test server. */
+export async function freshDatabase(
+  kind: 'sqlite' | 'postgres',
+): Promise<{ database: string; drop(): Promise<void> }> {
+  if (kind === 'sqlite') {
+    const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
+    return {
+      database: join(folder, 'cairn.db'),
+      drop: async () => rmSync(folder, { recursive: true, force: true }),
+    };
+  }
+  const base = process.env.CAIRN_TEST_POSTGRES;
+  if (!base) throw new Error('no PostgreSQL server for the tests: run them by `npm test`');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const admin = async (text: string) => {
+    const client = new pg.Client({ connectionString: base });
+    await client.connect();
+    await client.query(text).finally(() => client.end());
+  };
+  await admin(`CREATE DATABASE ${name}`);
+  const url = new URL(base);
+  url.pathname = `/${name}`;
+  return { database: url.toString(), drop: () => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+export async function openTarget(
+  target: TargetName,
+  options: Omit<StoreOptions, 'database'> = {},
+): Promise<TestStore> {
+  const { database, drop } = await freshDatabase(target === 'postgres' ? 'postgres' : 'sqlite');
+  let offset = 0;
+  const store = await Store.open({ database, sweep_every_ms: 0, clock_offset_ms: () => offset, ...options });
+  const server =
+    target === 'http' ? createServer(store, { version: 'test', log: () => undefined }) : undefined;
+  const url = server && `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;
+  const clients: { close(): Promise<void> }[] = [];
+
+  const as = async ({ tenant = 'default', agent, role = 'admin' }: Who): Promise<Api> => {
+    await store.ensureTenant(tenant);
+    if (url === undefined)
+      return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
+    const admin = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
+    const { key } = await admin.keys.create({ role, ...(agent === undefined ? {} : { agent_id: agent }) });
+    const client = connectCairn({ url, key });
+    clients.push(client);
+    return client;
+  };
+
+  return {
+    target,
+    cairn: await as({}),
+    as,
+    freshTenant: () => as({ tenant: `t-${randomUUID()}` }),
+    advance: (ms) => {
+      offset += ms;
+    },
+    store,
+    url,
+    close: async () => {
+      for (const client of clients) await client.close();
+      await server?.close();
+      await store.close();
+      await drop();
+    },
+  };
+}
+
+/** Runs a suite on every target, each with a store of its own that is opened once. */
+export function onEveryTarget(title: string, suite: (test: () => TestStore) => void): void {
+  for (const target of targetNames()) {
+    describe(`${title} on ${target}`, () => {
+      let opened: TestStore;
+      beforeAll(async () => {
+        opened = await openTarget(target);
+      });
+      afterAll(() => opened.close());
+      suite(() => opened);
+    });
+  }
+}
+
+/** The code that a call is refused with; fails if it is not refused. */
+export async function refusalOf(
+  promise: Promise<unknown>,
+): Promise<{ code: string; status: number; message: string; details: unknown }> {
+  try {
+    await promise;
+  } catch (error) {
+    const { code, status, message, details } = error as {
+      code: string;
+      status: number;
+      message: string;
+      details: unknown;
+    };
+    if (code === undefined) throw error;
+    return { code, status, message, details };
+  }
+  throw new Error('the call was not refused');
+}
