@@ -7,9 +7,13 @@ const home = resolve('.cache/node24');
 const node = join(home, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
 if (!existsSync(node)) {
   const spec = `node-${process.platform}-${process.arch}@24`;
-  const installed = spawnSync('npm', ['install', '--prefix', home, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', spec], {
-    stdio: 'inherit',
-  });
+  const installed = spawnSync(
+    'npm',
+    ['install', '--prefix', home, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', spec],
+    {
+      stdio: 'inherit',
+    },
+  );
   if (installed.status !== 0) process.exit(installed.status ?? 1);
 }
 const { status } = spawnSync(node, ['scripts/test.mjs', ...process.argv.slice(2)], {

@@ -7,7 +7,8 @@ const report = '.cache/test-report.json';
 mkdirSync('.cache', { recursive: true });
 rmSync(report, { force: true });
 
-const run = (script, args) => spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
+const run = (script, args) =>
+  spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
 const built = run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 if (built !== 0) process.exit(built);
 const status = run('node_modules/vitest/vitest.mjs', [
