@@ -4,7 +4,7 @@ import { namesProject, pathParameters, restGoesTo } from '../contract/operation.
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { errorCodes } from '../model/errors.js';
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 type Schema = {
   type?: string | string[];
@@ -34,9 +34,9 @@ function fields(schema: z.ZodType, inPath: readonly string[], rest: string): str
   };
   const rows = Object.entries(properties).map(
     ([name, property]) =>
-      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? ' <b title="required">*</b>' : ''}</td>` +
-      `<td>${inPath.includes(name) ? 'path' : rest}</td><td>${escape(typeName(property))}</td>` +
-      `<td>${escape(property.description ?? '')}</td></tr>`,
+      `<tr><td><code>${escapeHtml(name)}</code>${required.includes(name) ? ' <b title="required">*</b>' : ''}</td>` +
+      `<td>${inPath.includes(name) ? 'path' : rest}</td><td>${escapeHtml(typeName(property))}</td>` +
+      `<td>${escapeHtml(property.description ?? '')}</td></tr>`,
   );
   return rows.length > 0
     ? `<table><tr><th>input</th><th>in</th><th>type</th><th></th></tr>${rows.join('')}</table>`
@@ -49,7 +49,8 @@ function outputs(operation: NamedOperation): string {
   };
   if (!properties) return operation.status === 204 ? '<p>Answers 204, without a body.</p>' : '';
   const list = Object.entries(properties).map(
-    ([name, property]) => `<code title="${escape(property.description ?? '')}">${escape(name)}</code>`,
+    ([name, property]) =>
+      `<code title="${escapeHtml(property.description ?? '')}">${escapeHtml(name)}</code>`,
   );
   return `<p>Answers ${operation.status ?? 200}${operation.stream ? ' with a stream' : ''}: ${list.join(', ')}</p>`;
 }
@@ -77,10 +78,10 @@ export function curlOf(operation: NamedOperation, base: string): string {
 
 function section(operation: NamedOperation): string {
   const inPath = pathParameters(operation.path);
-  return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escape(operation.path)}</code></h3>
-<p>${escape(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escape(operation.event)}` : ''}</small></p>
+  return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
+<p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
 ${fields(operation.input, inPath, restGoesTo(operation.method))}${outputs(operation)}
-<pre>${escape(curlOf(operation, 'http://127.0.0.1:8080'))}</pre></section>`;
+<pre>${escapeHtml(curlOf(operation, 'http://127.0.0.1:8080'))}</pre></section>`;
 }
 
 const STYLE = `
@@ -104,11 +105,11 @@ export function referencePage(version: string): string {
   });
   const codes = Object.entries(errorCodes).map(
     ([code, { status, meaning }]) =>
-      `<tr><td>${status}</td><td><code>${code}</code></td><td>${escape(meaning)}</td></tr>`,
+      `<tr><td>${status}</td><td><code>${code}</code></td><td>${escapeHtml(meaning)}</td></tr>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Cairn ${escape(version)}: API reference</title><style>${STYLE}</style></head><body>
-<nav><strong>Cairn ${escape(version)}</strong><a href="/openapi.json">openapi.json</a>${links.join('')}<b>errors</b><a href="#errors">all codes</a></nav>
+<title>Cairn ${escapeHtml(version)}: API reference</title><style>${STYLE}</style></head><body>
+<nav><strong>Cairn ${escapeHtml(version)}</strong><a href="/openapi.json">openapi.json</a>${links.join('')}<b>errors</b><a href="#errors">all codes</a></nav>
 <main><h1>API reference</h1>
 <p>With keys in the store, send <code>Authorization: Bearer &lt;key&gt;</code> or <code>X-API-Key</code>. In a path, <code>{project_id}</code> is your tenant${
     allOperations.some(({ path }) => namesProject(path)) ? ' (<code>default</code> without keys)' : ''
