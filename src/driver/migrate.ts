@@ -60,6 +60,8 @@ export interface AppliedMigration {
   readonly checksum: string;
 }
 
+export const APPLIED = 'SELECT version, checksum FROM schema_migrations ORDER BY version';
+
 /** Which migrations are still to run; refuses a database that another version of Cairn made. */
 export function pending(applied: readonly AppliedMigration[], dialect: Dialect): readonly Migration[] {
   for (const { version, checksum } of applied) {

@@ -21,6 +21,7 @@ import {
   type Write,
 } from './group.js';
 import {
+  APPLIED,
   type AppliedMigration,
   bootstrap,
   checksumOf,
@@ -96,11 +97,11 @@ class SqliteDriver implements Driver {
     all: async <R>(query: Sql) => {
       // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
       while (this.#snapshots) await this.#snapshots;
-      return this.#readAll<R>(query);
+      return this.#readOrWait<R>(query);
     },
     get: async <R>(query: Sql) => {
       while (this.#snapshots) await this.#snapshots;
-      return this.#readAll<R>(query)[0];
+      return (await this.#readOrWait<R>(query))[0];
     },
   };
 
@@ -109,7 +110,9 @@ class SqliteDriver implements Driver {
     let done = () => {};
     this.#snapshots = new Promise<void>((resolve) => (done = resolve));
     try {
-      this.#reader.exec('BEGIN');
+      // BEGIN alone takes no snapshot: the first read does, and only it can meet a lock.
+      this.#reader.run('BEGIN');
+      await withRetry(() => this.#reader.all('SELECT 1 FROM schema_migrations LIMIT 0'));
       return await read({
         all: async <R>(query: Sql) => this.#readAll<R>(query),
         get: async <R>(query: Sql) => this.#readAll<R>(query)[0],
@@ -118,6 +121,19 @@ class SqliteDriver implements Driver {
       if (this.#reader.inTransaction) this.#reader.exec('COMMIT');
       this.#snapshots = undefined;
       done();
+    }
+  }
+
+  /** A read meets a lock only in rare moments, such as recovery after another process crashed: it waits. */
+  #readOrWait<R>(query: Sql): R[] | Promise<R[]> {
+    const { text, params } = compile(query, 'sqlite');
+    try {
+      return this.#reader.all<R>(text, params);
+    } catch (error) {
+      if (error instanceof DriverError && error.kind === 'busy') {
+        return withRetry(() => this.#reader.all<R>(text, params));
+      }
+      throw toCairnError(error);
     }
   }
 
@@ -252,12 +268,15 @@ class SqliteDriver implements Driver {
 
   async migrate(): Promise<MigrationReport> {
     try {
+      // Most starts find nothing to do, and need no lock to see it.
+      if (this.#reader.all("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'").length > 0) {
+        const applied = this.#reader.all<AppliedMigration>(APPLIED);
+        if (pending(applied, 'sqlite').length === 0) return { applied: [], version: migrations.length };
+      }
       await this.#lock();
       try {
         for (const text of bootstrap.sqlite) this.#writer.exec(text);
-        const applied = this.#writer.all<AppliedMigration>(
-          'SELECT version, checksum FROM schema_migrations ORDER BY version',
-        );
+        const applied = this.#writer.all<AppliedMigration>(APPLIED);
         const missing = pending(applied, 'sqlite');
         for (const migration of missing) {
           for (const text of statementsOf(migration, 'sqlite')) this.#writer.exec(text);
@@ -360,7 +379,7 @@ function insertText(table: Table): string {
 }
 
 /** For the moments in which even a read can meet a lock: switching to WAL, recovery after a crash. */
-async function withRetry(action: () => void): Promise<void> {
+async function withRetry<T>(action: () => T): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return action();

@@ -62,6 +62,9 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     if (stopping.signal.aborted)
       throw new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again');
   });
+  app.addHook('onSend', async (_request, reply) => {
+    if (stopping.signal.aborted) reply.header('connection', 'close');
+  });
   for (const operation of allOperations) addRoute(app, host, operation, metrics, stopping.signal);
   addPages(app, host, options.version, metrics);
   return {
@@ -137,8 +140,9 @@ function follow(
   request: FastifyRequest,
   signal: AbortSignal,
 ) {
+  // A browser that reconnects sends the old URL again, with the newer position in this header.
   const last = request.headers['last-event-id'];
-  const resumed = typeof last === 'string' && input.after === undefined ? { ...input, after: last } : input;
+  const resumed = typeof last === 'string' ? { ...input, after: last } : input;
   return method(resumed, { signal }) as AsyncIterable<unknown>;
 }
 

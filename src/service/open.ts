@@ -8,7 +8,7 @@ import { tenantId } from '../model/ids.js';
 import type { Caller } from '../model/key.js';
 import { anyKey, findKeyByHash } from '../store/keys.js';
 import { packetJournal } from '../store/packets.js';
-import { ensureMeta, ensureTenant, listTenants, renewEpoch } from '../store/tenants.js';
+import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch } from '../store/tenants.js';
 import { apiFor } from './api.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
@@ -68,7 +68,7 @@ export class Store implements Host {
   static async on(driver: Driver, options: Omit<StoreOptions, 'database'> = {}): Promise<Store> {
     try {
       await driver.migrate();
-      const meta = await driver.system((tx) => ensureMeta(tx));
+      const meta = (await readMeta(driver.at(''))) ?? (await driver.system((tx) => ensureMeta(tx)));
       const limits = { ...defaultLimits, ...options.limits };
       const runtime: Runtime = { driver, meta, limits, hub: new StreamHub(driver) };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
@@ -96,6 +96,7 @@ export class Store implements Host {
         `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`,
       );
     const { driver } = this.#runtime;
+    if (await hasTenant(driver.at(tenant), tenant)) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
   }
 
@@ -149,6 +150,7 @@ export class Store implements Host {
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
+    this.#runtime.hub.close();
     await this.#sweeping;
     await this.#runtime.driver.close();
   }

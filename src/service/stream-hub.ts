@@ -24,6 +24,7 @@ export class StreamHub {
   readonly #tenants = new Map<string, Followed>();
   #stopListening: (() => void) | undefined;
   #followers = 0;
+  #closed = false;
 
   constructor(driver: Driver) {
     this.#driver = driver;
@@ -31,6 +32,16 @@ export class StreamHub {
 
   get followers(): number {
     return this.#followers;
+  }
+
+  /** True once the store is closing: streams end. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const followed of this.#tenants.values()) wake(followed);
   }
 
   /** The database is watched only while there is a follower. */

@@ -120,6 +120,7 @@ function filterOf(input: FollowIn): StreamFilter {
 async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
   const { driver, tenant, hub } = call;
   const signal = call.options.signal;
+  const ended = () => hub.closed || signal?.aborted;
   if (hub.followers >= MAX_FOLLOWERS) {
     throw new CairnError(
       'OVERLOADED',
@@ -134,15 +135,15 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
     let position = input.after === undefined ? start : positionOf(call, input.after, start);
     yield { token: tokenAt(call, position), packet: null };
     let beat = performance.now();
-    while (!signal?.aborted) {
+    while (!ended()) {
       const changes = follower.changes();
       const head = await headOf(query, tenant);
-      while (position < head && !signal?.aborted) {
+      while (position < head && !ended()) {
         const rows = await nextPackets(query, tenant, position, PAGE, filter, call.caller.agent_id);
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };
-          if (signal?.aborted) return;
+          if (ended()) return;
         }
         if (rows.length > 0) beat = performance.now();
         if (rows.length < PAGE) position = Math.max(position, head);

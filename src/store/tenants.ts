@@ -11,6 +11,10 @@ export async function ensureTenant(tx: Tx, tenant: string, now: number): Promise
   );
 }
 
+export async function hasTenant(query: Query, tenant: string): Promise<boolean> {
+  return (await query.get(sql`SELECT 1 AS found FROM tenants WHERE tenant_id = ${tenant}`)) !== undefined;
+}
+
 export async function headOf(query: Query, tenant: string): Promise<number> {
   const row = await query.get<{ seq: number }>(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant}`);
   return row?.seq ?? 0;
@@ -35,14 +39,15 @@ export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
       acrossTenants`INSERT INTO store_meta (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,
     );
   }
-  return readMeta(tx);
+  return (await readMeta(tx))!;
 }
 
-export async function readMeta(query: Query): Promise<StoreMeta> {
+export async function readMeta(query: Query): Promise<StoreMeta | undefined> {
   const rows = await query.all<{ name: string; value: string }>(
     acrossTenants`SELECT name, value FROM store_meta`,
   );
-  return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as unknown as StoreMeta;
+  const meta = Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Partial<StoreMeta>;
+  return meta.store_epoch && meta.erasure_key ? (meta as StoreMeta) : undefined;
 }
 
 export async function renewEpoch(tx: Tx): Promise<void> {
