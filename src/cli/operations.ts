@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { ApiByName } from '../contract/api.js';
 import { pathParameters } from '../contract/operation.js';
-import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { allOperations, groups, type NamedOperation } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import { type Settings, withApi, withStore } from './settings.js';
 
@@ -82,19 +82,11 @@ function exampleOf(operation: NamedOperation, inPath: readonly string[]): string
   return words.join(' ');
 }
 
-const about: Readonly<Record<string, string>> = {
-  cards: 'immutable facts',
-  boxes: 'ordered sets of cards',
-  packets: 'events with lineage',
-  lifetime: 'what expired, and erasing it',
-  keys: 'who may come in',
-  auth: 'who am I',
-};
-
 export function addOperations(program: Command): void {
-  for (const [name, description] of Object.entries(about)) {
+  for (const [name, description] of Object.entries(groups)) {
+    const verbs = allOperations.filter((operation) => operation.group === name && !operation.stream);
+    if (verbs.length === 0) continue;
     const group = program.command(name).description(description);
-    for (const operation of allOperations)
-      if (operation.group === name && !operation.stream) addOperation(group, operation);
+    for (const operation of verbs) addOperation(group, operation);
   }
 }

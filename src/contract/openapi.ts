@@ -3,12 +3,21 @@ import { z } from 'zod';
 import { errorCodes } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { namesProject, pathParameters, restGoesTo } from './operation.js';
-import { allOperations, type NamedOperation } from './operations.js';
+import { allOperations, groups, type NamedOperation } from './operations.js';
 
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): JsonObject => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonObject;
+/** Schemas that have a name of their own are described once and referred to. */
+type Named = Record<string, JsonObject>;
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', named: Named): JsonObject {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
+  const {
+    $schema: _,
+    $defs,
+    ...rest
+  } = JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')) as JsonObject;
+  Object.assign(named, $defs);
   return rest;
-};
+}
 
 const project: JsonObject = {
   name: 'project_id',
@@ -26,13 +35,13 @@ const idempotencyKey: JsonObject = {
   schema: { type: 'string', maxLength: 200 },
 };
 
-function parametersOf(operation: NamedOperation): Json[] {
+function parametersOf(operation: NamedOperation, named: Named): Json[] {
   const inPath = new Set(pathParameters(operation.path));
   const inQuery = restGoesTo(operation.method) === 'query';
   const parameters: Json[] = namesProject(operation.path) ? [project] : [];
   for (const [name, schema] of Object.entries(operation.input.shape)) {
     if (!inPath.has(name) && !inQuery) continue;
-    const { description, ...rest } = schemaOf(schema as z.ZodType, 'input');
+    const { description, ...rest } = schemaOf(schema as z.ZodType, 'input', named);
     parameters.push({
       name,
       in: inPath.has(name) ? 'path' : 'query',
@@ -45,7 +54,7 @@ function parametersOf(operation: NamedOperation): Json[] {
   return parameters;
 }
 
-function bodyOf(operation: NamedOperation): JsonObject | undefined {
+function bodyOf(operation: NamedOperation, named: Named): JsonObject | undefined {
   if (restGoesTo(operation.method) !== 'body') return undefined;
   const inPath = pathParameters(operation.path);
   const rest = operation.input.omit(Object.fromEntries(inPath.map((name) => [name, true])) as never);
@@ -55,33 +64,35 @@ function bodyOf(operation: NamedOperation): JsonObject | undefined {
   );
   return {
     required: !rest.safeParse({}).success,
-    content: { 'application/json': { schema: schemaOf(rest, 'input'), example: example as Json } },
+    content: { 'application/json': { schema: schemaOf(rest, 'input', named), example: example as Json } },
   };
 }
 
-function answerOf(operation: NamedOperation): JsonObject {
+function answerOf(operation: NamedOperation, named: Named): JsonObject {
   const status = String(operation.status ?? 200);
   if (status === '204') return { [status]: { description: 'Done' } };
   const type = operation.stream ? 'text/event-stream' : 'application/json';
-  const schema = operation.stream ? { type: 'string' } : schemaOf(operation.output, 'output');
+  const schema = operation.stream ? { type: 'string' } : schemaOf(operation.output, 'output', named);
   return { [status]: { description: operation.summary, content: { [type]: { schema } } } };
 }
 
 export function openapi(version: string): JsonObject {
   const paths: Record<string, JsonObject> = {};
+  const named: Named = {};
   for (const operation of allOperations) {
     const path = (paths[operation.path] ??= {});
-    const requestBody = bodyOf(operation);
+    const requestBody = bodyOf(operation, named);
     path[operation.method.toLowerCase()] = {
       operationId: operation.name,
       tags: [operation.group],
       summary: operation.summary,
       description: `Needs the role ${operation.access}.${operation.event ? ` Appends the event \`${operation.event}\`.` : ''}`,
-      parameters: parametersOf(operation),
+      parameters: parametersOf(operation, named),
       ...(requestBody ? { requestBody } : {}),
       responses: {
-        ...answerOf(operation),
-        default: { $ref: '#/components/responses/Error' },
+        ...answerOf(operation, named),
+        '4XX': { $ref: '#/components/responses/Error' },
+        '5XX': { $ref: '#/components/responses/Error' },
       },
     };
   }
@@ -94,7 +105,10 @@ export function openapi(version: string): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(allOperations.map(({ group }) => group))].map((name) => ({ name })),
+    tags: [...new Set(allOperations.map(({ group }) => group))].map((name) => ({
+      name,
+      description: groups[name as keyof typeof groups],
+    })),
     security: [{ bearer: [] }, { api_key: [] }, {}],
     paths,
     components: {
@@ -103,6 +117,7 @@ export function openapi(version: string): JsonObject {
         api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       },
       schemas: {
+        ...named,
         Error: {
           type: 'object',
           required: ['code', 'message'],

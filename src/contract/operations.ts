@@ -8,6 +8,17 @@ import { auth, events, keys, lifetime } from './system.js';
 export const operations = { cards, boxes, packets, events, lifetime, keys, auth };
 export type Operations = typeof operations;
 
+/** What each group is about. */
+export const groups: Readonly<Record<keyof Operations, string>> = {
+  cards: 'immutable facts',
+  boxes: 'ordered sets of cards',
+  packets: 'events with lineage',
+  events: 'what happens, live',
+  lifetime: 'what expired, and erasing it',
+  keys: 'who may come in',
+  auth: 'who am I',
+};
+
 export interface NamedOperation extends Operation {
   /** Such as `cards.add`. */
   readonly name: string;

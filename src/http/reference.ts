@@ -6,7 +6,10 @@ import { errorCodes } from '../model/errors.js';
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
+const codeSpans = (html: string): string => html.replace(/`([^`]+)`/g, '<code>$1</code>');
+
 type Schema = {
+  $ref?: string;
   type?: string | string[];
   format?: string;
   enum?: unknown[];
@@ -17,6 +20,7 @@ type Schema = {
 
 function typeName(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.$ref) return schema.$ref.split('/').at(-1)!;
   if (schema.anyOf) return schema.anyOf.map(typeName).join(' | ');
   if (schema.type === 'array') return `${schema.items ? typeName(schema.items) : 'any'}[]`;
   return (
@@ -36,7 +40,7 @@ function fields(schema: z.ZodType, inPath: readonly string[], rest: string): str
     ([name, property]) =>
       `<tr><td><code>${escapeHtml(name)}</code>${required.includes(name) ? ' <b title="required">*</b>' : ''}</td>` +
       `<td>${inPath.includes(name) ? 'path' : rest}</td><td>${escapeHtml(typeName(property))}</td>` +
-      `<td>${escapeHtml(property.description ?? '')}</td></tr>`,
+      `<td>${codeSpans(escapeHtml(property.description ?? ''))}</td></tr>`,
   );
   return rows.length > 0
     ? `<table><tr><th>input</th><th>in</th><th>type</th><th></th></tr>${rows.join('')}</table>`
@@ -92,7 +96,7 @@ nav b{display:block;margin-top:1rem}nav a{display:block;color:inherit;text-decor
 main{padding:1.2rem 2rem;min-width:0}section{border-top:1px solid var(--line);padding:.6rem 0 1rem}
 h3{margin:.4rem 0;font-weight:500}code,pre{font:13px/1.45 ui-monospace,monospace}
 pre{background:#8881;padding:.7rem .9rem;border-radius:6px;overflow:auto}small{color:var(--dim)}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .8rem .2rem 0;vertical-align:top;border-bottom:1px solid var(--line)}th{color:var(--dim);font-weight:400}
+table{border-collapse:collapse;width:100%}td:nth-child(1){width:10rem}td:nth-child(2){width:4rem}td:nth-child(3){width:14rem}td,th{text-align:left;padding:.2rem .8rem .2rem 0;vertical-align:top;border-bottom:1px solid var(--line)}th{color:var(--dim);font-weight:400}
 td b{color:#c33}.m{font:600 12px ui-monospace,monospace;padding:.15rem .45rem;border-radius:4px;color:#fff;background:#567}
 .POST{background:#2a7d46}.PUT,.PATCH{background:#a56a13}.DELETE{background:#b3383a}.GET{background:#2b6cb0}
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto;border:0}}`;

@@ -17,39 +17,47 @@ export const tailLimit = z
 
 export const boxAccess = z.enum(['read', 'write']);
 
-export const box = z.object({
-  box_id: z.string(),
-  project_id: z.string(),
-  agent_id: z.string().nullable().describe('Whose box it is; null for the tenant itself'),
-  card_ids: z.array(z.string()).describe('The last cards, in order'),
-  length: z.int().describe('How many cards the box holds'),
-  revision: z.int().describe('Rises with every change'),
-  sealed_at: instant.nullable(),
-  forked_from: z.object({ box_id: z.string(), revision: z.int() }).nullable(),
-  metadata: jsonObject,
-  created_at: instant,
-  updated_at: instant,
-});
+export const box = z
+  .object({
+    box_id: z.string(),
+    project_id: z.string(),
+    agent_id: z.string().nullable().describe('Whose box it is; null for the tenant itself'),
+    card_ids: z.array(z.string()).describe('The last cards, in order'),
+    length: z.int().describe('How many cards the box holds'),
+    revision: z.int().describe('Rises with every change'),
+    sealed_at: instant.nullable(),
+    forked_from: z.object({ box_id: z.string(), revision: z.int() }).nullable(),
+    metadata: jsonObject,
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Box' });
 export type Box = z.output<typeof box>;
 
-export const hydratedBox = box.extend({
-  cards: z.array(card).optional().describe('The cards behind card_ids, when hydrated'),
-});
+export const hydratedBox = box
+  .extend({
+    cards: z.array(card).optional().describe('The cards behind card_ids, when hydrated'),
+  })
+  .meta({ id: 'HydratedBox' });
 export type HydratedBox = z.output<typeof hydratedBox>;
 
-export const appendResult = z.object({
-  box_id: z.string(),
-  revision: z.int(),
-  length: z.int(),
-  appended: z.array(z.string()).describe('What this call added, in order'),
-  already_present: z.array(z.string()).describe('What was there before and stays where it was'),
-});
+export const appendResult = z
+  .object({
+    box_id: z.string(),
+    revision: z.int(),
+    length: z.int(),
+    appended: z.array(z.string()).describe('What this call added, in order'),
+    already_present: z.array(z.string()).describe('What was there before and stays where it was'),
+  })
+  .meta({ id: 'AppendResult' });
 export type AppendResult = z.output<typeof appendResult>;
 
-export const grant = z.object({
-  box_id: z.string(),
-  agent_id: z.string(),
-  access: boxAccess,
-  granted_at: instant,
-});
+export const grant = z
+  .object({
+    box_id: z.string(),
+    agent_id: z.string(),
+    access: boxAccess,
+    granted_at: instant,
+  })
+  .meta({ id: 'Grant' });
 export type Grant = z.output<typeof grant>;

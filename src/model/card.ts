@@ -28,19 +28,21 @@ export const cardInput = z.strictObject({
 });
 export type CardInput = z.output<typeof cardInput>;
 
-export const card = z.object({
-  card_id: z.string(),
-  project_id: z.string(),
-  content: jsonValue,
-  tool_calls: z.array(jsonObject).nullable(),
-  tool_call_id: z.string().nullable(),
-  metadata: jsonObject,
-  author_id: z.string().nullable(),
-  subject_ids: z.array(z.string()),
-  derived_from: z.array(z.string()),
-  content_hash: z.string().describe('SHA-256 over the canonical JSON of the content'),
-  ttl_seconds: z.int().nullable(),
-  expires_at: instant.nullable(),
-  created_at: instant,
-});
+export const card = z
+  .object({
+    card_id: z.string(),
+    project_id: z.string(),
+    content: jsonValue,
+    tool_calls: z.array(jsonObject).nullable(),
+    tool_call_id: z.string().nullable(),
+    metadata: jsonObject,
+    author_id: z.string().nullable(),
+    subject_ids: z.array(z.string()),
+    derived_from: z.array(z.string()),
+    content_hash: z.string().describe('SHA-256 over the canonical JSON of the content'),
+    ttl_seconds: z.int().nullable(),
+    expires_at: instant.nullable(),
+    created_at: instant,
+  })
+  .meta({ id: 'Card' });
 export type Card = z.output<typeof card>;

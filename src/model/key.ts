@@ -5,24 +5,28 @@ import { instant } from './common.js';
 export const keyRole = z.enum(['admin', 'write', 'read']);
 export type KeyRole = z.output<typeof keyRole>;
 
-export const key = z.object({
-  key_id: z.string(),
-  tenant_id: z.string(),
-  agent_id: z.string().nullable(),
-  role: keyRole,
-  name: z.string().nullable(),
-  created_at: instant,
-  revoked_at: instant.nullable(),
-});
+export const key = z
+  .object({
+    key_id: z.string(),
+    tenant_id: z.string(),
+    agent_id: z.string().nullable(),
+    role: keyRole,
+    name: z.string().nullable(),
+    created_at: instant,
+    revoked_at: instant.nullable(),
+  })
+  .meta({ id: 'Key' });
 export type Key = z.output<typeof key>;
 
 export const createdKey = key.extend({ key: z.string().describe('The secret, shown this once') });
 
 /** Who is calling: what a key says, or the open default on loopback. */
-export const caller = z.object({
-  tenant_id: z.string(),
-  agent_id: z.string().nullable(),
-  role: keyRole,
-  key_id: z.string().nullable(),
-});
+export const caller = z
+  .object({
+    tenant_id: z.string(),
+    agent_id: z.string().nullable(),
+    role: keyRole,
+    key_id: z.string().nullable(),
+  })
+  .meta({ id: 'Caller' });
 export type Caller = z.output<typeof caller>;

@@ -40,40 +40,44 @@ export const packetInput = z.strictObject({
 });
 export type PacketInput = z.output<typeof packetInput>;
 
-export const packet = z.object({
-  packet_id: z.string(),
-  packet_type: z.string(),
-  timestamp: instant,
-  payload: jsonObject.optional(),
-  metadata: jsonObject.optional(),
-  provenance: jsonObject.optional(),
-  confidence: z.object({ score: z.number(), rationale: z.string().optional() }).optional(),
-  reasoning_block: jsonObject.optional(),
-  routing: jsonObject.optional(),
-  thread_id: z.string().optional(),
-  lineage: z.object({
-    parent_ids: z.array(z.string()),
-    derivation_type: derivation.optional(),
-    generation: z.int(),
-    root_packet_id: z.string(),
-  }),
-  tags: z.array(z.string()).optional(),
-  subject_ids: z.array(z.string()).optional(),
-  ttl: instant.optional(),
-  seq: z.int().describe('Its place in the stream of the tenant: gapless, in commit order'),
-  recorded_at: instant.describe('When it was committed; rises with seq'),
-  content_hash: z.string(),
-  erased: z
-    .boolean()
-    .optional()
-    .describe('True when it expired or was erased: payload and metadata are gone'),
-});
+export const packet = z
+  .object({
+    packet_id: z.string(),
+    packet_type: z.string(),
+    timestamp: instant,
+    payload: jsonObject.optional(),
+    metadata: jsonObject.optional(),
+    provenance: jsonObject.optional(),
+    confidence: z.object({ score: z.number(), rationale: z.string().optional() }).optional(),
+    reasoning_block: jsonObject.optional(),
+    routing: jsonObject.optional(),
+    thread_id: z.string().optional(),
+    lineage: z.object({
+      parent_ids: z.array(z.string()),
+      derivation_type: derivation.optional(),
+      generation: z.int(),
+      root_packet_id: z.string(),
+    }),
+    tags: z.array(z.string()).optional(),
+    subject_ids: z.array(z.string()).optional(),
+    ttl: instant.optional(),
+    seq: z.int().describe('Its place in the stream of the tenant: gapless, in commit order'),
+    recorded_at: instant.describe('When it was committed; rises with seq'),
+    content_hash: z.string(),
+    erased: z
+      .boolean()
+      .optional()
+      .describe('True when it expired or was erased: payload and metadata are gone'),
+  })
+  .meta({ id: 'Packet' });
 export type Packet = z.output<typeof packet>;
 
-export const writeResult = z.object({
-  packet_id: z.string(),
-  status: z.enum(['ok', 'partial', 'error']),
-  written_tables: z.array(z.string()),
-  error_message: z.string().nullable(),
-});
+export const writeResult = z
+  .object({
+    packet_id: z.string(),
+    status: z.enum(['ok', 'partial', 'error']),
+    written_tables: z.array(z.string()),
+    error_message: z.string().nullable(),
+  })
+  .meta({ id: 'WriteResult' });
 export type WriteResult = z.output<typeof writeResult>;
