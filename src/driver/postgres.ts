@@ -534,18 +534,28 @@ function insertText(table: Table): string {
 }
 
 async function createRole(client: pg.Client): Promise<void> {
-  try {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
-    if (rowCount === 0) await client.query(`CREATE ROLE ${APP_ROLE} NOLOGIN`);
-  } catch (error) {
-    // Roles belong to the whole server: another database's migration may have made it in this moment.
-    const code = (error as { code?: string }).code;
-    if (code !== '42710' && code !== '23505') throw error;
-  }
-  const { rows } = await client.query<{ super: boolean }>(
-    'SELECT rolsuper AS super FROM pg_roles WHERE rolname = current_user',
+  const allowed = async (text: string) =>
+    client.query(text).then(
+      () => true,
+      (error: { code?: string }) => {
+        // Roles belong to the whole server: another database's migration may have made it in this moment.
+        if (error.code === '42710' || error.code === '23505') return true;
+        if (error.code === '42501') return false;
+        throw error;
+      },
+    );
+  const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
+  const exists = rowCount !== 0 || (await allowed(`CREATE ROLE ${APP_ROLE} NOLOGIN`));
+  // Tried rather than looked up: what membership allows differs between versions of PostgreSQL.
+  const usable =
+    exists &&
+    ((await allowed(`SET ROLE ${APP_ROLE}`)) || (await allowed(`GRANT ${APP_ROLE} TO CURRENT_USER`)));
+  await client.query('RESET ROLE');
+  if (usable) return;
+  const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_user) AS name');
+  throw new Error(
+    `the user ${rows[0]!.name} may not use the role ${APP_ROLE}: let an administrator run ${exists ? '' : `CREATE ROLE ${APP_ROLE} NOLOGIN; `}GRANT ${APP_ROLE} TO ${rows[0]!.name};`,
   );
-  if (!rows[0]?.super) await client.query(`GRANT ${APP_ROLE} TO CURRENT_USER`);
 }
 
 function withoutPassword(url: string): string {
