@@ -1,6 +1,8 @@
 /** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it. */
+import { existsSync } from 'node:fs';
+import { CairnError } from './model/errors.js';
 import { examine, type Finding } from './service/doctor.js';
-import { openDriver, Store } from './service/open.js';
+import { isPostgres, openDriver, Store } from './service/open.js';
 
 export type { Finding } from './service/doctor.js';
 
@@ -30,6 +32,9 @@ export async function migrateStore(options: {
 
 /** Gives findings as they come, so that a long examination shows progress. */
 export async function* examineStore(options: { database: string }): AsyncGenerator<Finding, void, undefined> {
+  if (!isPostgres(options.database) && !existsSync(options.database)) {
+    throw new CairnError('STORAGE_FAILED', `there is no file ${options.database}: nothing was examined`);
+  }
   const store = await Store.open({ database: options.database, sweep_every_ms: 0 });
   try {
     yield* examine(store.driver);

@@ -31,6 +31,8 @@ const SWEEP_EVERY_MS = 60_000;
 /** Apis that are kept made, one per caller. */
 const API_LIMIT = 1000;
 
+export const isPostgres = (database: string): boolean => /^postgres(ql)?:\/\//.test(database);
+
 export async function openDriver(options: StoreOptions): Promise<Driver> {
   const journal = packetJournal(() => driver.now());
   const { clock_offset_ms, pool_size } = options;
@@ -39,8 +41,7 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),
   };
-  const postgres = /^postgres(ql)?:\/\//.test(options.database);
-  const driver: Driver = postgres
+  const driver: Driver = isPostgres(options.database)
     ? await openPostgres(options.database, shared)
     : await openSqlite(options.database, shared);
   return driver;
