@@ -53,7 +53,8 @@ export async function openSqlite(file: string, options: DriverOptions): Promise<
     const reader = await SqliteConnection.open(path);
     return new SqliteDriver(path, writer, reader, options);
   } catch (error) {
-    throw toCairnError(error);
+    if (!(error instanceof DriverError)) throw error;
+    throw toCairnError(new DriverError(error.kind, `${path}: ${error.message}`, error));
   }
 }
 
