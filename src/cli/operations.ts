@@ -7,7 +7,13 @@ import { allOperations, groups, type NamedOperation } from '../contract/operatio
 import { CairnError } from '../model/errors.js';
 import { type Settings, withApi, withStore } from './settings.js';
 
-type Schema = { type?: string; enum?: unknown[]; description?: string };
+type Schema = { type?: string; enum?: unknown[]; description?: string; anyOf?: Schema[] };
+
+/** Of a value that may be null, which the command line cannot say: what it is otherwise. */
+function withoutNull(schema: Schema): Schema {
+  const others = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  return others.length === 1 ? { ...others[0], ...schema } : schema;
+}
 
 /** agent_id is asked for as --agent, packet_type as --packet-type. */
 const flagOf = (name: string): string => name.replace(/(?<=.)_id$/, '').replaceAll('_', '-');
@@ -40,7 +46,9 @@ function addOperation(group: Command, operation: NamedOperation): void {
     group.command(operation.verb.replaceAll('_', '-')).description(operation.summary),
   );
   for (const name of inPath) command.argument(`<${name}>`);
-  const flags = Object.entries(properties).filter(([name]) => !inPath.includes(name));
+  const flags = Object.entries(properties)
+    .filter(([name]) => !inPath.includes(name))
+    .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
   for (const [name, schema] of flags) {
     const value =
       schema.type === 'boolean' ? '' : ` <${schema.enum ? schema.enum.join('|') : (schema.type ?? 'json')}>`;
@@ -88,5 +96,7 @@ export function addOperations(program: Command): void {
     if (verbs.length === 0) continue;
     const group = program.command(name).description(description);
     for (const operation of verbs) addOperation(group, operation);
+    const first = verbs[0]!;
+    group.addHelpText('after', `\nExample:\n  $ ${exampleOf(first, pathParameters(first.path))}`);
   }
 }
