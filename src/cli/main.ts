@@ -13,7 +13,7 @@ function program(): Command {
     .description('The memory, context and coordination substrate for AI agents.')
     .version(version)
     .option('--debug', 'show the whole story of an error')
-    .showHelpAfterError('(add --help for usage)')
+    .configureOutput({ outputError: (text, write) => write(`${onOneLine(text)}\n`) })
     .configureHelp({ showGlobalOptions: true })
     .addHelpText(
       'after',
@@ -85,6 +85,16 @@ Examples:
   return cairn;
 }
 
+/** What the parser says over several lines, as every other error: one. */
+function onOneLine(text: string): string {
+  const [first = '', ...rest] = text
+    .trim()
+    .replace(/^error: /, 'cairn: ')
+    .split('\n');
+  const hint = rest.join(' ').replace(/^\((.*)\)$/, ' $1');
+  return `${first.replace(/\.$/, '')}.${hint} (--help shows how)`;
+}
+
 interface ServeFlags {
   readonly database: string;
   readonly host: string;
@@ -102,7 +112,8 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
   });
-  const curl = `curl -X POST ${serving.url}/api/v1/memory/packet \\
+  const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
+  const curl = `curl -X POST ${serving.url}/api/v1/memory/packet${key} \\
     -H "Content-Type: application/json" \\
     -d '{"packet_type": "event", "payload": {"hello": "world"}}'`;
   console.log(`Cairn ${version} listens on ${serving.url}
