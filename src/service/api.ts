@@ -5,6 +5,7 @@ import type { Access, Operation } from '../contract/operation.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller, KeyRole } from '../model/key.js';
+import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
 import * as cards from './cards.js';
 import * as lifetime from './lifetime.js';
@@ -24,7 +25,15 @@ type UseCases = {
 };
 
 /** One function for every entry of the table: the compiler says which is missing. */
-const useCases: UseCases = { cards, boxes, packets, events, lifetime, keys, auth };
+const useCases: UseCases = {
+  cards,
+  boxes: { ...boxViews, ...boxes },
+  packets,
+  events,
+  lifetime,
+  keys,
+  auth,
+};
 
 const rank: Record<KeyRole, number> = { read: 1, write: 2, admin: 3 };
 const needed: Record<Access, number> = { open: 0, read: 1, write: 2, admin: 3 };
