@@ -21,6 +21,8 @@ import {
   type NewCard,
   toCard,
 } from '../store/cards.js';
+import { listToText, textToList } from '../store/codec.js';
+import { inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call, Limits } from './runtime.js';
 import { change, event } from './write.js';
@@ -88,8 +90,7 @@ async function inheritSubjects(tx: Tx, tenant: string, input: CardInput, now: nu
     const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now));
     if (missing.length > 0) throw unknownCards('derived_from', missing);
     for (const row of rows.values()) {
-      for (const subject of row.subject_ids === null ? [] : (JSON.parse(row.subject_ids) as string[]))
-        subjects.add(subject);
+      for (const subject of textToList(row.subject_ids)) subjects.add(subject);
     }
   }
   return [...subjects];
@@ -141,8 +142,8 @@ async function addCard(
   await insertCards(tx, call.tenant, [row]);
   const card = toCard(call.tenant, {
     ...row,
-    subject_ids: row.subject_ids.length > 0 ? JSON.stringify(row.subject_ids) : null,
-    derived_from: row.derived_from.length > 0 ? JSON.stringify(row.derived_from) : null,
+    subject_ids: listToText(row.subject_ids),
+    derived_from: listToText(row.derived_from),
     deleted_at: null,
     erased_at: null,
   });
@@ -172,12 +173,16 @@ export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  const prepared = input.cards.map((one, i) => inItem(i, () => prepare(one, call.limits)));
+  const prepared = await Promise.all(
+    input.cards.map((one, i) => inItem('cards', i, () => prepare(one, call.limits))),
+  );
   const cards = await change<Card[]>(call, {
     input,
     work: async (tx, now) => {
       const results: { card: Card; added: boolean }[] = [];
-      for (const one of prepared) results.push(await addCard(call, tx, one, now));
+      for (const [i, one] of prepared.entries()) {
+        results.push(await inItem('cards', i, () => addCard(call, tx, one, now)));
+      }
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
       if (ids.length > 0)
@@ -208,16 +213,6 @@ async function addEach(call: Call, input: In<'add_batch'>): Promise<Out<'add_bat
   });
   const succeeded = results.filter(({ status }) => status === 'success').length;
   return { results, succeeded, failed: results.length - succeeded };
-}
-
-function inItem<T>(i: number, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    if (error instanceof CairnError)
-      throw new CairnError(error.code, `cards[${i}]: ${error.message}`, error.details);
-    throw error;
-  }
 }
 
 async function readCard(call: Call, query: Query, card_id: string): Promise<Card> {

@@ -17,6 +17,7 @@ import {
   SCHEMA_VERSION,
   type WriteResult,
 } from '../model/packet.js';
+import { textToList } from '../store/codec.js';
 import {
   countPackets,
   findOriginal,
@@ -31,6 +32,7 @@ import {
   relatives,
   toPacket,
 } from '../store/packets.js';
+import { inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call, Limits } from './runtime.js';
 import { change } from './write.js';
@@ -184,42 +186,22 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
 }
 
 export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
-  const prepared = input.packets.map((packet, i) => inItem(i, () => prepare(packet, call.limits)));
+  const prepared = await Promise.all(
+    input.packets.map((packet, i) => inItem('packets', i, () => prepare(packet, call.limits))),
+  );
   return change(call, {
     input,
     work: async (tx, now) => {
       const results: WriteResult[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
-        results.push(await inItemAsync(i, () => writePacket(call, tx, one, now)));
+        results.push(await inItem('packets', i, () => writePacket(call, tx, one, now)));
       }
       return { results };
     },
     remember: (answer) => answer,
     again: async (_query, kept) => kept as unknown as Out<'write_batch'>,
   });
-}
-
-function rethrow(i: number, error: unknown): never {
-  if (error instanceof CairnError)
-    throw new CairnError(error.code, `packets[${i}]: ${error.message}`, error.details);
-  throw error;
-}
-
-function inItem<T>(i: number, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    rethrow(i, error);
-  }
-}
-
-async function inItemAsync<T>(i: number, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    rethrow(i, error);
-  }
 }
 
 const notFound = (call: Call, packet_id: string) =>
@@ -328,5 +310,4 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
   });
 }
 
-const parentIds = (row: PacketRow): string[] =>
-  row.parent_ids === null ? [] : (JSON.parse(row.parent_ids) as string[]);
+const parentIds = (row: PacketRow): string[] => textToList(row.parent_ids);

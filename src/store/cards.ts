@@ -4,6 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { Card } from '../model/card.js';
 import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { listToText, textToList } from './codec.js';
 
 export interface NewCard {
   readonly card_id: string;
@@ -46,8 +47,6 @@ const subjectsTable: Table = {
   columns: { tenant_id: 'text', subject_id: 'text', card_id: 'text' },
 };
 
-const listOrNull = (list: readonly string[]) => (list.length > 0 ? JSON.stringify(list) : null);
-
 export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCard[]): Promise<void> {
   await tx.insert(
     cardsTable,
@@ -59,8 +58,8 @@ export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCar
       c.tool_call_id,
       c.metadata,
       c.author_id,
-      listOrNull(c.subject_ids),
-      listOrNull(c.derived_from),
+      listToText(c.subject_ids),
+      listToText(c.derived_from),
       c.content_hash,
       c.sent_hash,
       c.ttl_seconds,
@@ -120,8 +119,8 @@ export function toCard(tenant: string, row: CardRow): Card {
     tool_call_id: row.tool_call_id,
     metadata: parse<JsonObject>(row.metadata, {}),
     author_id: row.author_id,
-    subject_ids: parse<string[]>(row.subject_ids, []),
-    derived_from: parse<string[]>(row.derived_from, []),
+    subject_ids: textToList(row.subject_ids),
+    derived_from: textToList(row.derived_from),
     content_hash: row.content_hash,
     ttl_seconds: row.ttl_seconds,
     expires_at: row.expires_at === null ? null : toIso(row.expires_at),

@@ -4,6 +4,7 @@ import { indexOf } from '../domain/packet-index.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { PacketInput } from '../model/packet.js';
+import { textToList } from './codec.js';
 
 /**
  * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
@@ -74,7 +75,7 @@ export async function eraseCard(
         WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL AND NOT (${pinned(tenant)})`,
   );
   if (changed === 0) return false;
-  for (const subject of card.subject_ids === null ? [] : (JSON.parse(card.subject_ids) as string[])) {
+  for (const subject of textToList(card.subject_ids)) {
     await tx.run(
       sql`DELETE FROM card_subjects WHERE tenant_id = ${tenant} AND subject_id = ${subject} AND card_id = ${card.card_id}`,
     );

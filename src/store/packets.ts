@@ -6,6 +6,7 @@ import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.j
 import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
+import { listToText, textToList } from './codec.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {
@@ -61,8 +62,6 @@ const packetIndex: Table = {
   columns: { tenant_id: 'text', kind: 'text', value: 'text', seq: 'bigint' },
 };
 
-const listOrNull = (list: readonly string[]) => (list.length > 0 ? JSON.stringify(list) : null);
-
 /** Takes the tenant's next numbers and writes the packets: the last statements before COMMIT. */
 export function packetJournal(now: () => number): Journal {
   return {
@@ -98,8 +97,8 @@ export function packetJournal(now: () => number): Journal {
           p.expires_at,
           p.generation,
           p.root_packet_id,
-          listOrNull(p.parent_ids),
-          listOrNull(p.subject_ids),
+          listToText(p.parent_ids),
+          listToText(p.subject_ids),
         ]),
       );
       await tx.insert(
@@ -151,7 +150,7 @@ export function toPacket(row: PacketRow, now: number): Packet {
       timestamp: toIso(row.timestamp),
       ...(row.thread_id === null ? {} : { thread_id: row.thread_id }),
       lineage: {
-        parent_ids: row.parent_ids === null ? [] : (JSON.parse(row.parent_ids) as string[]),
+        parent_ids: textToList(row.parent_ids),
         generation: row.generation,
         root_packet_id: row.root_packet_id,
       },
@@ -213,7 +212,7 @@ export async function findParents(
   for (const row of rows) {
     found.set(row.packet_id, {
       ...row,
-      subject_ids: row.subject_ids === null ? [] : (JSON.parse(row.subject_ids) as string[]),
+      subject_ids: textToList(row.subject_ids),
     });
   }
   return found;
