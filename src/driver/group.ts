@@ -127,8 +127,9 @@ async function runWrite(
     return { value };
   } catch (error) {
     list.length = before;
+    // Alone, the whole transaction is rolled back. In a group only this write is undone, if that is still possible.
     if (!alone) {
-      if (tx.inSavepoint && !channel.lost()) await channel.rollbackTo();
+      if (tx.inSavepoint) await channel.rollbackTo().catch(() => Promise.reject(error));
       if (channel.lost()) throw error;
     }
     return { error };
