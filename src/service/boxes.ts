@@ -55,9 +55,9 @@ const refuseSealed = (box: BoxRow) => {
 const sentHash = (id: string | undefined, input: object): string | null =>
   id === undefined ? null : sha256(canonical(input as Json));
 
-/** The box that has this id already, if it came of the same request. */
-function sameBox(row: BoxRow, sent: string | null): void {
-  if (row.sent_hash !== sent) {
+/** The box that has this id already, if it came of the same request by the same owner. */
+function sameBox(row: BoxRow, sent: string | null, agent_id: string | null): void {
+  if (row.sent_hash !== sent || row.agent_id !== agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `box ${row.box_id} exists and was made otherwise: use a new box_id`,
@@ -106,7 +106,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, call.tenant, box_id);
         if (existing) {
-          sameBox(existing, sent_hash);
+          sameBox(existing, sent_hash, agent_id);
           return show(call, tx, existing);
         }
       }
@@ -278,7 +278,7 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       if (input.new_box_id !== undefined) {
         const existing = await findBox(tx, call.tenant, box_id);
         if (existing) {
-          sameBox(existing, sent_hash);
+          sameBox(existing, sent_hash, agent_id);
           return show(call, tx, existing);
         }
       }
