@@ -296,7 +296,8 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
       const wanted = direction === 'ancestors' ? [...new Set(ids)].filter((id) => !seen.has(id)) : ids;
       if (wanted.length === 0) break;
       const room = LINEAGE_LIMIT - packets.length;
-      const rows = await relatives(query, call.tenant, wanted, direction, room + 1);
+      // Children that were met on a shorter way come again, and must not take the place of new ones.
+      const rows = await relatives(query, call.tenant, wanted, direction, room + 1 + seen.size);
       const fresh = rows.filter(({ packet_id }) => !seen.has(packet_id));
       if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
       for (const row of fresh.slice(0, room)) {

@@ -320,7 +320,7 @@ export function nextPackets(
 }
 
 /** The parents of some packets, or their children. */
-export function relatives(
+export async function relatives(
   query: Query,
   tenant: string,
   ids: readonly string[],
@@ -333,11 +333,15 @@ export function relatives(
           ORDER BY p.seq LIMIT ${limit}`,
     );
   }
+  // In two steps: as one statement PostgreSQL may ask the index for every parent anew at every packet.
+  const children = await query.all<{ seq: number }>(
+    sql`SELECT DISTINCT i.seq FROM packet_index i
+        WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids}) ORDER BY i.seq LIMIT ${limit}`,
+  );
+  if (children.length === 0) return [];
   return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq IN (
-          SELECT i.seq FROM packet_index i
-          WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids}))
-        ORDER BY p.seq LIMIT ${limit}`,
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${children.map(({ seq }) => seq)})
+        ORDER BY p.seq`,
   );
 }
 
