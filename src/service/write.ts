@@ -28,7 +28,9 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     return driver.write(tenant, (tx) => what.work(tx, driver.now()));
   }
   checkKey(key);
-  const request_hash = sha256(`${call.operation}\n${canonical(what.input as Json)}`);
+  // The agent is part of the request: another one may not see what this one was answered.
+  const asked = canonical([call.operation, call.caller.agent_id, what.input as Json]);
+  const request_hash = sha256(asked);
   return driver.write(tenant, async (tx) => {
     const now = driver.now();
     const known = await findRequest(tx, tenant, key, now);
