@@ -208,7 +208,7 @@ const notFound = (call: Call, packet_id: string) =>
   new CairnError('PACKET_NOT_FOUND', `there is no packet ${packet_id} in tenant ${call.tenant}`);
 
 async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
-  const row = await findPacket(query, call.tenant, packet_id);
+  const row = await findPacket(query, call.tenant, packet_id, call.caller.agent_id);
   if (!row) throw notFound(call, packet_id);
   if (isGone(row, call.driver.now())) {
     throw new CairnError(
@@ -283,8 +283,9 @@ export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> 
 export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'>> {
   const direction = input.direction ?? 'ancestors';
   const max_depth = input.max_depth ?? 10;
+  const viewer = call.caller.agent_id;
   return call.driver.snapshot(call.tenant, async (query) => {
-    const start = await findPacket(query, call.tenant, input.packet_id);
+    const start = await findPacket(query, call.tenant, input.packet_id, viewer);
     if (!start) throw notFound(call, input.packet_id);
     const now = call.driver.now();
     const seen = new Set([start.packet_id]);
@@ -297,7 +298,7 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
       if (wanted.length === 0) break;
       const room = LINEAGE_LIMIT - packets.length;
       // Children that were met on a shorter way come again, and must not take the place of new ones.
-      const rows = await relatives(query, call.tenant, wanted, direction, room + 1 + seen.size);
+      const rows = await relatives(query, call.tenant, wanted, direction, room + 1 + seen.size, viewer);
       const fresh = rows.filter(({ packet_id }) => !seen.has(packet_id));
       if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
       for (const row of fresh.slice(0, room)) {

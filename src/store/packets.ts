@@ -165,9 +165,16 @@ export async function findPacket(
   query: Query,
   tenant: string,
   packet_id: string,
+  agent: string | null,
 ): Promise<PacketRow | undefined> {
+  if (agent === null) {
+    return query.get<PacketRow>(
+      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
+    );
+  }
   return query.get<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}
+        AND ${visibleTo(tenant, agent)}`,
   );
 }
 
@@ -326,10 +333,12 @@ export async function relatives(
   ids: readonly string[],
   direction: 'ancestors' | 'descendants',
   limit: number,
+  agent: string | null,
 ): Promise<PacketRow[]> {
+  const visible = agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`;
   if (direction === 'ancestors') {
     return query.all<PacketRow>(
-      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})
+      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})${visible}
           ORDER BY p.seq LIMIT ${limit}`,
     );
   }
@@ -340,7 +349,7 @@ export async function relatives(
   );
   if (children.length === 0) return [];
   return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${children.map(({ seq }) => seq)})
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${children.map(({ seq }) => seq)})${visible}
         ORDER BY p.seq`,
   );
 }
