@@ -1,0 +1,269 @@
+/** Who is refused, for every operation of the table on both databases: a new operation cannot be forgotten. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isErrorCode } from '#cairn/model/errors.js';
+import {
+  allOperations,
+  inputOf,
+  inputWithEveryId,
+  type NamedOperation,
+  namesProject,
+  type Planted,
+  pathParameters,
+  plant,
+  SECRET,
+} from '../support/contract.js';
+import { databases, type HttpTest, ofTenant, type Reply, requestOf, startHttp } from '../support/http.js';
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** What these answer to another tenant instead of 404. */
+const OWN_ANSWER: Readonly<Record<string, string>> = {
+  'boxes.save': 'makes a box of its own, which may have the same id',
+  'packets.thread': 'a thread that is empty here',
+};
+
+function expectRefusal(reply: Reply, status: number, code?: string): void {
+  expect(reply.status, reply.text).toBe(status);
+  const body = JSON.parse(reply.text) as { code: string; message: string };
+  expect(isErrorCode(body.code), reply.text).toBe(true);
+  if (code !== undefined) expect(body.code).toBe(code);
+  expect(body.message).not.toBe('');
+  expect(Object.keys(body).filter((name) => !['code', 'message', 'details'].includes(name))).toEqual([]);
+  expect(reply.text).not.toContain(SECRET);
+}
+
+for (const database of databases()) {
+  describe(`access over HTTP on ${database}`, () => {
+    let test: HttpTest;
+    let planted: Planted;
+    const keys: Record<string, string> = {};
+    let tenants = 0;
+    const freshTenant = () => `t${++tenants}`;
+
+    beforeAll(async () => {
+      test = await startHttp(database);
+      planted = await plant(await test.admin('alpha'), 'ann');
+      for (const role of ['admin', 'write', 'read'] as const)
+        keys[role] = (await test.key('alpha', role)).key;
+      keys.ann = (await test.key('alpha', 'write', 'ann')).key;
+      keys.bob = (await test.key('alpha', 'write', 'bob')).key;
+      keys.other = (await test.key('beta', 'admin')).key;
+      const gone = await test.key('alpha', 'admin');
+      await (await test.admin('alpha')).keys.revoke({ key_id: gone.key_id });
+      keys.revoked = gone.key;
+    });
+    afterAll(() => test.close());
+
+    const call = (
+      operation: NamedOperation,
+      headers: Readonly<Record<string, string>>,
+      tenant = 'alpha',
+      input = inputOf(operation, planted),
+    ) => {
+      const sent = requestOf(operation, input, tenant);
+      return test.send({ ...sent, headers: { ...sent.headers, ...headers } });
+    };
+
+    /** Sends what must be refused, and sees that no row of any table changed by it. */
+    const expectNothingWritten = async (action: () => Promise<void>) => {
+      const before = await test.contents();
+      await action();
+      expect(await test.contents()).toEqual(before);
+    };
+
+    describe.each(allOperations.map((operation) => [operation.name, operation] as const))(
+      '%s',
+      (_, operation) => {
+        it('refuses a request without a key, with an unknown one and with a revoked one', () =>
+          expectNothingWritten(async () => {
+            expectRefusal(await call(operation, {}), 401, 'UNAUTHORIZED');
+            expectRefusal(await call(operation, bearer(`${keys.admin}x`)), 401, 'UNAUTHORIZED');
+            expectRefusal(await call(operation, { 'x-api-key': 'cairn_nobody' }), 401, 'UNAUTHORIZED');
+            expectRefusal(await call(operation, { authorization: 'Basic Og==' }), 401, 'UNAUTHORIZED');
+            expectRefusal(await call(operation, bearer(keys.revoked!)), 401, 'UNAUTHORIZED');
+            expectRefusal(await call(operation, { 'x-api-key': keys.revoked! }), 401, 'UNAUTHORIZED');
+          }));
+
+        it('refuses a header or a path that names another tenant than the key', () =>
+          expectNothingWritten(async () => {
+            const foreign = { ...bearer(keys.admin!), 'x-tenant-id': 'beta' };
+            expectRefusal(await call(operation, foreign), 403, 'TENANT_MISMATCH');
+            const nobody = { ...bearer(keys.admin!), 'x-tenant-id': 'no-such-tenant' };
+            expectRefusal(await call(operation, nobody), 403, 'TENANT_MISMATCH');
+            if (!namesProject(operation.path)) return;
+            expectRefusal(await call(operation, bearer(keys.other!)), 403, 'TENANT_MISMATCH');
+            expectRefusal(await call(operation, bearer(keys.admin!), 'beta'), 403, 'TENANT_MISMATCH');
+          }));
+
+        it('refuses a key whose role is too low, and no other', async () => {
+          const roles = ['read', 'write', 'admin'] as const;
+          const needed = roles.indexOf(operation.access as (typeof roles)[number]);
+          await expectNothingWritten(async () => {
+            for (const role of roles.slice(0, Math.max(0, needed)))
+              expectRefusal(await call(operation, bearer(keys[role]!)), 403, 'FORBIDDEN');
+          });
+          const tenant = freshTenant();
+          const own = await plant(await test.admin(tenant));
+          const { key } = await test.key(tenant, roles[Math.max(0, needed)]!);
+          const reply = await call(operation, bearer(key), tenant, inputOf(operation, own));
+          expect(reply.status, reply.text).toBe(operation.status ?? 200);
+        });
+
+        it('shows and changes nothing of another tenant, whatever id is given', async () => {
+          const tenant = freshTenant();
+          const { key } = await test.key(tenant);
+          const before = ofTenant(await test.contents(), 'alpha');
+          const reply = await call(operation, bearer(key), tenant, inputWithEveryId(operation, planted));
+          expect(reply.text).not.toContain(SECRET);
+          const byId = pathParameters(operation.path).length > 0 && !(operation.name in OWN_ANSWER);
+          if (byId) expectRefusal(reply, 404);
+          else expect([200, 201, 400], reply.text).toContain(reply.status);
+          expect(ofTenant(await test.contents(), 'alpha')).toEqual(before);
+        });
+      },
+    );
+
+    it('the exceptions are operations of the table', () => {
+      const names = allOperations.map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(Object.keys(OWN_ANSWER)));
+    });
+
+    const onBoxes = allOperations.filter(({ path }) => path.includes('{box_id}'));
+
+    it.each(onBoxes.map((operation) => [operation.name, operation] as const))(
+      "%s refuses another agent's box",
+      (_, operation) =>
+        expectNothingWritten(async () => {
+          expectRefusal(await call(operation, bearer(keys.bob!)), 403, 'FORBIDDEN');
+        }),
+    );
+
+    it("shows an agent neither another's box in lists and batches nor its events", async () => {
+      const read = async (path: string, body?: string) => {
+        const sent =
+          body === undefined
+            ? { method: 'GET', path, headers: bearer(keys.bob!) }
+            : {
+                method: 'POST',
+                path,
+                body,
+                headers: { ...bearer(keys.bob!), 'content-type': 'application/json' },
+              };
+        const reply = await test.send(sent);
+        expect(reply.status, reply.text).toBe(200);
+        return JSON.parse(reply.text) as Record<string, unknown>;
+      };
+      expect(await read('/projects/alpha/boxes')).toMatchObject({ boxes: [], total: 0 });
+      expect(await read('/projects/alpha/boxes/batch', '{"box_ids":["box-1"],"hydrate":true}')).toEqual({
+        boxes: [],
+        missing_box_ids: ['box-1'],
+        missing_card_ids: [],
+      });
+      const { packets } = await read('/api/v1/memory/packets?limit=500');
+      const types = (packets as { packet_type: string }[]).map(({ packet_type }) => packet_type);
+      expect(types).toContain('cairn.card.added');
+      expect(types.filter((type) => type.startsWith('cairn.box.'))).toEqual([]);
+    });
+
+    it("gives an agent neither the event of another's box by its id nor through lineage", async () => {
+      const admin = await test.admin('alpha');
+      const { packets } = await admin.packets.list({ packet_type: 'cairn.box.created' });
+      const { packet_id } = packets[0]!;
+      for (const path of [`packet/${packet_id}`, `packet/${packet_id}/original`, `lineage/${packet_id}`]) {
+        const reply = await test.send({
+          method: 'GET',
+          path: `/api/v1/memory/${path}`,
+          headers: bearer(keys.bob!),
+        });
+        expectRefusal(reply, 404, 'PACKET_NOT_FOUND');
+      }
+    });
+
+    it("does not give an agent another's box for sending the same request again", async () => {
+      const create = (key: string, extra: Record<string, string> = {}) =>
+        test.send({
+          method: 'POST',
+          path: '/projects/alpha/boxes',
+          headers: { ...bearer(key), 'content-type': 'application/json', ...extra },
+          body: JSON.stringify({ box_id: 'box-of-ann', card_ids: ['card-1'] }),
+        });
+      expect((await create(keys.ann!)).status).toBe(201);
+      await expectNothingWritten(async () => expectRefusal(await create(keys.bob!), 403, 'FORBIDDEN'));
+    });
+
+    it("does not give an agent another's answer for sending its Idempotency-Key", async () => {
+      const append = (key: string) =>
+        test.send({
+          method: 'POST',
+          path: '/projects/alpha/boxes/box-1/append',
+          headers: { ...bearer(key), 'content-type': 'application/json', 'idempotency-key': 'append-once' },
+          body: JSON.stringify({ card_ids: ['card-1'] }),
+        });
+      expect((await append(keys.ann!)).status).toBe(200);
+      expect((await append(keys.ann!)).status).toBe(200);
+      await expectNothingWritten(async () => {
+        const reply = await append(keys.bob!);
+        expect([403, 409], reply.text).toContain(reply.status);
+      });
+    });
+
+    it('lets a grant to read read, and no more', async () => {
+      const { key } = await test.key('alpha', 'write', 'reviewer');
+      for (const operation of onBoxes) {
+        const reads = operation.access === 'read';
+        // A fork reads the box, and what it makes is the reader's own.
+        if (reads || operation.name === 'boxes.fork')
+          expect((await call(operation, bearer(key))).status).toBe(operation.status ?? 200);
+        else await expectNothingWritten(async () => expectRefusal(await call(operation, bearer(key)), 403));
+      }
+    });
+
+    it("refuses cards and parents of another tenant in one's own box, card and packet", async () => {
+      const tenant = freshTenant();
+      const { key } = await test.key(tenant);
+      const post = (path: string, body: unknown) =>
+        test.send({
+          method: 'POST',
+          path,
+          headers: { ...bearer(key), 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      expect((await post(`/projects/${tenant}/boxes`, { box_id: 'mine' })).status).toBe(201);
+      await expectNothingWritten(async () => {
+        const { card_id, packet_id } = planted;
+        const into = `/projects/${tenant}`;
+        const cards = { card_ids: [card_id] };
+        expectRefusal(await post(`${into}/boxes/mine/append`, cards), 400, 'UNKNOWN_CARD');
+        expectRefusal(await post(`${into}/boxes`, cards), 400, 'UNKNOWN_CARD');
+        const derived = { content: 'x', derived_from: [card_id] };
+        expectRefusal(await post(`${into}/cards`, derived), 400, 'UNKNOWN_CARD');
+        const child = { packet_type: 'event', payload: {}, lineage: { parent_ids: [packet_id] } };
+        expectRefusal(await post('/api/v1/memory/packet', child), 400, 'UNKNOWN_PARENT');
+        const origin = { packet_type: 'event', payload: {}, provenance: { parent_packet: packet_id } };
+        expectRefusal(await post('/api/v1/memory/packet', origin), 400, 'UNKNOWN_PARENT');
+      });
+    });
+
+    it("shows a tenant its own history in the stream, and nothing of another's", async () => {
+      const tenant = freshTenant();
+      const { key } = await test.key(tenant);
+      await (await test.admin(tenant)).packets.write({ packet_type: 'last', payload: {} });
+      const reply = await test.send(
+        { method: 'GET', path: '/api/v1/events?after=0', headers: bearer(key) },
+        '"packet_type":"last"',
+      );
+      expect(reply.status).toBe(200);
+      expect(reply.text).not.toContain(SECRET);
+      const types = [...reply.text.matchAll(/"packet_type":"([^"]+)"/g)].map((match) => match[1]);
+      expect(types).toEqual(['cairn.key.created', 'last']);
+    });
+
+    it('serves the description of the API to anyone, and figures to none but those with a key', async () => {
+      const get = (path: string, headers = {}) => test.send({ method: 'GET', path, headers });
+      for (const path of ['/', '/openapi.json', '/health/live', '/health/ready'])
+        expect((await get(path)).status).toBe(200);
+      expectRefusal(await get('/metrics'), 401, 'UNAUTHORIZED');
+      expect((await get('/metrics', bearer(keys.read!))).status).toBe(200);
+    });
+  });
+}

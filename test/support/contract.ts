@@ -1,0 +1,81 @@
+/** What the generated tests take from the contract: the table, and inputs that work, made of its examples. */
+import type { Api } from '#cairn/contract/api.js';
+import { pathParameters } from '#cairn/contract/operation.js';
+import type { NamedOperation } from '#cairn/contract/operations.js';
+
+export type { Api } from '#cairn/contract/api.js';
+export { namesProject, pathParameters, restGoesTo } from '#cairn/contract/operation.js';
+export { allOperations, type NamedOperation } from '#cairn/contract/operations.js';
+
+/** Is in everything of a tenant that another must not see, and in no id. */
+export const SECRET = 'the-secret-of-this-tenant';
+
+/** Real values for the members of an input that name something, by the member's name. */
+export type Planted = Readonly<Record<string, unknown>>;
+
+/** Makes one of everything. A member of a path that is not among these names makes the generated tests fail. */
+export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
+  const subject_id = 'user-7';
+  const tag = 'hdpe';
+  const content = { said: SECRET };
+  const first = await cairn.cards.add({ card_id: 'card-1', content, subject_ids: [subject_id] });
+  const second = await cairn.cards.add({ card_id: 'card-2', content, derived_from: [first.card_id] });
+  const spare = await cairn.cards.add({ content });
+  const { box_id } = await cairn.boxes.create({
+    box_id: 'box-1',
+    card_ids: [first.card_id, second.card_id],
+    metadata: { about: SECRET },
+    ...(agent_id === undefined ? {} : { agent_id }),
+  });
+  await cairn.boxes.grant({ box_id, agent_id: 'reviewer' });
+  const thread_id = '11111111-2222-3333-4444-555555555555';
+  const parent = await cairn.packets.write({
+    packet_type: 'event',
+    payload: content,
+    thread_id,
+    tags: [tag],
+  });
+  const child = await cairn.packets.write({
+    packet_type: 'insight',
+    payload: content,
+    thread_id,
+    tags: [tag],
+    lineage: { parent_ids: [parent.packet_id] },
+    confidence: { score: 0.5, rationale: SECRET },
+  });
+  const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
+  return {
+    card_id: spare.card_id,
+    card_ids: [first.card_id, spare.card_id],
+    box_id,
+    box_ids: [box_id],
+    packet_id: child.packet_id,
+    parent_id: parent.packet_id,
+    thread_id,
+    key_id,
+    subject_id,
+    tag,
+  };
+}
+
+/** The example of an operation with real ids in place of those that need not exist. */
+export function inputOf(operation: NamedOperation, planted: Planted): Record<string, unknown> {
+  const input: Record<string, unknown> = { ...operation.example };
+  for (const name of [...pathParameters(operation.path), ...Object.keys(input)]) {
+    if (Object.hasOwn(planted, name)) input[name] = planted[name];
+  }
+  const unknown = pathParameters(operation.path).filter((name) => !Object.hasOwn(planted, name));
+  if (unknown.length > 0) {
+    throw new Error(`${operation.name}: teach plant() to make a ${unknown.join(', ')}`);
+  }
+  return input;
+}
+
+/** The same, and whatever else the operation takes by a name that was planted. */
+export function inputWithEveryId(operation: NamedOperation, planted: Planted): Record<string, unknown> {
+  const input = inputOf(operation, planted);
+  for (const name of Object.keys(operation.input.shape)) {
+    if (Object.hasOwn(planted, name)) input[name] = planted[name];
+  }
+  return input;
+}

@@ -1,0 +1,176 @@
+/** A server on a store of its own, reached over a real socket, and what is in its tables. For the generated tests. */
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import pg from 'pg';
+import { literal } from '#cairn/driver/sql.js';
+import { createServer } from '#cairn/http/server.js';
+import type { KeyRole } from '#cairn/model/key.js';
+import { Store } from '#cairn/service/open.js';
+import { type Api, type NamedOperation, namesProject, pathParameters, restGoesTo } from './contract.js';
+import { freshDatabase, targetNames } from './targets.js';
+
+export type Database = 'sqlite' | 'postgres';
+
+/** The databases that this run is about. */
+export function databases(): readonly Database[] {
+  const targets = targetNames();
+  const all: readonly Database[] = ['sqlite', 'postgres'];
+  return all.filter((one) => targets.includes(one) || (one === 'sqlite' && targets.includes('http')));
+}
+
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Of a stream, what came up to its first `until`. */
+  readonly text: string;
+}
+
+/** No answer takes this long: one that does is a hang. */
+const HANG_MS = 15_000;
+
+/** Sends a request as it is given. A stream is read until it holds `until`, then left. */
+export function send(port: number, sent: Sent, agent?: Agent, until = '\n\n'): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      host: '127.0.0.1',
+      port,
+      method: sent.method,
+      path: sent.path,
+      headers: {
+        ...(sent.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent.body)) }),
+        ...sent.headers,
+      },
+      agent: agent ?? false,
+      timeout: HANG_MS,
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${sent.method} ${sent.path} hangs`)));
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      const done = () =>
+        resolve({
+          status: incoming.statusCode!,
+          headers: incoming.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        });
+      incoming.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        const streams = incoming.headers['content-type']?.startsWith('text/event-stream');
+        if (!streams || !Buffer.concat(chunks).toString('utf8').includes(until)) return;
+        done();
+        outgoing.destroy();
+      });
+      incoming.on('end', done);
+    });
+    outgoing.end(sent.body);
+  });
+}
+
+/** An operation's input, put where the table says. */
+export function requestOf(
+  operation: NamedOperation,
+  input: Readonly<Record<string, unknown>>,
+  tenant: string,
+): Sent {
+  const inPath = pathParameters(operation.path);
+  let path = operation.path;
+  if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(tenant));
+  for (const name of inPath) path = path.replace(`{${name}}`, encodeURIComponent(String(input[name])));
+  const rest = Object.entries(input).filter(([name]) => !inPath.includes(name));
+  if (restGoesTo(operation.method) === 'query') {
+    const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]));
+    return { method: operation.method, path: query.size > 0 ? `${path}?${query}` : path };
+  }
+  return {
+    method: operation.method,
+    path,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(Object.fromEntries(rest)),
+  };
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+/** Every row of every table. */
+export type Contents = Readonly<Record<string, readonly Row[]>>;
+
+/** What of the contents belongs to a tenant. */
+export const ofTenant = (contents: Contents, tenant: string): Contents =>
+  Object.fromEntries(
+    Object.entries(contents).map(([table, rows]) => [
+      table,
+      rows.filter(({ tenant_id }) => tenant_id === tenant),
+    ]),
+  );
+
+export interface HttpTest {
+  readonly store: Store;
+  readonly port: number;
+  send(sent: Sent, until?: string): Promise<Reply>;
+  /** An admin of the tenant, in process; the tenant is made if needed. */
+  admin(tenant: string): Promise<Api>;
+  /** A key over HTTP; with it the server is no longer open. */
+  key(tenant: string, role?: KeyRole, agent_id?: string): Promise<{ key: string; key_id: string }>;
+  contents(): Promise<Contents>;
+  /** What the server said went wrong on its side. */
+  readonly log: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startHttp(kind: Database): Promise<HttpTest> {
+  const { database, drop } = await freshDatabase(kind);
+  const store = await Store.open({ database, sweep_every_ms: 0 });
+  const log: string[] = [];
+  const server = createServer(store, { version: 'test', log: (line) => log.push(line) });
+  const port = await server.listen({ host: '127.0.0.1', port: 0 });
+  const agent = new Agent({ keepAlive: true });
+  const reader = kind === 'postgres' ? new pg.Client({ connectionString: database }) : undefined;
+  await reader?.connect();
+
+  const admin = async (tenant: string): Promise<Api> => {
+    await store.ensureTenant(tenant);
+    return store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
+  };
+  // On PostgreSQL the owner of the server reads, whom row-level security does not hold back.
+  const rows = async (text: string): Promise<Row[]> =>
+    reader ? (await reader.query<Row>(text)).rows : store.driver.at('').all<Row>(literal(text));
+
+  return {
+    store,
+    port,
+    log,
+    send: (sent, until) => send(port, sent, agent, until),
+    admin,
+    key: async (tenant, role = 'admin', agent_id) =>
+      (await admin(tenant)).keys.create({ role, ...(agent_id === undefined ? {} : { agent_id }) }),
+    contents: async () => {
+      const tables = await rows(
+        reader
+          ? `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
+             WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`
+          : "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+      );
+      const contents: Record<string, readonly Row[]> = {};
+      for (const { name } of tables) {
+        const found = await rows(`SELECT * FROM ${String(name)}`);
+        contents[String(name)] = found
+          .map((row) => ({ row, text: JSON.stringify(row) }))
+          .sort((a, b) => (a.text < b.text ? -1 : 1))
+          .map(({ row }) => row);
+      }
+      return contents;
+    },
+    close: async () => {
+      agent.destroy();
+      await reader?.end();
+      await server.close();
+      await store.close();
+      await drop();
+    },
+  };
+}
