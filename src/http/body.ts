@@ -46,7 +46,7 @@ function checkDepth(text: string): void {
 }
 
 /** Cheap to pass: only long digit runs and large exponents can be lossy, and few bodies have either. */
-const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d\.\d{16}|\d{8}\.\d{8}/;
+const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d[\d.]{17}/;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
 
 /** The first number literal that parsing would alter. */
