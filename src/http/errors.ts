@@ -14,6 +14,8 @@ function translate(error: FastifyError, limit: number): CairnError | undefined {
       return new CairnError('INVALID_JSON', 'the body is not as long as Content-Length says');
     case 'FST_ERR_BAD_URL':
       return new CairnError('INVALID_INPUT', 'the path is not a valid URL');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new CairnError('INVALID_INPUT', 'the path holds an id that is longer than any id is');
     default:
       return undefined;
   }
