@@ -18,11 +18,12 @@ export function queryReader(
     if (type === 'boolean') converters.set(name, toBoolean);
   }
   return (query) => {
-    const input: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(query)) {
-      const convert = converters.get(name);
-      input[name] = convert && typeof value === 'string' ? convert(value) : value;
-    }
-    return input;
+    // Not by assignment, in which a parameter named __proto__ would vanish instead of being refused.
+    return Object.fromEntries(
+      Object.entries(query).map(([name, value]) => {
+        const convert = converters.get(name);
+        return [name, convert && typeof value === 'string' ? convert(value) : value];
+      }),
+    );
   };
 }
