@@ -189,6 +189,9 @@ for (const { path, method } of allOperations) {
   patterns.set(path, known);
 }
 
+for (const path of ['/', '/openapi.json', '/health/live', '/health/ready', '/metrics'])
+  patterns.set(path, { expression: new RegExp(`^${path.replaceAll('.', '\\.')}$`), methods: ['GET'] });
+
 function notFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?')[0]!;
   const methods = [...patterns.values()]
