@@ -1,0 +1,111 @@
+/** Holds a store against what it acknowledged: all of it is there, nothing is there twice, the stream has no hole. */
+import { sql } from '#cairn/driver/sql.js';
+import { examineStore } from '#cairn/maintain.js';
+import { Store } from '#cairn/service/open.js';
+import type { Ledger } from './load.js';
+
+export interface Survey {
+  readonly head: number;
+  readonly seqs: readonly number[];
+  /** How often each mark is in the store: in cards, in packets. */
+  readonly cards: ReadonlyMap<string, number>;
+  readonly packets: ReadonlyMap<string, number>;
+  /** How often a card is in a box, by `card in box`. */
+  readonly entries: ReadonlyMap<string, number>;
+  /** How often the stream tells of a card's adding, and of its appending, by the same names. */
+  readonly toldCards: ReadonlyMap<string, number>;
+  readonly toldEntries: ReadonlyMap<string, number>;
+  readonly cardIds: ReadonlySet<string>;
+}
+
+interface Told {
+  readonly payload: { mark?: string; entity?: { id: string }; card_ids?: string[] };
+}
+
+export async function survey(database: string, tenant = 'default'): Promise<Survey> {
+  const store = await Store.open({ database, sweep_every_ms: 0 });
+  try {
+    const read = <R>(query: Parameters<typeof store.driver.long>[1]) => store.driver.long<R>(tenant, query);
+    const [head] = await read<{ seq: number }>(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant}`);
+    const cards = await read<{ card_id: string; content: string | null }>(
+      sql`SELECT card_id, content FROM cards WHERE tenant_id = ${tenant}`,
+    );
+    const entries = await read<{ box_id: string; card_id: string }>(
+      sql`SELECT box_id, card_id FROM box_entries WHERE tenant_id = ${tenant} AND removed_revision IS NULL`,
+    );
+    const packets = await read<{ seq: number; packet_type: string; envelope: string }>(
+      sql`SELECT seq, packet_type, envelope FROM packet_store WHERE tenant_id = ${tenant} ORDER BY seq`,
+    );
+    const told = packets.map(({ packet_type, envelope }) => ({
+      packet_type,
+      payload: (JSON.parse(envelope) as Told).payload,
+    }));
+    return {
+      head: head?.seq ?? 0,
+      seqs: packets.map(({ seq }) => seq),
+      cards: tally(cards.map(({ content }) => markOf(content))),
+      cardIds: new Set(cards.map(({ card_id }) => card_id)),
+      packets: tally(told.map(({ payload }) => payload.mark)),
+      entries: tally(entries.map(({ box_id, card_id }) => `${card_id} in ${box_id}`)),
+      toldCards: tally(
+        told
+          .filter(({ packet_type }) => packet_type === 'cairn.card.added')
+          .flatMap(({ payload }) => payload.card_ids ?? [payload.entity!.id]),
+      ),
+      toldEntries: tally(
+        told
+          .filter(({ packet_type }) => packet_type === 'cairn.box.appended')
+          .flatMap(({ payload }) => payload.card_ids!.map((id) => `${id} in ${payload.entity!.id}`)),
+      ),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+function markOf(content: string | null): string | undefined {
+  const parsed = content === null ? null : (JSON.parse(content) as { mark?: string } | string | null);
+  return typeof parsed === 'object' && parsed !== null ? parsed.mark : undefined;
+}
+
+function tally(names: readonly (string | undefined)[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** What is wrong; empty when nothing is. */
+export function audit(found: Survey, ledger: Ledger): string[] {
+  const wrong: string[] = [];
+  if (!found.seqs.every((seq, i) => seq === i + 1) || found.seqs.length !== found.head)
+    wrong.push(`the stream has a hole: ${found.seqs.length} packets, head ${found.head}`);
+  for (const [mark, { step, acknowledged, box_id }] of ledger.steps) {
+    const name = step === 'append' ? `${mark} in ${box_id}` : mark;
+    const where = { card: found.cards, append: found.entries, packet: found.packets }[step];
+    const times = where.get(name) ?? 0;
+    if (acknowledged && times === 0) wrong.push(`${step} ${name} was acknowledged and is lost`);
+    if (times > 1) wrong.push(`${step} ${name} is there ${times} times`);
+  }
+  for (const [what, rows, told] of [
+    ['card', tally([...found.cardIds]), found.toldCards],
+    ['entry', found.entries, found.toldEntries],
+  ] as const) {
+    for (const name of rows.keys())
+      if (told.get(name) !== 1) wrong.push(`${what} ${name} has ${told.get(name) ?? 0} events`);
+    for (const name of told.keys())
+      if (!rows.has(name)) wrong.push(`${what} ${name} has an event and no row`);
+  }
+  return wrong.slice(0, 10);
+}
+
+/** What the doctor finds wrong. */
+export async function illnesses(database: string): Promise<string[]> {
+  const found: string[] = [];
+  let checks = 0;
+  for await (const { check, ok, problems } of examineStore({ database })) {
+    checks++;
+    if (!ok) found.push(`${check}: ${problems.join(', ')}`);
+  }
+  if (checks < 5) found.push(`the doctor made ${checks} checks only`);
+  return found;
+}

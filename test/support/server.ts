@@ -1,0 +1,99 @@
+/** The real server as its own process: `bin/cairn.js serve`, on loopback. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const START_MS = 30_000;
+const END_MS = 30_000;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ServerProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** What it has written to stderr. */
+  log(): string;
+  /** Sends a signal and waits for the end of the process. */
+  end(signal: NodeJS.Signals): Promise<Exit>;
+}
+
+export async function startServer(options: { database: string; port?: number }): Promise<ServerProcess> {
+  const args = ['bin/cairn.js', 'serve', '--port', String(options.port ?? 0), '--database', options.database];
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let log = '';
+  child.stderr.on('data', (chunk) => (log = (log + String(chunk)).slice(-20_000)));
+  const exited = exitOf(child);
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the server did not start:\n${out}${log}`)), START_MS);
+    child.stdout.on('data', (chunk) => {
+      out += String(chunk);
+      const found = /listens on (http:\S+)/.exec(out)?.[1];
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found);
+    });
+    exited.then(({ code }) => {
+      clearTimeout(timer);
+      reject(new Error(`the server ended with ${code}:\n${out}${log}`));
+    });
+  });
+  return {
+    url,
+    pid: child.pid!,
+    log: () => log,
+    end: (signal) => {
+      child.kill(signal);
+      return within(END_MS, exited, `the server to end by ${signal}`);
+    },
+  };
+}
+
+export function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+}
+
+/** Fails when something takes so long that it must hang. */
+export async function within<T>(ms: number, promise: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${ms} ms for ${what}`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Asks again and again until the answer is yes. */
+export async function until(
+  what: string,
+  asked: () => boolean | Promise<boolean>,
+  ms = 30_000,
+): Promise<void> {
+  const end = Date.now() + ms;
+  while (!(await asked())) {
+    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}`);
+    await sleep(20);
+  }
+}
+
+/** A port that stays the same over restarts: below those that the system gives to outgoing connections. */
+export async function stablePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer();
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
