@@ -1,5 +1,6 @@
 /** Opens an SQLite file with the DatabaseSync API: Node's own where it is stable, a prebuilt twin on Node 20. */
 import { DriverError } from './driver.js';
+import { sleep } from './group.js';
 import type { Param } from './sql.js';
 
 /** What is used of the API, which both libraries share. */
@@ -25,6 +26,8 @@ async function databaseClass(): Promise<DatabaseConstructor> {
 }
 
 const STATEMENT_LIMIT = 1000;
+/** How often what met a lock is tried again, some 12 ms apart. */
+const PATIENCE = 1000;
 
 /** One connection with its prepared statements. Synchronous: SQLite is. */
 export class SqliteConnection {
@@ -37,16 +40,45 @@ export class SqliteConnection {
 
   static async open(path: string): Promise<SqliteConnection> {
     const DatabaseSync = await databaseClass();
+    let connection: SqliteConnection;
     try {
-      const db = new DatabaseSync(path, { timeout: 0 });
-      const connection = new SqliteConnection(db);
+      connection = new SqliteConnection(new DatabaseSync(path, { timeout: 0 }));
+    } catch (error) {
+      throw translate(error);
+    }
+    try {
       // FULL: a commit is on the disk before it is acknowledged. secure_delete: what is erased is overwritten.
       for (const pragma of ['synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON']) {
-        db.exec(`PRAGMA ${pragma}`);
+        await connection.patiently(() => connection.exec(`PRAGMA ${pragma}`));
       }
       return connection;
     } catch (error) {
-      throw translate(error);
+      connection.close();
+      throw error;
+    }
+  }
+
+  /**
+   * For the moments in which even a read meets a lock: another process opens the file for the first time, recovers
+   * it after a crash, or is the last one to close it.
+   */
+  async patiently<T>(action: () => T): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return action();
+      } catch (error) {
+        if (!(error instanceof DriverError) || error.kind !== 'busy' || attempt > PATIENCE) throw error;
+      }
+      await sleep(5 + Math.random() * 15);
+    }
+  }
+
+  async read<R>(text: string, params: readonly Param[] = []): Promise<R[]> {
+    try {
+      return this.all<R>(text, params);
+    } catch (error) {
+      if (!(error instanceof DriverError) || error.kind !== 'busy') throw error;
+      return this.patiently(() => this.all<R>(text, params));
     }
   }
 

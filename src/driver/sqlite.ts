@@ -49,7 +49,12 @@ export async function openSqlite(file: string, options: DriverOptions): Promise<
   try {
     mkdirSync(dirname(path), { recursive: true });
     const writer = await SqliteConnection.open(path);
-    await withRetry(() => writer.exec('PRAGMA journal_mode = WAL'));
+    await writer
+      .patiently(() => writer.exec('PRAGMA journal_mode = WAL'))
+      .catch((error) => {
+        writer.close();
+        throw error;
+      });
     const reader = await SqliteConnection.open(path);
     return new SqliteDriver(path, writer, reader, options);
   } catch (error) {
@@ -98,11 +103,11 @@ class SqliteDriver implements Driver {
     all: async <R>(query: Sql) => {
       // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
       while (this.#snapshots) await this.#snapshots;
-      return this.#readOrWait<R>(query);
+      return this.#readAll<R>(query);
     },
     get: async <R>(query: Sql) => {
       while (this.#snapshots) await this.#snapshots;
-      return (await this.#readOrWait<R>(query))[0];
+      return (await this.#readAll<R>(query))[0];
     },
   };
 
@@ -111,12 +116,10 @@ class SqliteDriver implements Driver {
     let done = () => {};
     this.#snapshots = new Promise<void>((resolve) => (done = resolve));
     try {
-      // BEGIN alone takes no snapshot: the first read does, and only it can meet a lock.
       this.#reader.run('BEGIN');
-      await withRetry(() => this.#reader.all('SELECT 1 FROM schema_migrations LIMIT 0'));
       return await read({
-        all: async <R>(query: Sql) => this.#readAll<R>(query),
-        get: async <R>(query: Sql) => this.#readAll<R>(query)[0],
+        all: <R>(query: Sql) => this.#readAll<R>(query),
+        get: async <R>(query: Sql) => (await this.#readAll<R>(query))[0],
       });
     } finally {
       if (this.#reader.inTransaction) this.#reader.exec('COMMIT');
@@ -125,23 +128,10 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /** A read meets a lock only in rare moments, such as recovery after another process crashed: it waits. */
-  #readOrWait<R>(query: Sql): R[] | Promise<R[]> {
+  async #readAll<R>(query: Sql): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite');
     try {
-      return this.#reader.all<R>(text, params);
-    } catch (error) {
-      if (error instanceof DriverError && error.kind === 'busy') {
-        return withRetry(() => this.#reader.all<R>(text, params));
-      }
-      throw toCairnError(error);
-    }
-  }
-
-  #readAll<R>(query: Sql): R[] {
-    const { text, params } = compile(query, 'sqlite');
-    try {
-      return this.#reader.all<R>(text, params);
+      return await this.#reader.read<R>(text, params);
     } catch (error) {
       throw toCairnError(error);
     }
@@ -252,9 +242,13 @@ class SqliteDriver implements Driver {
   #watchOthers(): NodeJS.Timeout {
     return setInterval(() => {
       if (this.#snapshots || this.#closed) return;
-      const version = this.#dataVersion(this.#reader);
-      if (version === this.#seenByReader) return;
-      this.#seenByReader = version;
+      try {
+        const version = this.#dataVersion(this.#reader);
+        if (version === this.#seenByReader) return;
+        this.#seenByReader = version;
+      } catch {
+        // Another process recovers the file, or it cannot be read: whoever follows learns it from its own read.
+      }
       this.#tell(undefined);
     }, WATCH_MS).unref();
   }
@@ -270,8 +264,10 @@ class SqliteDriver implements Driver {
   async migrate(): Promise<MigrationReport> {
     try {
       // Most starts find nothing to do, and need no lock to see it.
-      if (this.#reader.all("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'").length > 0) {
-        const applied = this.#reader.all<AppliedMigration>(APPLIED);
+      if (
+        (await this.#reader.read("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'")).length > 0
+      ) {
+        const applied = await this.#reader.read<AppliedMigration>(APPLIED);
         if (pending(applied, 'sqlite').length === 0) return { applied: [], version: migrations.length };
       }
       await this.#lock();
@@ -377,16 +373,4 @@ function insertText(table: Table): string {
     insertTexts.set(table, text);
   }
   return text;
-}
-
-/** For the moments in which even a read can meet a lock: switching to WAL, recovery after a crash. */
-async function withRetry<T>(action: () => T): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return action();
-    } catch (error) {
-      if (!(error instanceof DriverError) || error.kind !== 'busy' || attempt > 500) throw error;
-      await sleep(5 + Math.random() * 15);
-    }
-  }
 }
