@@ -112,16 +112,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
   });
-  const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
-  const curl = `curl -X POST ${serving.url}/api/v1/memory/packet${key} \\
-    -H "Content-Type: application/json" \\
-    -d '{"packet_type": "event", "payload": {"hello": "world"}}'`;
-  console.log(`Cairn ${version} listens on ${serving.url}
-  data       ${serving.location}
-  reference  ${serving.url}/
-  access     ${serving.open ? 'open to this machine (no keys in the store)' : 'by key'}
-Try it:
-  ${curl}`);
+  // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;
   const stop = () => {
     if (stopping) process.exit(1);
@@ -133,6 +124,16 @@ Try it:
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
+  const curl = `curl -X POST ${serving.url}/api/v1/memory/packet${key} \\
+    -H "Content-Type: application/json" \\
+    -d '{"packet_type": "event", "payload": {"hello": "world"}}'`;
+  console.log(`Cairn ${version} listens on ${serving.url}
+  data       ${serving.location}
+  reference  ${serving.url}/
+  access     ${serving.open ? 'open to this machine (no keys in the store)' : 'by key'}
+Try it:
+  ${curl}`);
 }
 
 /** One readable line; with --debug, all of it. */

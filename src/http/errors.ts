@@ -28,9 +28,9 @@ export function errorHandler(limit: number, log: (line: string) => void) {
       known ??
       new CairnError('INTERNAL', `a defect in Cairn: the log has the details under request ${request.id}`);
     if (answer.status >= 500) {
-      log(
-        `request ${request.id} ${request.method} ${request.routeOptions.url ?? ''} failed: ${error.stack ?? error.message}`,
-      );
+      // A stack tells of a defect; a database that is away, or a server that stops, is told in a line.
+      const reason = answer.status === 500 ? (error.stack ?? error.message) : answer.message;
+      log(`request ${request.id} ${request.method} ${request.routeOptions.url ?? ''} failed: ${reason}`);
     }
     if (answer.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
     if (answer.status === 503) reply.header('retry-after', '1');

@@ -30,6 +30,8 @@ export interface CairnServer {
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** How long a closing server waits for requests under way; less than the 10 s after which Docker kills. */
+const GRACE_MS = 8000;
 
 export function createServer(host: Host, options: ServerOptions): CairnServer {
   const limit = options.max_body_bytes ?? MAX_BODY_BYTES;
@@ -62,6 +64,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     if (stopping.signal.aborted)
       throw new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again');
   });
+  // A connection that becomes idle after the closing began would be waited for until its keep-alive is over.
   app.addHook('onSend', async (_request, reply) => {
     if (stopping.signal.aborted) reply.header('connection', 'close');
   });
@@ -76,7 +79,9 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     },
     close: async () => {
       stopping.abort();
-      await app.close();
+      // Whoever sent half a request, or does not take its answer, must not keep the server from ending.
+      const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+      await app.close().finally(() => clearTimeout(timer));
     },
   };
 }

@@ -26,6 +26,8 @@ export async function sendStream(
   reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
+    // A stream ends with its connection: one that stayed open behind it would keep the server from closing.
+    connection: 'close',
     'x-accel-buffering': 'no',
   });
   try {
