@@ -236,12 +236,15 @@ class PostgresDriver implements Driver {
       const queue = this.#writes.get(tenant)!;
       if (queue.length === 0) break;
       const group = queue.splice(0, GROUP_LIMIT);
+      let joined = false;
       await commitGroup(
         {
           journal: this.#options.journal,
           begin: async () => {
             const channel = await this.#openChannel(tenant);
-            group.push(...queue.splice(0, GROUP_LIMIT - group.length));
+            // Only when the group begins: one that is run again, or looked up, is counted already.
+            if (!joined) group.push(...queue.splice(0, GROUP_LIMIT - group.length));
+            joined = true;
             return channel;
           },
           committed: (tenants) => {
