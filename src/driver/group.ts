@@ -31,6 +31,12 @@ export interface Channel {
   rollback(): Promise<void>;
   /** Whether the transaction is gone or can only be rolled back. */
   lost(): boolean;
+  /** Whether reads may wait for others' row locks, or abort the transaction, so that a savepoint is due before them. */
+  readonly locksRows: boolean;
+  /** From here on several writes share the transaction: waiting for a lock while holding others is kept short. */
+  sharing(): void;
+  /** The last statements come: only the head row is still to be waited for, whose holder waits for nothing. */
+  ending(): void;
 }
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
@@ -88,11 +94,13 @@ async function runOnce(host: GroupHost, group: readonly Write[]): Promise<readon
   const outcomes: Outcome[] = [];
   try {
     const alone = group.length === 1;
+    if (!alone) channel.sharing();
     for (const write of group) outcomes.push(await runWrite(channel, write, entries, alone));
     if (alone && 'error' in outcomes[0]!) {
       await channel.rollback();
       return outcomes;
     }
+    if (!alone) channel.ending();
     const tx = new OpenTx(channel, [], true);
     for (const [tenant, list] of entries) if (list.length > 0) await host.journal.append(tx, tenant, list);
   } catch (error) {
@@ -249,12 +257,13 @@ class OpenTx implements Tx {
     this.#entries.push(entry);
   }
 
-  all<R>(query: Sql): Promise<R[]> {
-    return this.#use().all<R>(query);
+  async all<R>(query: Sql): Promise<R[]> {
+    if (this.#use().locksRows) await this.#writes();
+    return this.#channel.all<R>(query);
   }
 
   async get<R>(query: Sql): Promise<R | undefined> {
-    return (await this.#use().all<R>(query))[0];
+    return (await this.all<R>(query))[0];
   }
 
   async run(query: Sql): Promise<number> {
@@ -282,7 +291,7 @@ class OpenTx implements Tx {
     return this.#channel;
   }
 
-  /** A savepoint is opened only once there is something to undo. */
+  /** A savepoint is opened only once there may be something to undo. */
   async #writes(): Promise<void> {
     this.#use();
     if (this.#alone || this.inSavepoint) return;

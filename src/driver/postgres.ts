@@ -39,6 +39,11 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const READ_ATTEMPTS = 6;
+/**
+ * How long one write of a group waits for a row lock. Groups of two servers may lock rows in opposite order; PostgreSQL
+ * finds such a deadlock after a second, in which both stand still. What waits longer than this is run again alone.
+ */
+const GROUP_LOCK_MS = 50;
 /** How often other servers' commits are looked for while someone listens. */
 const WATCH_MS = 100;
 /** Any constant: it keeps two processes from migrating at once. */
@@ -419,6 +424,7 @@ class PostgresDriver implements Driver {
 }
 
 class PostgresChannel implements Channel {
+  readonly locksRows = true;
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<void>;
   /** Statements whose answers nobody waits for yet: savepoints and inserts travel with what follows. */
@@ -486,6 +492,14 @@ class PostgresChannel implements Channel {
 
   lost(): boolean {
     return this.#aborted || this.#released;
+  }
+
+  sharing(): void {
+    this.#send(this.#client.query(`SET LOCAL lock_timeout = ${GROUP_LOCK_MS}`));
+  }
+
+  ending(): void {
+    this.#send(this.#client.query('SET LOCAL lock_timeout = 0'));
   }
 
   #release(broken: boolean): void {

@@ -315,6 +315,7 @@ class SqliteDriver implements Driver {
 }
 
 class SqliteChannel implements Channel {
+  readonly locksRows = false;
   readonly #connection: SqliteConnection;
 
   constructor(connection: SqliteConnection) {
@@ -356,6 +357,10 @@ class SqliteChannel implements Channel {
   async rollback(): Promise<void> {
     if (this.#connection.inTransaction) this.#connection.run('ROLLBACK');
   }
+
+  /** One lock guards the whole file: whoever has it waits for no other. */
+  sharing(): void {}
+  ending(): void {}
 
   /** A full disk or an I/O error makes SQLite roll back the whole transaction by itself. */
   lost(): boolean {
