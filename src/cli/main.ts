@@ -8,7 +8,8 @@ import { addOperations } from './operations.js';
 import { databaseOption, wholeNumber, withStore } from './settings.js';
 import { tail } from './tail.js';
 
-function program(): Command {
+/** All commands, ready to parse. */
+export function program(): Command {
   const cairn = new Command('cairn')
     .description('The memory, context and coordination substrate for AI agents.')
     .version(version)

@@ -11,9 +11,9 @@ export { CairnError, type ErrorCode } from '../model/errors.js';
 export interface ConnectOptions {
   /** Such as http://127.0.0.1:8080. */
   readonly url: string;
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** The tenant of the key; the server is asked once when it is not given. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   readonly fetch?: typeof globalThis.fetch;
 }
 

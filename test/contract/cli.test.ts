@@ -1,0 +1,312 @@
+/** The command `cairn`, run as its users do. */
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { program } from '#cairn/cli/main.js';
+import { allOperations } from '#cairn/contract/operations.js';
+import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
+import { cairn, inFolder, type Ran, run, serveCairn, startCairn } from '../support/run.js';
+
+/** A refusal is one line on stderr, starts with the name of the command, and ends with 1. */
+function expectOneLine({ code, stdout, stderr }: Ran, ...parts: string[]): void {
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(stderr).toMatch(/^cairn: /);
+  for (const part of parts) expect(stderr).toContain(part);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+}
+
+const json = ({ code, stdout, stderr }: Ran): Record<string, unknown> => {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+/** A command and all below it, with the words that lead to it. */
+function* commandsOf(command: Command, words = [command.name()]): Generator<[string, Command]> {
+  yield [words.join(' '), command];
+  for (const child of command.commands)
+    if (child.name() !== 'help') yield* commandsOf(child, [...words, child.name()]);
+}
+
+describe('help', () => {
+  it('is there for every operation', () => {
+    const names = [...commandsOf(program())].map(([name]) => name);
+    for (const { group, verb, stream } of allOperations)
+      if (!stream) expect(names).toContain(`cairn ${group} ${verb.replaceAll('_', '-')}`);
+  });
+
+  for (const [name, command] of commandsOf(program())) {
+    it(`of ${name} has an example`, () => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help).toMatch(new RegExp(`Examples?:\\n  \\$ ${name}`));
+    });
+  }
+
+  it('is printed by --help', () =>
+    inFolder(async (cwd) => {
+      const { code, stdout } = await cairn(['keys', 'create', '--help'], { cwd });
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/Usage: cairn keys create[\s\S]*Example:\n {2}\$ cairn keys create/);
+    }));
+});
+
+describe('serve', () => {
+  it('prints its address, its data and a curl that works; SIGTERM ends it with 0', () =>
+    inFolder(async (cwd) => {
+      const server = await serveCairn([], { cwd });
+      expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(server.printed).toContain(join(cwd, 'cairn.db'));
+      const curl = server.printed.split('Try it:\n')[1]!;
+      const answered = await run('bash', ['-c', `${curl.trim()} --silent`], { cwd });
+      expect(JSON.parse(answered.stdout)).toMatchObject({ status: 'ok' });
+      expect(await server.stop()).toMatchObject({ code: 0, stderr: '' });
+    }));
+
+  it('prints a curl that works with a key, once there are keys', () =>
+    inFolder(async (cwd) => {
+      const { key } = json(await cairn(['keys', 'create'], { cwd }));
+      const server = await serveCairn([], { cwd });
+      const curl = server.printed.split('Try it:\n')[1]!;
+      const env = { CAIRN_KEY: key as string };
+      const answered = await run('bash', ['-c', `${curl.trim()} --silent`], { cwd, env });
+      expect(JSON.parse(answered.stdout)).toMatchObject({ status: 'ok' });
+      await server.stop('SIGINT');
+    }));
+
+  it('says on one line that its port is busy', () =>
+    inFolder(async (cwd) => {
+      const other = createServer();
+      const port = await new Promise<number>((done) =>
+        other.listen(0, '127.0.0.1', () => done((other.address() as { port: number }).port)),
+      );
+      const busy = await cairn(['serve', '--port', String(port)], { cwd });
+      other.close();
+      expectOneLine(busy, `127.0.0.1:${port} is in use`, '--port');
+    }));
+
+  it('refuses an address that others can reach while there are no keys', () =>
+    inFolder(async (cwd) => {
+      const args = ['--port', '0', '--host', '0.0.0.0'];
+      expectOneLine(await cairn(['serve', ...args], { cwd }), '0.0.0.0', 'cairn keys create');
+      await cairn(['keys', 'create', '--role', 'admin'], { cwd });
+      const server = await serveCairn(['--host', '0.0.0.0'], { cwd });
+      const port = new URL(server.url).port;
+      expect((await fetch(`http://127.0.0.1:${port}/api/v1/whoami`)).status).toBe(401);
+      await server.stop();
+    }));
+
+  it('takes its settings from the environment, and flags before it', () =>
+    inFolder(async (cwd) => {
+      const env = { CAIRN_DATABASE: './other.db', CAIRN_PORT: '1', CAIRN_MAX_CARD_BYTES: '1024' };
+      const server = await serveCairn([], { cwd, env });
+      expect(server.printed).toContain(join(cwd, 'other.db'));
+      const body = JSON.stringify({ packet_type: 'event', payload: { text: 'x'.repeat(2000) } });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${server.url}/api/v1/memory/packet`, { method: 'POST', headers, body });
+      expect(answer.status).toBe(413);
+      await server.stop();
+    }));
+});
+
+describe('mistakes', () => {
+  const mistakes: readonly (readonly [string[], string[]])[] = [
+    [
+      ['serve', '--bogus'],
+      ["'--bogus'", '--help'],
+    ],
+    [
+      ['serve', '--port', 'x'],
+      ['--port', '0 to 65535'],
+    ],
+    [['serve', '--database', '.'], ['unable to open']],
+    [
+      ['serve', '--database', 'postgres://127.0.0.1:9/x'],
+      ['cannot be reached', 'DATABASE_UNAVAILABLE'],
+    ],
+    [['bogus'], ["'bogus'", '--help']],
+    [
+      ['cards', 'add', '--card-id', 'x'],
+      ["'--card-id'", '--card'],
+    ],
+    [['cards', 'get'], ['card_id']],
+    [
+      ['cards', 'get', 'nope'],
+      ['nope', 'CARD_NOT_FOUND'],
+    ],
+    [
+      ['keys', 'create', '--role', 'boss'],
+      ['boss', 'admin'],
+    ],
+    [
+      ['keys', 'create', '--tenant', 'a/b'],
+      ['a/b', 'INVALID_INPUT'],
+    ],
+    [['packets', 'write', '--packet-type', 'event'], ['--payload']],
+    [['packets', 'write', '--packet-type', 'event', '--payload', 'x'], ['--payload must be JSON']],
+    [['packets', 'write', '--packet-type', 'cairn.x', '--payload', '{}'], ['RESERVED_TYPE']],
+    [['doctor', '--database', 'typo.db'], ['there is no file typo.db']],
+    [['cards', 'list', '--url', 'http://127.0.0.1:9'], ['SERVER_UNREACHABLE']],
+  ];
+  for (const [args, parts] of mistakes) {
+    it(`cairn ${args.join(' ')} is answered with one line`, () =>
+      inFolder(async (cwd) => expectOneLine(await cairn(args, { cwd }), ...parts)));
+  }
+
+  it('--debug shows the stack', () =>
+    inFolder(async (cwd) => {
+      const { code, stderr } = await cairn(['cards', 'get', 'nope', '--debug'], { cwd });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/CARD_NOT_FOUND/);
+      expect(stderr).toMatch(/^ {4}at /m);
+    }));
+});
+
+describe('keys', () => {
+  it('are made, listed and revoked on the file, and a running server follows at once', () =>
+    inFolder(async (cwd) => {
+      const server = await serveCairn([], { cwd });
+      const ask = (key?: string, method = 'GET', path = '/api/v1/whoami') =>
+        fetch(`${server.url}${path}`, {
+          method,
+          headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
+          ...(method === 'POST' ? { body: '{"packet_type":"event","payload":{}}' } : {}),
+        });
+      expect((await ask()).status).toBe(200);
+
+      const args = ['--tenant', 'acme', '--agent', 'scout', '--role', 'read'];
+      const created = json(await cairn(['keys', 'create', ...args], { cwd }));
+      expect(created).toMatchObject({ tenant_id: 'acme', agent_id: 'scout', role: 'read' });
+      const key = created.key as string;
+      expect((await ask()).status).toBe(401);
+      expect(await (await ask(key)).json()).toMatchObject({ tenant_id: 'acme', agent_id: 'scout' });
+      expect((await ask(key, 'POST', '/api/v1/memory/packet')).status).toBe(403);
+
+      const { stdout } = await cairn(['keys', 'list', '--tenant', 'acme'], { cwd });
+      expect(stdout).toContain(created.key_id);
+      expect(stdout).not.toContain(key);
+      expect(json(await cairn(['keys', 'list'], { cwd }))).toEqual({ keys: [] });
+
+      const id = created.key_id as string;
+      expectOneLine(await cairn(['keys', 'revoke', id], { cwd }), 'KEY_NOT_FOUND');
+      expect((await cairn(['keys', 'revoke', id, '--tenant', 'acme'], { cwd })).code).toBe(0);
+      expect((await ask(key)).status).toBe(401);
+      await server.stop();
+    }));
+});
+
+describe('migrate and doctor', () => {
+  it('migrate says what it did; --restored begins a new epoch', () =>
+    inFolder(async (cwd) => {
+      expect((await cairn(['migrate'], { cwd })).stdout).toMatch(
+        /cairn\.db: applied foundation; .* version 1/,
+      );
+      expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to do');
+      const epoch = async () => {
+        const file = await SqliteConnection.open(join(cwd, 'cairn.db'));
+        const [row] = file.all<{ value: string }>("SELECT value FROM store_meta WHERE name = 'store_epoch'");
+        file.close();
+        return row?.value;
+      };
+      await cairn(['cards', 'list'], { cwd });
+      const before = await epoch();
+      expect((await cairn(['migrate', '--restored'], { cwd })).stdout).toContain('STREAM_RESET');
+      expect(await epoch()).not.toBe(before);
+    }));
+
+  it('doctor finds a healthy store healthy, and names what is broken', () =>
+    inFolder(async (cwd) => {
+      await cairn(['cards', 'add', '--card', 'altered', '--content', 'true'], { cwd });
+      await cairn(['boxes', 'create', '--box', 'short', '--card-ids', 'altered'], { cwd });
+      const healthy = await cairn(['doctor'], { cwd });
+      expect(healthy).toMatchObject({ code: 0, stderr: '' });
+      expect(healthy.stdout).toContain('The store is healthy.');
+
+      const file = await SqliteConnection.open(join(cwd, 'cairn.db'));
+      file.run("UPDATE cards SET content = 'false' WHERE card_id = 'altered'");
+      file.run("DELETE FROM box_entries WHERE box_id = 'short'");
+      file.run('DELETE FROM packet_store WHERE seq = 1');
+      file.close();
+      const sick = await cairn(['doctor'], { cwd });
+      expect(sick.code).toBe(1);
+      expect(sick.stdout).toMatch(/✗ default: cards hold what their hashes say\n +altered\n/);
+      expect(sick.stdout).toMatch(/✗ .*length of a box.*\n +box short says 1, has 0\n/);
+      expect(sick.stdout).toMatch(/✗ .*the stream has no hole.*\n/);
+      expect(sick.stdout).toContain('3 check(s) failed.');
+
+      const findings = (await cairn(['doctor', '--json'], { cwd })).stdout.trim().split('\n');
+      expect(
+        findings.map((line) => JSON.parse(line) as { ok: boolean }).filter(({ ok }) => !ok),
+      ).toHaveLength(3);
+    }));
+});
+
+describe('tail', () => {
+  it('shows history and what other processes write, one line each, and ends with 0', () =>
+    inFolder(async (cwd) => {
+      await cairn(['cards', 'add', '--content', 'hello'], { cwd });
+      const tail = startCairn(['tail', '--after', '0'], { cwd });
+      await tail.until(/#1 cairn\.card\.added card /);
+      await cairn(['packets', 'write', '--packet-type', 'event', '--payload', '{"n":1}', '--tags', 'a,b'], {
+        cwd,
+      });
+      await tail.until(/#2 event \[a, b\] \{"n":1\}\n/);
+      const { code, stdout } = await tail.stop('SIGINT');
+      expect(code).toBe(0);
+      expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+    }));
+
+  it('follows a server, filtered by type, as JSON', () =>
+    inFolder(async (cwd) => {
+      const server = await serveCairn([], { cwd });
+      const env = { CAIRN_URL: server.url };
+      const tail = startCairn(['tail', '--after', '0', '--type', 'cairn.box.*', '--json'], { cwd, env });
+      await cairn(['cards', 'add', '--content', 'hello'], { cwd, env });
+      await cairn(['boxes', 'create'], { cwd, env });
+      const line = (await tail.until(/\n/)).trim();
+      expect(JSON.parse(line)).toMatchObject({ packet_type: 'cairn.box.created', seq: 2 });
+      expect((await tail.stop()).code).toBe(0);
+      await server.stop();
+    }));
+});
+
+describe('generated commands', () => {
+  it(
+    'write and read cards, boxes and packets, on a file and through a server',
+    () =>
+      inFolder(async (cwd) => {
+        const server = await serveCairn(['--database', 'served.db'], { cwd });
+        for (const env of [{}, { CAIRN_URL: server.url }] as Record<string, string>[]) {
+          const ok = async (...args: string[]) => json(await cairn(args, { cwd, env }));
+          const card = await ok(
+            'cards',
+            'add',
+            '--content',
+            'hello',
+            '--author',
+            '42',
+            '--ttl-seconds',
+            '60',
+          );
+          expect(card).toMatchObject({ content: 'hello', author_id: '42', ttl_seconds: 60 });
+          await ok('cards', 'add', '--card', 'c2', '--content', '{"a":[1]}', '--metadata', '{"role":"user"}');
+          expect(await ok('cards', 'get', 'c2')).toMatchObject({ content: { a: [1] } });
+          await ok('boxes', 'create', '--box', 'b', '--card-ids', `${String(card.card_id)},c2`);
+          expect(await ok('boxes', 'load', 'b', '--limit', '1')).toMatchObject({
+            length: 2,
+            card_ids: ['c2'],
+          });
+          const write = ['packets', 'write', '--packet-type', 'event', '--payload', '{}'];
+          const first = await ok(...write, '--tags', 'x', '--idempotency-key', 'once');
+          expect(await ok(...write, '--tags', 'x', '--idempotency-key', 'once')).toEqual(first);
+          expect(await ok('packets', 'list', '--tag', 'x')).toMatchObject({ total: 1 });
+          expect(await ok('packets', 'get', first.packet_id as string)).toMatchObject({
+            packet_type: 'event',
+          });
+          expect(await cairn(['cards', 'delete', 'c2'], { cwd, env })).toMatchObject({ code: 0, stdout: '' });
+        }
+        await server.stop();
+      }),
+    90_000,
+  );
+});

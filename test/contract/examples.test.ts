@@ -1,0 +1,86 @@
+/** Every example runs as it stands, and the README shows parts of them word for word. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cairn, inFolder, ROOT, run, serveCairn } from '../support/run.js';
+
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  'first-memory.mjs': [
+    'sealed at revision 2 with 2 cards',
+    'user: Which pipe material resists chlorine?',
+    'assistant: HDPE does.',
+    'user: Above 60 °C, too?',
+  ],
+  'packets.mjs': [
+    'came from: event',
+    'in the thread: event of generation 0',
+    'in the thread: insight of generation 1',
+    'with the tag hdpe: event',
+  ],
+  'over-http.mjs': [
+    '1 card about user-7: The user prefers metric units',
+    'the same card again: true',
+    'refused: CARD_NOT_FOUND',
+  ],
+  'follow-events.mjs': ['1 event', '2 event', 'resume', '3 cairn.card.added'],
+};
+
+describe('examples', () => {
+  it('are all listed here', () => {
+    expect(readdirSync(join(ROOT, 'examples')).sort()).toEqual(Object.keys(outputs).sort());
+  });
+
+  for (const [name, lines] of Object.entries(outputs)) {
+    it(`${name} runs, is short, and prints what it should`, () =>
+      inFolder(async (cwd) => {
+        const path = join(ROOT, 'examples', name);
+        expect(readFileSync(path, 'utf8').split('\n').length).toBeLessThan(40);
+        const server = name === 'over-http.mjs' ? await serveCairn([], { cwd }) : undefined;
+        const env: Record<string, string> = server ? { CAIRN_URL: server.url } : {};
+        const { code, stdout, stderr } = await run(process.execPath, [path], { cwd, env });
+        await server?.stop();
+        expect({ code, stderr, lines: stdout.trimEnd().split('\n') }).toEqual({ code: 0, stderr: '', lines });
+      }));
+  }
+});
+
+/** What stands between `// #region name` and `// #endregion`, without its indentation. */
+function regionOf(path: string, name: string): string {
+  const source = readFileSync(join(ROOT, path), 'utf8');
+  const region = new RegExp(`^( *)// #region ${name}\\n([\\s\\S]*?)^ *// #endregion`, 'm').exec(source);
+  if (!region) throw new Error(`${path} has no region ${name}`);
+  return region[2]!.replaceAll(new RegExp(`^${region[1]}`, 'gm'), '').trimEnd();
+}
+
+describe('README.md', () => {
+  it('shows code from the examples only, word for word', () => {
+    const marked = [...readme.matchAll(/<!-- from (\S+)#(\S+) -->\n```ts\n([\s\S]*?)\n```/g)];
+    expect(marked.length).toBeGreaterThanOrEqual(4);
+    expect(readme.match(/```(ts|js|typescript|javascript)\n/g)).toHaveLength(marked.length);
+    for (const [, path, name, code] of marked) expect(code).toBe(regionOf(path!, name!));
+  });
+
+  it('has a first curl that works as it stands', () =>
+    inFolder(async (cwd) => {
+      const curl = /```sh\n(curl -X POST [\s\S]*?)\n```/.exec(readme)![1]!;
+      expect(curl).toContain('http://localhost:8080/');
+      const server = await serveCairn([], { cwd });
+      const command = curl.replace('http://localhost:8080', server.url);
+      const { stdout } = await run('bash', ['-c', command], { cwd });
+      await server.stop();
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', error_message: null });
+    }));
+
+  it('lists every setting and every command', () =>
+    inFolder(async (cwd) => {
+      const texts = await Promise.all(
+        [['--help'], ['serve', '--help'], ['cards', 'add', '--help']].map((args) => cairn(args, { cwd })),
+      );
+      const help = texts.map(({ stdout }) => stdout).join('\n');
+      for (const name of new Set(help.match(/\bCAIRN_\w+/g))) expect(readme).toContain(`\`${name}\``);
+      const commands = texts[0]!.stdout.split('Commands:')[1]!.matchAll(/^ {2}(\w+) /gm);
+      for (const [, name] of commands) if (name !== 'help') expect(readme).toContain(`\`cairn ${name}`);
+    }));
+});

@@ -1,0 +1,88 @@
+/** What npm would publish: only what runs, small, and good for an empty project. */
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { inFolder, ROOT, run } from '../support/run.js';
+
+const LIMIT_BYTES = 60 * 1024 * 1024;
+
+/** On the disk, as `du` counts it. */
+function sizeOf(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += sizeOf(path);
+    else if (entry.isFile()) bytes += statSync(path).blocks * 512;
+  }
+  return bytes;
+}
+
+async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await run('npm', args, { cwd, timeout_ms: 100_000 });
+  if (code !== 0) throw new Error(`npm ${args.join(' ')} ended with ${code}:\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+describe('the package', () => {
+  it(
+    'carries what runs and its documents, installs in an empty project, and runs the README there',
+    () =>
+      inFolder(async (folder) => {
+        // Without its scripts: a rebuild would take dist away from under the other tests. `npm test` has built it.
+        const packed = await npm(
+          ['pack', ROOT, '--ignore-scripts', '--json', '--pack-destination', folder],
+          folder,
+        );
+        const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+        const paths = files.map(({ path }) => path);
+        for (const path of [
+          'bin/cairn.js',
+          'dist/index.js',
+          'dist/index.d.ts',
+          'dist/client/index.js',
+          'README.md',
+          'LICENSE',
+        ])
+          expect(paths).toContain(path);
+        expect(
+          paths.filter((path) => !/^(bin|dist|docs)\/|^[A-Z]+\.md$|^LICENSE$|^package\.json$/.test(path)),
+        ).toEqual([]);
+
+        writeFileSync(join(folder, 'package.json'), '{"name":"empty","version":"1.0.0","private":true}');
+        const quiet = ['--omit=dev', '--no-audit', '--no-fund', '--ignore-scripts'];
+        await npm(['install', join(folder, filename), ...quiet], folder);
+        expect(sizeOf(join(folder, 'node_modules'))).toBeLessThan(LIMIT_BYTES);
+
+        for (const name of ['first-memory', 'packets', 'over-http', 'follow-events'])
+          copyFileSync(join(ROOT, 'examples', `${name}.mjs`), join(folder, `${name}.mts`));
+        writeFileSync(join(folder, 'example.mjs'), readFileSync(join(ROOT, 'examples/first-memory.mjs')));
+        const example = await run(process.execPath, ['example.mjs'], { cwd: folder });
+        expect(example).toMatchObject({ code: 0, stderr: '' });
+        expect(example.stdout).toContain('sealed at revision 2 with 2 cards');
+
+        const version = await run(join(folder, 'node_modules/.bin/cairn'), ['--version'], { cwd: folder });
+        const { version: expected } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+          version: string;
+        };
+        expect(version.stdout.trim()).toBe(expected);
+
+        // The types are good for a strict project that checks its libraries as well.
+        const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+        const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+        const sources = readdirSync(folder).filter((name) => name.endsWith('.mts'));
+        const strict = [
+          '--noEmit',
+          '--strict',
+          '--module',
+          'nodenext',
+          '--target',
+          'es2023',
+          ...types,
+          ...sources,
+        ];
+        const checked = await run(process.execPath, [tsc, ...strict], { cwd: folder });
+        expect(checked).toMatchObject({ code: 0, stdout: '' });
+      }),
+    120_000,
+  );
+});

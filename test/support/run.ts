@@ -1,0 +1,110 @@
+/** Runs commands as a user would: as child processes, in a folder of their own, without the caller's settings. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+const CAIRN = join(ROOT, 'bin/cairn.js');
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeout_ms?: number;
+}
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly ended: Promise<Ran>;
+  /** Resolves with the whole output so far once it matches; rejects if the process ends before. */
+  until(pattern: RegExp): Promise<string>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ran>;
+}
+
+/** Only what a program needs to run: settings of whoever runs the tests must not leak in. */
+function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(CAIRN_|VITEST|NODE_OPTIONS|NODE_ENV)/.test(name),
+  );
+  return { ...Object.fromEntries(inherited), ...extra };
+}
+
+export function start(command: string, args: readonly string[], options: RunOptions): Running {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: environment(options.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeout_ms ?? 25_000);
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<Ran>((done, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      done({ code, stdout, stderr });
+    });
+  });
+  return {
+    ended,
+    until: (pattern) =>
+      new Promise((found, reject) => {
+        const look = () => {
+          if (pattern.test(stdout)) found(stdout);
+        };
+        child.stdout.on('data', look);
+        ended.then(
+          ({ code }) => reject(new Error(`ended with ${code} before ${pattern}:\n${stdout}${stderr}`)),
+          reject,
+        );
+        look();
+      }),
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+export const run = (command: string, args: readonly string[], options: RunOptions): Promise<Ran> =>
+  start(command, args, options).ended;
+
+/** `cairn …`, to its end. */
+export const cairn = (args: readonly string[], options: RunOptions): Promise<Ran> =>
+  run(process.execPath, [CAIRN, ...args], options);
+
+/** `cairn …`, left running. */
+export const startCairn = (args: readonly string[], options: RunOptions): Running =>
+  start(process.execPath, [CAIRN, ...args], options);
+
+/** `cairn serve` on a free port. */
+export async function serveCairn(
+  args: readonly string[],
+  options: RunOptions,
+): Promise<Running & { url: string; printed: string }> {
+  const running = startCairn(['serve', '--port', '0', ...args], { timeout_ms: 120_000, ...options });
+  const printed = await running.until(/Try it:\n.*\n.*\n.*\n/);
+  return { ...running, printed, url: /listens on (\S+)/.exec(printed)![1]! };
+}
+
+/** Runs a test in a new folder, which goes with it. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-run-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
