@@ -188,7 +188,9 @@ for (const database of databases()) {
           body: JSON.stringify({ box_id: 'box-of-ann', card_ids: ['card-1'] }),
         });
       expect((await create(keys.ann!)).status).toBe(201);
-      await expectNothingWritten(async () => expectRefusal(await create(keys.bob!), 403, 'FORBIDDEN'));
+      await expectNothingWritten(async () =>
+        expectRefusal(await create(keys.bob!), 409, 'ENTITY_ALREADY_EXISTS'),
+      );
     });
 
     it("does not give an agent another's answer for sending its Idempotency-Key", async () => {
