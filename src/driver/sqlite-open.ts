@@ -16,13 +16,26 @@ interface Database {
 }
 type DatabaseConstructor = new (path: string, options: { timeout: number }) => Database;
 
-async function databaseClass(): Promise<DatabaseConstructor> {
+let loaded: Promise<DatabaseConstructor> | undefined;
+
+const databaseClass = (): Promise<DatabaseConstructor> => (loaded ??= load());
+
+async function load(): Promise<DatabaseConstructor> {
   const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
   const builtIn = major > 22 || (major === 22 && minor >= 13);
-  const library = (await import(builtIn ? 'node:sqlite' : '@photostructure/sqlite')) as {
-    DatabaseSync: DatabaseConstructor;
-  };
-  return library.DatabaseSync;
+  const name = builtIn ? 'node:sqlite' : '@photostructure/sqlite';
+  // Node 22 says at the import that its SQLite is experimental. What is used here is tested, and a user of Cairn
+  // can do nothing about it.
+  const emitWarning = process.emitWarning;
+  process.emitWarning = ((warning: string | Error, ...rest: []) => {
+    if (!String(warning).startsWith('SQLite is an experimental')) emitWarning(warning, ...rest);
+  }) as typeof process.emitWarning;
+  try {
+    const { DatabaseSync } = (await import(name)) as { DatabaseSync: DatabaseConstructor };
+    return DatabaseSync;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 const STATEMENT_LIMIT = 1000;
