@@ -129,7 +129,11 @@ function addRoute(
       const method = api[operation.group]![operation.verb]!;
       const input = inputOf(request);
       if (operation.stream)
-        return sendStream(reply, (signal) => follow(method, input, request, signal), stopping);
+        return sendStream(
+          reply,
+          (signal) => whileValid(host, request, follow(method, input, request, signal)),
+          stopping,
+        );
       const key = request.headers['idempotency-key'];
       const answer = await method(input, key === undefined ? {} : { idempotency_key: String(key) });
       const status = operation.status ?? 200;
@@ -149,6 +153,25 @@ function follow(
   const last = request.headers['last-event-id'];
   const resumed = typeof last === 'string' ? { ...input, after: last } : input;
   return method(resumed, { signal }) as AsyncIterable<unknown>;
+}
+
+/** How long a stream may go on unasked. */
+const CHECK_KEY_MS = 1000;
+
+/** Passes a stream on as long as its key is good: one that is revoked meanwhile sees no more of it. */
+async function* whileValid(
+  host: Host,
+  request: FastifyRequest,
+  items: AsyncIterable<unknown>,
+): AsyncGenerator<unknown, void, undefined> {
+  let checked = performance.now();
+  for await (const item of items) {
+    if (performance.now() - checked > CHECK_KEY_MS) {
+      await callerOf(host, request);
+      checked = performance.now();
+    }
+    yield item;
+  }
 }
 
 function addPages(app: FastifyInstance, host: Host, version: string, metrics: Metrics): void {

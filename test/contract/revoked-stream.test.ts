@@ -1,0 +1,29 @@
+/** A stream ends with its right to be read. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { connectCairn } from '#cairn/client/index.js';
+import { openTarget, refusalOf } from '../support/targets.js';
+
+it('a stream shows nothing more once its key is revoked', async () => {
+  const test = await openTarget('http');
+  try {
+    const { key, key_id } = await test.cairn.keys.create({ role: 'read' });
+    const reader = connectCairn({ url: test.url!, key });
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const { packet } of reader.events.follow({ after: '0' })) if (packet) seen.push(packet.seq);
+    })();
+    reading.catch(() => undefined);
+    await expect.poll(() => seen.length).toBeGreaterThan(0);
+
+    await test.cairn.keys.revoke({ key_id });
+    await sleep(1100);
+    const before = seen.length;
+    await test.cairn.packets.write({ packet_type: 'secret', payload: {} });
+    expect(await refusalOf(reading)).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+    expect(seen).toHaveLength(before);
+    await reader.close();
+  } finally {
+    await test.close();
+  }
+});
