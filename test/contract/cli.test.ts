@@ -1,4 +1,5 @@
 /** The command `cairn`, run as its users do. */
+import { copyFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -61,6 +62,9 @@ describe('serve', () => {
       const answered = await run('bash', ['-c', `${curl.trim()} --silent`], { cwd });
       expect(JSON.parse(answered.stdout)).toMatchObject({ status: 'ok' });
       expect(await server.stop()).toMatchObject({ code: 0, stderr: '' });
+      // Once it has ended, the file alone holds everything.
+      copyFileSync(join(cwd, 'cairn.db'), join(cwd, 'copy.db'));
+      expect(json(await cairn(['packets', 'list', '-d', 'copy.db'], { cwd }))).toMatchObject({ total: 1 });
     }));
 
   it('prints a curl that works with a key, once there are keys', () =>
