@@ -198,10 +198,15 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
 /** Each card commits alone and is answered alone. */
 async function addEach(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
   const key = call.options.idempotency_key;
+  // The key stands for the batch as a whole, and only then for each of its cards.
+  if (key !== undefined)
+    await change(call, { input, work: async () => null, remember: () => null, again: async () => null });
   const settled = await Promise.allSettled(
     input.cards.map((one, i) =>
       add(
-        key === undefined ? call : { ...call, options: { ...call.options, idempotency_key: `${key}#${i}` } },
+        key === undefined
+          ? call
+          : { ...call, options: { ...call.options, idempotency_key: `batch:${sha256(key)}:${i}` } },
         one,
       ),
     ),
