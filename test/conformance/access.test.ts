@@ -258,10 +258,7 @@ onEveryTarget('access', (test) => {
       { host: 'localhost', 'sec-fetch-site': 'cross-site' },
     ];
     for (const headers of strangers) {
-      expect(await ask(headers), JSON.stringify(headers)).toEqual([
-        403,
-        'HOST_REFUSED',
-      ]);
+      expect(await ask(headers), JSON.stringify(headers)).toEqual([403, 'HOST_REFUSED']);
     }
     await app.close();
   });
