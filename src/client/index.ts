@@ -3,6 +3,7 @@ import type { Api, CallOptions } from '../contract/api.js';
 import { namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { CairnError, isErrorCode } from '../model/errors.js';
+import { jsonFault } from '../model/json.js';
 import { readEvents } from './sse.js';
 
 export type { Api, CallOptions } from '../contract/api.js';
@@ -32,6 +33,9 @@ export function connectCairn(options: ConnectOptions): CairnClient {
   }
   return { ...(api as unknown as Api), close: () => connection.close() };
 }
+
+/** How many levels of a body stand around a value in it, at most. */
+const ENVELOPE_DEPTH = 8;
 
 class Connection {
   readonly #options: ConnectOptions;
@@ -112,7 +116,7 @@ class Connection {
       path = path.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()));
       delete members[name];
     }
-    if (restGoesTo(operation.method) === 'body') return { path, body: JSON.stringify(members) };
+    if (restGoesTo(operation.method) === 'body') return { path, body: toBody(operation, members) };
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(members))
       if (value !== undefined) query.set(name, String(value));
@@ -168,6 +172,14 @@ class Connection {
     this.#closing.abort();
     await Promise.all(this.#underWay);
   }
+}
+
+/** JSON.stringify would turn NaN into null and a Map into {}: what JSON cannot hold is refused here, as in process. */
+function toBody(operation: NamedOperation, members: Record<string, unknown>): string {
+  // A value in a body may be as deep as a value alone; how deep exactly, the server says.
+  const fault = jsonFault(members, -ENVELOPE_DEPTH);
+  if (fault) throw new CairnError('INVALID_INPUT', `${operation.name}: ${fault}`);
+  return JSON.stringify(members);
 }
 
 function refusal(status: number, text: string): CairnError {
