@@ -110,6 +110,15 @@ onEveryTarget('Idempotency-Key', (test) => {
     );
   });
 
+  it('IDEM-2 another agent with the same key and body is refused', async () => {
+    const { as, freshTenant } = test();
+    const { tenant_id: tenant } = await (await freshTenant()).auth.whoami();
+    const [ann, bob] = [await as({ tenant, agent: 'ann' }), await as({ tenant, agent: 'bob' })];
+    const options = { idempotency_key: 'k' };
+    await ann.boxes.create({ metadata: { note: 1 } }, options);
+    expect(await refusalOf(bob.boxes.create({ metadata: { note: 1 } }, options))).toMatchObject(conflict);
+  });
+
   it('IDEM-3 a key counts for 24 hours', async () => {
     const cairn = await test().freshTenant();
     const options = { idempotency_key: 'k' };
