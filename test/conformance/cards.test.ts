@@ -253,6 +253,22 @@ onEveryTarget('cards', (test) => {
     expect(await latestSeq(cairn)).toBe(before);
   });
 
+  it('CARD-9 a deleted card is gone for a reader whose clock is behind, too', async () => {
+    const cairn = await test().freshTenant();
+    await cairn.cards.add({ card_id: 'a', content: 1 });
+    await cairn.boxes.create({ box_id: 'x', card_ids: ['a'] });
+    await cairn.cards.delete({ card_id: 'a' });
+    test().advance(-10_000);
+    expect((await cairn.cards.list()).total).toBe(0);
+    expect((await cairn.cards.get_batch({ card_ids: ['a'] })).missing_ids).toEqual(['a']);
+    expect((await cairn.boxes.cards({ box_id: 'x' })).missing_card_ids).toEqual(['a']);
+    expect(await refusalOf(cairn.cards.add({ derived_from: ['a'] }))).toMatchObject({ code: 'UNKNOWN_CARD' });
+    expect(await refusalOf(cairn.cards.add({ card_id: 'a', content: 1 }))).toMatchObject({
+      code: 'ENTITY_GONE',
+    });
+    test().advance(10_000);
+  });
+
   it('CARD-13 a card has 1 MiB at most, in UTF-8', async () => {
     const cairn = await test().freshTenant();
     const room = 1024 * 1024 - '""{}'.length;
