@@ -19,7 +19,7 @@ import {
   segmentsOf,
   tailOf,
 } from '../store/boxes.js';
-import { findCards, isVisible, toCard } from '../store/cards.js';
+import { type CardRow, findCards, isVisible, toCard, wasVisible } from '../store/cards.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
 import { listPage } from './pages.js';
@@ -115,9 +115,12 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
 
 /** The cards behind ids, as the box shows them: a sealed box as of its sealing. */
 async function hydrate(call: Call, query: Query, row: BoxRow, card_ids: readonly string[]) {
-  const found = card_ids.length > 0 ? await findCards(query, call.tenant, card_ids) : new Map();
-  const moment = row.sealed_at ?? call.driver.now();
-  const missing = card_ids.filter((id) => !found.has(id) || !isVisible(found.get(id)!, moment));
+  const found =
+    card_ids.length > 0 ? await findCards(query, call.tenant, card_ids) : new Map<string, CardRow>();
+  const { sealed_at } = row;
+  const now = call.driver.now();
+  const shows = (card: CardRow) => (sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at));
+  const missing = card_ids.filter((id) => !found.has(id) || !shows(found.get(id)!));
   const gone = new Set(missing);
   return {
     cards: card_ids.filter((id) => !gone.has(id)).map((id) => toCard(call.tenant, found.get(id)!)),

@@ -26,7 +26,7 @@ import {
   updateBox,
 } from '../store/boxes.js';
 import { knownCards } from '../store/cards.js';
-import { lockSweeps } from '../store/lifetime.js';
+import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf } from './box-access.js';
 import { DEFAULT_TAIL, describe, segmentsAt, show, showAgain, toGrant } from './box-views.js';
 import { unknownCards } from './cards.js';
@@ -252,7 +252,7 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
     work: async (tx, now) => {
       const box = await openBoxLocked(call, tx, input.box_id, 'write');
       if (box.sealed_at !== null) return show(call, tx, box);
-      const sealed_at = Math.max(now, await lockSweeps(tx, call.tenant));
+      const sealed_at = await takeSealTime(tx, call.tenant, now);
       await sealBox(tx, call.tenant, box.box_id, sealed_at);
       tx.journal(
         event(call, now, 'cairn.box.sealed', 'box', box.box_id, {

@@ -22,6 +22,7 @@ import {
   toCard,
 } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
+import { takeDeleteTime } from '../store/lifetime.js';
 import { inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call, Limits } from './runtime.js';
@@ -282,7 +283,9 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
       const row = await findCard(tx, call.tenant, input.card_id);
       if (!row)
         throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in project ${call.tenant}`);
-      const deleted = await deleteCard(tx, call.tenant, input.card_id, now);
+      if (row.deleted_at !== null) return null;
+      const moment = await takeDeleteTime(tx, call.tenant, now);
+      const deleted = await deleteCard(tx, call.tenant, input.card_id, moment);
       if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));
       return null;
     },

@@ -97,16 +97,19 @@ export const CARD_COLUMNS = sql`c.card_id, c.content, c.tool_calls, c.tool_call_
 
 type Lifetime = Pick<CardRow, 'expires_at' | 'deleted_at' | 'erased_at'>;
 
-/** Whether a card can be read at a moment: not erased, and neither deleted nor expired by then. */
-export const isVisible = (row: Lifetime, moment: number): boolean =>
+/** Whether a card can be read now. A deleted one cannot, whatever the clock of the server that deleted it said. */
+export const isVisible = (row: Lifetime, now: number): boolean =>
+  row.deleted_at === null && wasVisible(row, now);
+
+/** Whether a card could be read at a moment that has passed, and was not erased since. */
+export const wasVisible = (row: Lifetime, moment: number): boolean =>
   row.erased_at === null &&
   (row.deleted_at === null || row.deleted_at > moment) &&
   (row.expires_at === null || row.expires_at > moment);
 
-/** The same as SQL, on the table under the name c. */
-export const visibleAt = (moment: number): Sql =>
-  sql`c.erased_at IS NULL AND (c.deleted_at IS NULL OR c.deleted_at > ${moment})
-      AND (c.expires_at IS NULL OR c.expires_at > ${moment})`;
+/** isVisible as SQL, on the table under the name c. */
+const visibleNow = (now: number): Sql =>
+  sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`;
 
 const parse = <T>(text: string | null, absent: T): T => (text === null ? absent : (JSON.parse(text) as T));
 
@@ -184,13 +187,13 @@ export async function listCards(
 ): Promise<CardRow[]> {
   const after = page.after ?? '';
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${visibleAt(now)}
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${visibleNow(now)}
         AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countCards = (tenant: string, subject_id: string | undefined, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, subject_id)} AND ${visibleAt(now)}`;
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, subject_id)} AND ${visibleNow(now)}`;
 
 const cardsAbout = (tenant: string, subject: string | undefined): Sql =>
   subject === undefined

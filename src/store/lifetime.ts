@@ -122,19 +122,45 @@ export async function erasePacket(
   }
 }
 
-/** Sealing and sweeping take turns by this row, so that nothing is erased that a seal is about to keep. */
-export async function lockSweeps(tx: Tx, tenant: string): Promise<number> {
-  await tx.run(
-    sql`INSERT INTO sweeps (tenant_id, swept_at) VALUES (${tenant}, 0) ON CONFLICT (tenant_id) DO NOTHING`,
-  );
-  const row = await tx.get<{ swept_at: number }>(
-    sql`SELECT swept_at FROM sweeps WHERE tenant_id = ${tenant} FOR UPDATE`,
-  );
-  return row!.swept_at;
+/** The latest moments that sealing, deleting and sweeping have settled. */
+export interface Turns {
+  readonly swept_at: number;
+  readonly sealed_at: number;
 }
 
+/**
+ * Sealing, deleting and sweeping take turns by this row, so that nothing is erased that a seal is about to keep, and
+ * so that their times tell which was first: also within a millisecond, or when clocks differ.
+ */
+export async function lockSweeps(tx: Tx, tenant: string): Promise<Turns> {
+  await tx.run(
+    sql`INSERT INTO sweeps (tenant_id, swept_at, sealed_at) VALUES (${tenant}, 0, 0) ON CONFLICT (tenant_id) DO NOTHING`,
+  );
+  const row = await tx.get<Turns>(
+    sql`SELECT swept_at, sealed_at FROM sweeps WHERE tenant_id = ${tenant} FOR UPDATE`,
+  );
+  return row!;
+}
+
+/** Seals from now on are not before this moment: what was swept or deleted by then was gone. */
 export async function noteSweep(tx: Tx, tenant: string, now: number): Promise<void> {
   await tx.run(sql`UPDATE sweeps SET swept_at = ${now} WHERE tenant_id = ${tenant} AND swept_at < ${now}`);
+}
+
+/** When a seal takes place: not before what was swept or deleted, and behind every other seal. */
+export async function takeSealTime(tx: Tx, tenant: string, now: number): Promise<number> {
+  const { swept_at, sealed_at } = await lockSweeps(tx, tenant);
+  const moment = Math.max(now, swept_at, sealed_at + 1);
+  await tx.run(sql`UPDATE sweeps SET sealed_at = ${moment} WHERE tenant_id = ${tenant}`);
+  return moment;
+}
+
+/** When a deletion takes place: behind every seal, since those keep what they hold. */
+export async function takeDeleteTime(tx: Tx, tenant: string, now: number): Promise<number> {
+  const { sealed_at } = await lockSweeps(tx, tenant);
+  const moment = Math.max(now, sealed_at + 1);
+  await noteSweep(tx, tenant, moment);
+  return moment;
 }
 
 export interface LifetimeCounts {

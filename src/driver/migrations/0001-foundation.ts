@@ -162,7 +162,8 @@ export const foundation: Migration = {
 
     `CREATE TABLE sweeps (
       tenant_id ${id} NOT NULL PRIMARY KEY,
-      swept_at ${int} NOT NULL
+      swept_at ${int} NOT NULL,
+      sealed_at ${int} NOT NULL
     ) ${compact}`,
   ],
 };
