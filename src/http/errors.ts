@@ -1,4 +1,6 @@
 /** How failures are answered: always `{code, message, details?}`, with the status that the code has. */
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { CairnError } from '../model/errors.js';
 
@@ -36,4 +38,24 @@ export function errorHandler(limit: number, log: (line: string) => void) {
     if (answer.status === 503) reply.header('retry-after', '1');
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer));
   };
+}
+
+/** What is not HTTP, or has too much of a head, never becomes a request: it is answered on its socket, which then closes. */
+export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const answer =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new CairnError('TOO_LARGE', 'the path and headers are larger than 16 KiB')
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new CairnError('INVALID_INPUT', 'the request did not arrive in time')
+        : new CairnError('INVALID_INPUT', 'this is not a valid HTTP request');
+  const body = JSON.stringify(answer);
+  socket.end(
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  setTimeout(() => socket.destroy(), 1000).unref();
 }

@@ -9,7 +9,7 @@ import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
 import { callerOf, checkTenant, refuseStrangers } from './access.js';
 import { parseBody } from './body.js';
-import { errorHandler } from './errors.js';
+import { errorHandler, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
 import { referencePage } from './reference.js';
@@ -47,6 +47,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     return503OnClosing: false,
     // Ids have up to 200 characters, each up to 12 in a path.
     routerOptions: { maxParamLength: 2400 },
+    clientErrorHandler: refuseMalformed,
     frameworkErrors: (error, request, reply) =>
       errorHandler(limit, log)(error, request, reply as FastifyReply),
   });
