@@ -72,6 +72,9 @@ export function send(port: number, sent: Sent, agent?: Agent, until = '\n\n'): P
   });
 }
 
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+
 /** An operation's input, put where the table says. */
 export function requestOf(
   operation: NamedOperation,
@@ -81,10 +84,10 @@ export function requestOf(
   const inPath = pathParameters(operation.path);
   let path = operation.path;
   if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(tenant));
-  for (const name of inPath) path = path.replace(`{${name}}`, encodeURIComponent(String(input[name])));
+  for (const name of inPath) path = path.replace(`{${name}}`, encodeURIComponent(asText(input[name])));
   const rest = Object.entries(input).filter(([name]) => !inPath.includes(name));
   if (restGoesTo(operation.method) === 'query') {
-    const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]));
+    const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, asText(value)]));
     return { method: operation.method, path: query.size > 0 ? `${path}?${query}` : path };
   }
   return {
