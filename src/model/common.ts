@@ -1,11 +1,20 @@
 /** Shapes that every noun shares: times, roles, pages. */
 import { z } from 'zod';
 
+const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** A moment on the wire: ISO 8601 with a zone on the way in, UTC with milliseconds on the way out. */
-export const instant = z.iso.datetime({
-  offset: true,
-  error: 'must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z',
-});
+export const instant = z.iso
+  .datetime({
+    offset: true,
+    error: 'must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z',
+  })
+  // Near either end, a zone can move a time to a year that has no four digits in UTC.
+  .refine(
+    (iso) => toMs(iso) >= FIRST_MS && toMs(iso) <= LAST_MS,
+    'must be in the years 0000 to 9999, in UTC',
+  );
 
 export const toIso = (ms: number): string => new Date(ms).toISOString();
 export const toMs = (iso: string): number => Date.parse(iso);
