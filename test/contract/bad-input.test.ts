@@ -259,6 +259,20 @@ for (const database of databases()) {
       await refused(get('/projects/default/cards?__proto__=1&__proto__=2'), 'INVALID_INPUT');
     });
 
+    it('takes no time that UTC cannot say in four digits of a year', async () => {
+      for (const time of [
+        '9999-12-31T23:59:59-23:59',
+        '0000-01-01T00:00:00+00:01',
+        '2026-02-30T00:00:00Z',
+        '2026-01-31',
+      ]) {
+        await refused(postCard(JSON.stringify({ content: 1, expires_at: time })), 'INVALID_INPUT');
+        const packet = { packet_type: 'e', payload: {}, timestamp: time };
+        await refused(postPacket(JSON.stringify(packet)), 'INVALID_INPUT');
+      }
+      await refused(postCard('{"content":1,"expires_at":"2020-01-01T00:00:00Z"}'), 'INVALID_INPUT');
+    });
+
     it('says which id is unknown', async () => {
       const unknown = '0197a000-0000-7000-8000-000000000000';
       const within = '/projects/default';

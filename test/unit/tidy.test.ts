@@ -1,0 +1,198 @@
+/** Style as a test: who imports whom, that every statement names its tenant, and that docs and code say the same. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorCodes } from '#cairn/model/errors.js';
+import { statementsOf, unnamedStatements } from '../support/statements.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const src = join(root, 'src');
+
+function filesIn(folder: string, extension = '.ts'): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(extension))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+const read = (file: string): string => readFileSync(file, 'utf8');
+const shown = (file: string): string => relative(root, file);
+const modules = filesIn(src);
+
+/** What each folder may import of the others. Files directly under src/ put it all together and may import anything. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  contract: ['model'],
+  domain: ['model'],
+  driver: ['model'],
+  store: ['driver', 'domain', 'model'],
+  service: ['model', 'contract', 'domain', 'driver', 'store'],
+  http: ['contract', 'model'],
+  client: ['contract', 'model'],
+  cli: ['contract', 'model', 'client', '.'],
+};
+
+/** These run in a browser as well, so nothing of Node's. */
+const ANYWHERE = ['model', 'contract', 'client'];
+
+const layerOf = (file: string): string => {
+  const path = relative(src, file);
+  return path.includes('/') ? path.split('/')[0]! : '.';
+};
+
+function importsOf(text: string): string[] {
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\s(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g,
+  );
+  return [...found].map((match) => (match[1] ?? match[2])!);
+}
+
+describe('imports', () => {
+  it('go one way', () => {
+    const wrong: string[] = [];
+    for (const file of modules) {
+      const layer = layerOf(file);
+      for (const target of importsOf(read(file))) {
+        if (!target.startsWith('.')) continue;
+        const other = layerOf(resolve(dirname(file), target));
+        if (layer === '.' || other === layer) continue;
+        if (!MAY_IMPORT[layer]?.includes(other)) wrong.push(`${shown(file)} imports ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(modules.length).toBeGreaterThan(40);
+  });
+
+  it('lead to files that are there, so that none was misread', () => {
+    const targets = modules.flatMap((file) =>
+      importsOf(read(file))
+        .filter((target) => target.startsWith('.'))
+        .map((target) => resolve(dirname(file), target).replace(/\.js$/, '.ts')),
+    );
+    expect(targets.filter((target) => !modules.includes(target))).toEqual([]);
+    expect(targets.length).toBeGreaterThan(100);
+  });
+
+  it('of the model are zod alone, and nothing of Node where a browser may run it', () => {
+    const wrong: string[] = [];
+    for (const file of modules) {
+      const layer = layerOf(file);
+      for (const target of importsOf(read(file))) {
+        if (target.startsWith('.')) continue;
+        const refused =
+          (layer === 'model' && target !== 'zod') || (ANYWHERE.includes(layer) && target.startsWith('node:'));
+        if (refused) wrong.push(`${shown(file)} imports ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('know every folder', () => {
+    const folders = new Set(modules.map(layerOf).filter((layer) => layer !== '.'));
+    expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+  });
+});
+
+describe('files of src', () => {
+  it('say in a first line what they own', () => {
+    expect(modules.filter((file) => !read(file).startsWith('/**')).map(shown)).toEqual([]);
+  });
+
+  it('have named exports only', () => {
+    const wrong = modules.filter((file) => /^export (default\b|\{[^}]*\bas default\b)/m.test(read(file)));
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  it('have at most 400 lines', () => {
+    const long = modules
+      .map((file) => ({ file: shown(file), lines: read(file).trimEnd().split('\n').length }))
+      .filter(({ lines }) => lines > 400);
+    expect(long).toEqual([]);
+  });
+});
+
+describe('statements', () => {
+  it('name the tenant, unless they rightly cross tenants', () => {
+    const files = [...filesIn(join(src, 'store')), ...filesIn(join(src, 'service'))];
+    expect(
+      files.flatMap((file) => unnamedStatements(read(file)).map((one) => `${shown(file)}: ${one}`)),
+    ).toEqual([]);
+    const all = files.flatMap((file) => statementsOf(read(file)));
+    expect(all.filter(({ touches }) => touches).length).toBeGreaterThan(40);
+  });
+
+  it('would be found if they did not', () => {
+    const source = [
+      'const a = sql`SELECT * FROM cards WHERE card_id = #{id}`;',
+      'const b = sql`SELECT * FROM cards WHERE tenant_id = #{tenant} AND x IN (#{join(xs.map((x) => sql`#{x}`), ", ")})`;',
+      'const c = acrossTenants`SELECT * FROM tenants`;',
+      'const d = sql`c.erased_at IS NULL`;',
+      'const where = (tenant: string) => sql`tenant_id = #{tenant}`;',
+      'const e = sql`DELETE FROM cards WHERE #{where(tenant)}`;',
+      'const f = sql`UPDATE cards SET x = #{`y#{id}`} WHERE #{d}`;',
+    ]
+      .join('\n')
+      .replaceAll('#', '$');
+    expect(unnamedStatements(source)).toEqual(['line 1', 'line 7']);
+    expect(statementsOf(source).map(({ line }) => line)).toEqual([1, 2, 2, 3, 4, 5, 6, 7]);
+  });
+});
+
+describe('error codes', () => {
+  it('are in docs/errors.md with their status, and nothing else is', () => {
+    const rows = [
+      ...read(join(root, 'docs/errors.md')).matchAll(/^\| `([A-Z_]+)` \| (\d+) \| (.+?) \| (.+?) \|$/gm),
+    ];
+    const documented = rows.map(([, code, status]) => `${code} ${status}`);
+    const coded = Object.entries(errorCodes).map(([code, { status }]) => `${code} ${status}`);
+    expect([...documented].sort()).toEqual([...coded].sort());
+  });
+
+  it('are each used', () => {
+    const text = modules
+      .filter((file) => shown(file) !== 'src/model/errors.ts')
+      .map(read)
+      .join('\n');
+    expect(Object.keys(errorCodes).filter((code) => !text.includes(`'${code}'`))).toEqual([]);
+  });
+});
+
+describe('SPEC.md', () => {
+  const file = join(root, 'SPEC.md');
+  // A rule is a line that begins with its id, in a list, a table, a heading or in bold.
+  const ids = existsSync(file)
+    ? [...read(file).matchAll(/^[\s|>#*-]*\**`?([A-Z][A-Z0-9]*-\d+)\b/gm)].map((match) => match[1]!)
+    : [];
+  const titlesIn = (folder: string): string[] =>
+    filesIn(join(root, 'test', folder), '.test.ts').flatMap((one) =>
+      [...read(one).matchAll(/\b(?:it|test)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)].map(
+        (match) => match[2]!,
+      ),
+    );
+  const idsOf = (title: string): string[] => {
+    const head = /^(?:[A-Z][A-Z0-9]*-\d+(?:,\s*|\s+|$))+/.exec(title)?.[0] ?? '';
+    return [...head.matchAll(/[A-Z][A-Z0-9]*-\d+/g)].map(([id]) => id);
+  };
+
+  it.skipIf(!existsSync(file))('has ids, and each once', () => {
+    expect(ids.length).toBeGreaterThan(0);
+    expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
+  });
+
+  it.skipIf(!existsSync(file))('knows the id that every title of the conformance suites begins with', () => {
+    const titles = titlesIn('conformance');
+    expect(titles.length).toBeGreaterThan(0);
+    const wrong = titles.filter((title) => {
+      const named = idsOf(title);
+      return named.length === 0 || named.some((id) => !ids.includes(id));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it.skipIf(!existsSync(file))('has no rule without a test', () => {
+    const folders = ['unit', 'conformance', 'property', 'contract', 'fault', 'web'];
+    const tested = new Set(folders.flatMap(titlesIn).flatMap(idsOf));
+    expect(ids.filter((id) => !tested.has(id))).toEqual([]);
+  });
+});
