@@ -61,7 +61,8 @@ export function lossyNumber(text: string): string | undefined {
       .replace(/^0+/, '');
     if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(digits))) return token;
     if (/^-?\d+$/.test(token)) {
-      if (BigInt(token) !== BigInt(value)) return token;
+      // What JavaScript itself writes for a double is that double, even where its zeros stand for other digits.
+      if (BigInt(token) !== BigInt(value) && token !== String(value)) return token;
     } else if (digits.replace(/0+$/, '').length > 17) return token;
   }
   return undefined;
