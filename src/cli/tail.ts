@@ -5,16 +5,21 @@ import { type Settings, withApi } from './settings.js';
 const color = (code: number, text: string): string =>
   process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text;
 
+/** What others wrote must neither break the line nor command the terminal. */
+const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+
 /** A packet on one line: when, where in the stream, what, about what. */
 export function describeEvent(packet: Packet): string {
   const time = packet.recorded_at.slice(11, 23);
-  const head = `${color(90, `${time} #${packet.seq}`)} ${color(packet.packet_type.startsWith('cairn.') ? 36 : 32, packet.packet_type)}`;
+  const head = `${color(90, `${time} #${packet.seq}`)} ${color(packet.packet_type.startsWith('cairn.') ? 36 : 32, plain(packet.packet_type))}`;
   if (packet.erased) return `${head} ${color(90, '(erased)')}`;
   const { entity, actor, ...facts } = packet.payload ?? {};
-  const about = isEntity(entity) ? ` ${entity.type} ${entity.id}` : '';
-  const by = isActor(actor) ? color(90, ` by ${actor.agent_id}`) : '';
-  const tags = packet.tags?.length ? color(33, ` [${packet.tags.join(', ')}]`) : '';
-  const rest = Object.keys(facts).length > 0 ? ` ${shorten(JSON.stringify(facts))}` : '';
+  const about = isEntity(entity) ? plain(` ${entity.type} ${entity.id}`) : '';
+  const by = isActor(actor) ? color(90, plain(` by ${actor.agent_id}`)) : '';
+  const tags = packet.tags?.length ? color(33, plain(` [${packet.tags.join(', ')}]`)) : '';
+  const rest = Object.keys(facts).length > 0 ? ` ${plain(shorten(JSON.stringify(facts)))}` : '';
   return `${head}${about}${tags}${rest}${by}`;
 }
 
