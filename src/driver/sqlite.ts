@@ -58,8 +58,16 @@ export async function openSqlite(file: string, options: DriverOptions): Promise<
     const reader = await SqliteConnection.open(path);
     return new SqliteDriver(path, writer, reader, options);
   } catch (error) {
-    if (!(error instanceof DriverError)) throw error;
-    throw toCairnError(new DriverError(error.kind, `${path}: ${error.message}`, error));
+    // A folder that cannot be made, a file that cannot be read or is something else: said with its name.
+    const known = error instanceof DriverError && error.kind !== 'failed';
+    if (known) throw toCairnError(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CairnError(
+      'STORAGE_FAILED',
+      `the database ${path} cannot be opened: ${reason}`,
+      undefined,
+      error,
+    );
   }
 }
 
