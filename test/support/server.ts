@@ -21,9 +21,18 @@ export interface ServerProcess {
   end(signal: NodeJS.Signals): Promise<Exit>;
 }
 
-export async function startServer(options: { database: string; port?: number }): Promise<ServerProcess> {
-  const args = ['bin/cairn.js', 'serve', '--port', String(options.port ?? 0), '--database', options.database];
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+export interface ServerOptions {
+  readonly database: string;
+  readonly port?: number;
+  /** A command that runs the command behind it. */
+  readonly under?: readonly string[];
+}
+
+export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+  const { database, port = 0, under = [] } = options;
+  const serve = ['bin/cairn.js', 'serve', '--port', String(port), '--database', database];
+  const [command, ...args] = [...under, process.execPath, ...serve] as [string, ...string[]];
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let log = '';
   child.stderr.on('data', (chunk) => (log = (log + String(chunk)).slice(-20_000)));

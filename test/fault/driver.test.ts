@@ -1,0 +1,214 @@
+/** Faults inside a write: nothing is half written, and nobody who shares the commit suffers. */
+import { describe, expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import { type Driver, DriverError } from '#cairn/driver/driver.js';
+import { openPostgres } from '#cairn/driver/postgres.js';
+import { openSqlite } from '#cairn/driver/sqlite.js';
+import { Store } from '#cairn/service/open.js';
+import { packetJournal } from '#cairn/store/packets.js';
+import { illnesses } from '../support/audit.js';
+import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/faulty-driver.js';
+import { freshDatabase, refusalOf, targetNames } from '../support/targets.js';
+
+const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));
+const admin = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
+
+interface Opened {
+  readonly database: string;
+  readonly store: Store;
+  readonly cairn: Api;
+  /** Strikes the next write, and only that. */
+  readonly inWrite: Fault;
+  /** Strikes in the statements that number the events. */
+  readonly inJournal: Fault;
+  strikeNext(): void;
+  close(): Promise<void>;
+}
+
+async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
+  const { database, drop } = await freshDatabase(kind);
+  const inWrite = noFault();
+  const inJournal = noFault();
+  const journal = faultyJournal(
+    packetJournal(() => Date.now()),
+    inJournal,
+  );
+  const real: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal });
+  let next = false;
+  const driver = new FaultyDriver(real, () => {
+    if (!next) return undefined;
+    next = false;
+    return inWrite;
+  });
+  const store = await Store.on(driver, { sweep_every_ms: 0 });
+  return {
+    database,
+    store,
+    cairn: store.api(admin),
+    inWrite,
+    inJournal,
+    strikeNext: () => {
+      next = true;
+    },
+    close: async () => {
+      await store.close();
+      expect(await illnesses(database)).toEqual([]);
+      await drop();
+    },
+  };
+}
+
+/** All that a failed write could have changed; without its siblings, which were rightly written. */
+async function stateOf(cairn: Api): Promise<unknown> {
+  const { boxes } = await cairn.boxes.list({});
+  const entries = await Promise.all(boxes.map(({ box_id }) => cairn.boxes.load({ box_id })));
+  const { cards } = await cairn.cards.list({ limit: 500 });
+  const siblings = new Set(
+    cards.filter(({ content }) => content === 'sibling').map(({ card_id }) => card_id),
+  );
+  const { packets } = await cairn.packets.list({ limit: 500 });
+  return {
+    entries,
+    cards: cards.filter(({ card_id }) => !siblings.has(card_id)),
+    packets: packets
+      .filter((one) => one.packet_type !== 'sibling')
+      .filter((one) => !siblings.has((one.payload?.entity as { id: string } | undefined)?.id ?? ''))
+      .map(({ packet_id }) => packet_id),
+  };
+}
+
+/** Writes of several statements each. */
+function writesOn(cairn: Api, box_id: string, card_ids: string[]) {
+  const key = () => ({ idempotency_key: `key-${Math.random()}` });
+  return {
+    append: () => cairn.boxes.append({ box_id, card_ids }),
+    'append under a key': () => cairn.boxes.append({ box_id, card_ids }, key()),
+    save: () => cairn.boxes.save({ box_id, card_ids: [...card_ids].reverse() }),
+    'save of a new box': () => cairn.boxes.save({ box_id: `new-${Math.random()}`, card_ids }),
+    'batch of cards': () =>
+      cairn.cards.add_batch({
+        atomic: true,
+        cards: [
+          { content: 1, subject_ids: ['s'] },
+          { content: 2, derived_from: [card_ids[0]!] },
+        ],
+      }),
+    'batch of packets': () =>
+      cairn.packets.write_batch({
+        packets: [1, 2, 3].map((n) => ({
+          packet_id: crypto.randomUUID(),
+          packet_type: 'p',
+          payload: { n },
+          tags: ['t'],
+        })),
+      }),
+    seal: () => cairn.boxes.seal({ box_id }),
+  };
+}
+
+describe.each(kinds)('a statement that fails on %s', (kind) => {
+  it.each([
+    { among: false, when: 'after' },
+    { among: true, when: 'before' },
+  ] as const)(
+    'leaves nothing half written, whichever statement it is (in a group: $among, $when it ran)',
+    async ({ among, when }) => {
+      const opened = await open(kind);
+      const { cairn, inWrite } = opened;
+      const cards = await Promise.all([1, 2, 3].map((n) => cairn.cards.add({ content: n })));
+      const card_ids = cards.map(({ card_id }) => card_id);
+      const { box_id } = await cairn.boxes.create({ card_ids: [card_ids[0]!] });
+      let struck = 0;
+      for (const [name, write] of Object.entries(writesOn(cairn, box_id, card_ids))) {
+        for (let at = 1; ; at++) {
+          const before = await stateOf(cairn);
+          Object.assign(inWrite, noFault(), { at, when });
+          // Siblings before and behind share its commit.
+          const first = among ? cairn.packets.write({ packet_type: 'sibling', payload: {} }) : undefined;
+          opened.strikeNext();
+          const hit = write().then(
+            () => undefined,
+            (error: Error) => error,
+          );
+          const last = among ? cairn.cards.add({ content: 'sibling' }) : undefined;
+          const failure = await hit;
+          const packet = await first;
+          const card = await last;
+          if (!failure) {
+            expect(inWrite.seen, `${name} has several statements`).toBeGreaterThan(1);
+            break;
+          }
+          struck++;
+          expect(failure.message, name).toBe('injected');
+          expect(await stateOf(cairn), `${name}, statement ${at}`).toEqual(before);
+          if (packet) await cairn.packets.get({ packet_id: packet.packet_id });
+          if (card) await cairn.cards.get({ card_id: card.card_id });
+        }
+      }
+      expect(struck).toBeGreaterThan(25);
+      await opened.close();
+    },
+  );
+
+  it('is tried again when that can help: a conflict or a lost connection once, and the write is done once', async () => {
+    const opened = await open(kind);
+    const { cairn, inWrite } = opened;
+    const { card_id } = await cairn.cards.add({ content: 'x' });
+    for (const kindOfError of ['conflict', 'connection'] as const) {
+      const { box_id } = await cairn.boxes.create({});
+      Object.assign(inWrite, noFault(), { at: 3, error: () => new DriverError(kindOfError, 'injected') });
+      opened.strikeNext();
+      const [answer] = await Promise.all([
+        cairn.boxes.append({ box_id, card_ids: [card_id] }),
+        cairn.packets.write({ packet_type: 'sibling', payload: {} }),
+      ]);
+      expect(answer).toMatchObject({ appended: [card_id], revision: 2 });
+      expect(inWrite.seen).toBeGreaterThan(3);
+    }
+    const { total } = await cairn.packets.list({ packet_type: 'cairn.box.appended' });
+    expect(total).toBe(2);
+    await opened.close();
+  });
+
+  it('is told by a stable code when it fails for good', async () => {
+    const opened = await open(kind);
+    const { cairn, inWrite } = opened;
+    const codes = { full: 'STORAGE_FULL', failed: 'STORAGE_FAILED', busy: 'OVERLOADED' } as const;
+    for (const [kindOfError, code] of Object.entries(codes)) {
+      const error = () => new DriverError(kindOfError as keyof typeof codes, 'injected');
+      Object.assign(inWrite, noFault(), { at: 1, again: true, error });
+      opened.strikeNext();
+      const [refusal] = await Promise.all([
+        refusalOf(cairn.cards.add({ card_id: 'never', content: 1 })),
+        cairn.packets.write({ packet_type: 'sibling', payload: {} }),
+      ]);
+      expect(refusal).toMatchObject({ code });
+      expect(await refusalOf(cairn.cards.get({ card_id: 'never' }))).toMatchObject({
+        code: 'CARD_NOT_FOUND',
+      });
+    }
+    expect((await cairn.packets.list({ packet_type: 'sibling' })).total).toBe(3);
+    await opened.close();
+  });
+
+  it('in the journal fails every write of the group, or is survived by running them one by one', async () => {
+    const opened = await open(kind);
+    const { cairn, inJournal } = opened;
+    const add = (n: number) => cairn.cards.add({ card_id: `card-${n}`, content: n, subject_ids: ['s'] });
+    for (const at of [1, 2]) {
+      // Once: the group is run again, write by write.
+      Object.assign(inJournal, noFault(), { at });
+      const base = at * 100;
+      await Promise.all([1, 2, 3].map((n) => add(base + n)));
+      // Every time: all of them fail, and nothing stays.
+      Object.assign(inJournal, noFault(), { at, again: true });
+      const before = await stateOf(cairn);
+      for (const result of await Promise.allSettled([4, 5].map((n) => add(base + n))))
+        expect(result).toMatchObject({ status: 'rejected', reason: { message: 'injected' } });
+      Object.assign(inJournal, noFault());
+      expect(await stateOf(cairn)).toEqual(before);
+      expect((await add(base + 4)).content).toBe(base + 4);
+    }
+    await opened.close();
+  });
+});

@@ -1,0 +1,89 @@
+/** A real driver with faults, wrapped from outside: the nth statement of chosen writes fails, or the journal does. */
+import type { Driver, Journal, Query, Tx } from '#cairn/driver/driver.js';
+import type { Sql } from '#cairn/driver/sql.js';
+
+/** Where the next fault strikes. Statements of all writes that the fault is meant for are counted together. */
+export interface Fault {
+  /** Which statement fails, from 1; 0 for none. */
+  at: number;
+  /** Before the statement is run, or after it. */
+  when: 'before' | 'after';
+  error: () => Error;
+  /** Strikes again when the write is run again. */
+  again: boolean;
+  /** How many statements were run since the fault was set. */
+  seen: number;
+}
+
+export const noFault = (): Fault => ({
+  at: 0,
+  when: 'before',
+  error: () => new Error('injected'),
+  again: false,
+  seen: 0,
+});
+
+async function strike<T>(fault: Fault, statement: () => Promise<T>): Promise<T> {
+  const hit = ++fault.seen === fault.at;
+  if (hit && fault.again) fault.seen = 0;
+  if (hit && fault.when === 'before') throw fault.error();
+  const result = await statement();
+  if (hit) throw fault.error();
+  return result;
+}
+
+function faultyTx(tx: Tx, fault: Fault): Tx {
+  return {
+    all: <R>(query: Sql) => strike(fault, () => tx.all<R>(query)),
+    get: <R>(query: Sql) => strike(fault, () => tx.get<R>(query)),
+    run: (query) => strike(fault, () => tx.run(query)),
+    returning: <R>(query: Sql) => strike(fault, () => tx.returning<R>(query)),
+    insert: (table, rows) => strike(fault, () => tx.insert(table, rows)),
+    get journalled() {
+      return tx.journalled;
+    },
+    journal: (entry) => tx.journal(entry),
+  };
+}
+
+export class FaultyDriver implements Driver {
+  readonly #driver: Driver;
+  readonly #faultOf: (tenant: string) => Fault | undefined;
+
+  /** `faultOf` is asked when a write comes, so that a test can choose which one is hit. */
+  constructor(driver: Driver, faultOf: (tenant: string) => Fault | undefined) {
+    this.#driver = driver;
+    this.#faultOf = faultOf;
+  }
+
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const fault = this.#faultOf(tenant);
+    if (!fault) return this.#driver.write(tenant, work);
+    return this.#driver.write(tenant, (tx) => work(faultyTx(tx, fault)));
+  }
+
+  get dialect() {
+    return this.#driver.dialect;
+  }
+  get location() {
+    return this.#driver.location;
+  }
+  now = () => this.#driver.now();
+  at = (tenant: string): Query => this.#driver.at(tenant);
+  snapshot = <T>(tenant: string, read: (query: Query) => Promise<T>) => this.#driver.snapshot(tenant, read);
+  long = <R>(tenant: string, query: Sql) => this.#driver.long<R>(tenant, query);
+  system = <T>(work: (tx: Tx) => Promise<T>) => this.#driver.system(work);
+  onCommit = (listener: (tenant: string | undefined) => void) => this.#driver.onCommit(listener);
+  migrate = () => this.#driver.migrate();
+  integrity = () => this.#driver.integrity();
+  figures = () => this.#driver.figures();
+  close = () => this.#driver.close();
+}
+
+/** A journal whose statements fail: the last ones before COMMIT, which no write sees. */
+export function faultyJournal(journal: Journal, fault: Fault): Journal {
+  return {
+    append: (tx, tenant, entries) => journal.append(faultyTx(tx, fault), tenant, entries),
+    landed: (tx, tenant, entries) => journal.landed(tx, tenant, entries),
+  };
+}
