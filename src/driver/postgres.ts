@@ -33,7 +33,7 @@ import {
   statementsOf,
 } from './migrate.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
-import { compile, type Param, type Sql } from './sql.js';
+import { acrossTenants, compile, type Param, type Sql } from './sql.js';
 
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -390,14 +390,14 @@ class PostgresDriver implements Driver {
   }
 
   async integrity(): Promise<string[]> {
-    const rows = await this.snapshot('', async () => {
-      const { rows } = await this.#pool.query<{ relname: string }>(
-        `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-         WHERE n.nspname = 'public' AND relname = ANY($1) AND NOT (relrowsecurity AND relforcerowsecurity)`,
-        [migrations.flatMap(({ protect }) => protect)],
-      );
-      return rows;
-    });
+    const protectedTables = migrations.flatMap(({ protect }) => protect);
+    const rows = await this.snapshot('', (query) =>
+      query.all<{ relname: string }>(
+        acrossTenants`SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = 'public' AND relname = ANY(${protectedTables})
+            AND NOT (relrowsecurity AND relforcerowsecurity)`,
+      ),
+    );
     return rows.map(({ relname }) => `row-level security is off on table ${relname}`);
   }
 
