@@ -62,6 +62,8 @@ export interface GroupHost {
   /** Begins a transaction; throws a DriverError when it cannot. */
   begin(tenant: string): Promise<Channel>;
   committed(tenants: Iterable<string>): void;
+  /** The database stayed away for as long as a write waits for it: those behind would wait the same time in vain. */
+  unreachable?(error: unknown): void;
 }
 
 /** Runs a group to its end: every write is resolved or rejected when this returns. */
@@ -159,7 +161,12 @@ async function runAgain(
     return;
   }
   const hopeless = error.kind === 'full' || error.kind === 'failed' || error.kind === 'busy';
-  if (attempt >= ATTEMPTS || (hopeless && group.length === 1)) return rejectAll(group, toCairnError(error));
+  if (attempt >= ATTEMPTS || (hopeless && group.length === 1)) {
+    const refusal = toCairnError(error);
+    rejectAll(group, refusal);
+    if (error.kind === 'connection') host.unreachable?.(refusal);
+    return;
+  }
   if (error.kind === 'connection') {
     await sleep(Math.min(1000, 25 * 2 ** attempt) * (0.5 + Math.random()));
     return commitGroup(host, group, attempt + 1);

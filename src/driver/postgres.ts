@@ -255,6 +255,9 @@ class PostgresDriver implements Driver {
           committed: (tenants) => {
             for (const one of tenants) this.#tell(one);
           },
+          unreachable: (error) => {
+            for (const write of queue.splice(0)) write.reject(error);
+          },
         },
         group,
       );
