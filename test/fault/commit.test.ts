@@ -1,0 +1,95 @@
+/** The connection to PostgreSQL is lost exactly at COMMIT: what was written is learned, never guessed. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Cairn, openCairn } from '#cairn/index.js';
+import { audit, illnesses, survey } from '../support/audit.js';
+import { Ledger } from '../support/load.js';
+import { type Cut, PostgresProxy } from '../support/postgres-proxy.js';
+import { sleep, within } from '../support/server.js';
+import { freshDatabase, refusalOf, targetNames } from '../support/targets.js';
+
+const ROUNDS = 5;
+
+describe.runIf(targetNames().includes('postgres'))('a connection lost at COMMIT', () => {
+  let real: { database: string; drop(): Promise<void> };
+  let proxy: PostgresProxy;
+  let cairn: Cairn;
+  const ledger = new Ledger();
+
+  beforeAll(async () => {
+    real = await freshDatabase('postgres');
+    proxy = await PostgresProxy.before(real.database);
+    cairn = await openCairn({ database: proxy.url, sweep_every_ms: 0 });
+    await cairn.boxes.create({ box_id: 'box' });
+  });
+
+  afterAll(async () => {
+    await cairn.close();
+    await proxy.close();
+    expect(audit(await survey(real.database), ledger)).toEqual([]);
+    expect(await illnesses(real.database)).toEqual([]);
+    await real.drop();
+  });
+
+  /** A card, its append and a packet, by ids that the store makes: doubled, they would show. */
+  async function write(mark: string): Promise<void> {
+    const card = await ledger.ask(`${mark}/card`, 'card', () =>
+      cairn.cards.add({ content: { mark: `${mark}/card` } }),
+    );
+    const card_ids = [card!.card_id];
+    await ledger.ask(card_ids[0]!, 'append', () => cairn.boxes.append({ box_id: 'box', card_ids }), 'box');
+    await ledger.ask(`${mark}/packet`, 'packet', () =>
+      cairn.packets.write({ packet_type: 'load', payload: { mark: `${mark}/packet` } }),
+    );
+  }
+
+  it.each<Cut>(['before', 'forwarded', 'answered', 'delayed'])(
+    'cut %s: the write succeeds, exactly once, alone and in a group',
+    async (cut) => {
+      const before = proxy.cuts;
+      for (let round = 0; round < ROUNDS; round++) {
+        proxy.arm(cut);
+        await within(30_000, write(`${cut}/${round}`), 'the write');
+        proxy.arm(cut);
+        // Some wait in the queue while the group before them is cut and looked up.
+        const many = Array.from({ length: 20 }, async (_, i) => {
+          await sleep(i % 4);
+          await write(`${cut}/${round}/${i}`);
+        });
+        await within(30_000, Promise.all(many), 'the group');
+      }
+      expect(proxy.cuts - before).toBe(2 * ROUNDS);
+      expect([...ledger.refusals]).toEqual([]);
+    },
+  );
+
+  it('a refusal in a group that is cut stays a refusal, and its siblings are written', async () => {
+    proxy.arm('forwarded');
+    const mark = 'sibling';
+    const [refusal] = await Promise.all([
+      refusalOf(cairn.boxes.append({ box_id: 'box', card_ids: ['no such card'] })),
+      ledger.ask(mark, 'packet', () => cairn.packets.write({ packet_type: 'load', payload: { mark } })),
+    ]);
+    expect(refusal.code).toBe('UNKNOWN_CARD');
+    expect(ledger.steps.get(mark)).toMatchObject({ acknowledged: true });
+  });
+
+  it('when the outcome cannot be learned it is said so; the same key asked again is done once', async () => {
+    const cut = proxy.cuts;
+    proxy.onCut = () => {
+      proxy.away = true;
+    };
+    proxy.arm('before');
+    const packet = { packet_type: 'load', payload: { mark: 'unknown' } };
+    const key = { idempotency_key: 'unknown' };
+    const ask = () => cairn.packets.write(packet, key);
+    expect(await within(60_000, refusalOf(ask()), 'the refusal')).toMatchObject({
+      code: 'COMMIT_UNKNOWN',
+      status: 503,
+    });
+    proxy.onCut = () => undefined;
+    proxy.away = false;
+    await ledger.ask('unknown', 'packet', ask);
+    expect(await ask()).toMatchObject({ status: 'ok' });
+    expect(proxy.cuts).toBe(cut + 1);
+  });
+});
