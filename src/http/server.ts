@@ -1,5 +1,5 @@
 /** The HTTP server: a loop over the table of operations, on an Api; plus health, metrics and the reference page. */
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
 import { openapi } from '../contract/openapi.js';
@@ -69,6 +69,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   app.addHook('onSend', async (_request, reply) => {
     if (stopping.signal.aborted) reply.header('connection', 'close');
   });
+  const silent = connectionsWithoutRequest(app);
   for (const operation of allOperations) addRoute(app, host, operation, metrics, stopping.signal);
   addPages(app, host, options.version, metrics);
   return {
@@ -80,11 +81,23 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     },
     close: async () => {
       stopping.abort();
-      // Whoever sent half a request, or does not take its answer, must not keep the server from ending.
+      for (const socket of silent) socket.destroy();
+      // Whoever sent half a body, or does not take its answer, must not keep the server from ending.
       const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
       await app.close().finally(() => clearTimeout(timer));
     },
   };
+}
+
+/** Connections on which no request came yet. Clients open them ahead of need; Node does not count them as idle. */
+function connectionsWithoutRequest(app: FastifyInstance): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  app.server.on('request', ({ socket }: { socket: Socket }) => silent.delete(socket));
+  return silent;
 }
 
 declare module 'fastify' {
