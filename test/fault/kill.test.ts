@@ -103,8 +103,10 @@ it('SIGTERM under load: ends with 0, and what was answered is answered whole and
     const agent = new Agent({ keepAlive: true });
     const follower = connectCairn({ url: server.url });
     const streaming = new Follower(follower);
-    // One who sends half a request, and one who sends nothing: neither may keep the server from ending.
-    const strangers = round === 0 ? ['', 'POST /api/v1/memory/packet HTTP/1.1\r\nHost: localhost\r\n'] : [];
+    // One who sends nothing, and those who send half a request: none of them may keep the server from ending.
+    const head = 'POST /api/v1/memory/packet HTTP/1.1\r\nHost: localhost\r\n';
+    const body = `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+    const strangers = round === 0 ? ['', head, body] : ['', head];
     const sockets = strangers.map((text) => {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined);
       socket.write(text);
