@@ -50,6 +50,12 @@ Examples:
         .default(1024 * 1024)
         .argParser(wholeNumber(1024, 2 ** 30)),
     )
+    .addOption(
+      new Option('--pool-size <number>', 'connections to PostgreSQL at most')
+        .env('CAIRN_POOL_SIZE')
+        .default(10)
+        .argParser(wholeNumber(2, 1000)),
+    )
     .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
     .action(runServer);
 
@@ -102,16 +108,18 @@ interface ServeFlags {
   readonly port: number;
   readonly maxBodyBytes: number;
   readonly maxCardBytes: number;
+  readonly poolSize: number;
 }
 
 async function runServer(flags: ServeFlags): Promise<void> {
-  const { database, host, port, maxBodyBytes, maxCardBytes } = flags;
+  const { database, host, port, maxBodyBytes, maxCardBytes, poolSize } = flags;
   const serving = await serve({
     database,
     host,
     port,
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
+    pool_size: poolSize,
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;

@@ -22,7 +22,7 @@ import {
   toCard,
 } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
-import { takeDeleteTime } from '../store/lifetime.js';
+import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call, Limits } from './runtime.js';
@@ -158,9 +158,9 @@ export async function add(call: Call, input: In<'add'>): Promise<Card> {
     work: async (tx, now) => {
       const { card, added } = await addCard(call, tx, prepared, now);
       if (added) {
-        tx.journal(
-          event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash: card.content_hash }),
-        );
+        // Keyed, as the hash of the card will be once it is erased: the event outlives the content.
+        const content_hash = keyedHash(call.meta.erasure_key, card.content_hash);
+        tx.journal(event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash }));
       }
       return card;
     },

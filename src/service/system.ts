@@ -24,7 +24,20 @@ export const auth = {
 
 export const keyHash = (secret: string): string => sha256(secret);
 
+/** Keys are the tenant's: a key that acts as one agent could otherwise make itself another's. */
+function refuseAgents(call: Call): void {
+  if (call.caller.agent_id === null) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `this key acts as agent ${call.caller.agent_id}, and keys are managed by the tenant`,
+    {
+      rule: 'key_agent',
+    },
+  );
+}
+
 async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey> {
+  refuseAgents(call);
   const secret = `cairn_${randomBytes(32).toString('base64url')}`;
   return change<CreatedKey>(call, {
     input,
@@ -59,10 +72,12 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
 
 export const keys = {
   create: createKey,
-  list: async (call: Call): Promise<{ keys: Key[] }> => ({
-    keys: await listKeys(call.driver.at(call.tenant), call.tenant),
-  }),
+  list: async (call: Call): Promise<{ keys: Key[] }> => {
+    refuseAgents(call);
+    return { keys: await listKeys(call.driver.at(call.tenant), call.tenant) };
+  },
   revoke: async (call: Call, input: KeyIn<'revoke'>): Promise<void> => {
+    refuseAgents(call);
     await change(call, {
       input,
       work: async (tx, now) => {

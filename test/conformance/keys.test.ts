@@ -127,4 +127,16 @@ onEveryTarget('keys', (test) => {
       expect(await ask(headers)).toEqual([401, 'UNAUTHORIZED']);
     }
   });
+
+  it('KEY-6 a key that acts as one agent does not manage keys', async () => {
+    const { as } = test();
+    const admin = await as({ tenant: 'key-5' });
+    const bound = await as({ tenant: 'key-5', agent: 'scout', role: 'admin' });
+    const { key_id } = await admin.keys.create({});
+    const before = await admin.keys.list();
+    for (const refused of [bound.keys.create({}), bound.keys.list(), bound.keys.revoke({ key_id })]) {
+      expect(await refusalOf(refused)).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+    }
+    expect(await admin.keys.list()).toEqual(before);
+  });
 });

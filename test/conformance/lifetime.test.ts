@@ -199,6 +199,14 @@ onEveryTarget('lifetime', (test) => {
     expect(left!.content_hash).not.toContain(content_hash);
   });
 
+  it('LIFE-5 the event of a card tells nothing of its content', async () => {
+    const cairn = await test().freshTenant();
+    const card = await cairn.cards.add({ content: 'yes', ttl_seconds: 60 });
+    const [added] = (await cairn.packets.list({ packet_type: 'cairn.card.added' })).packets;
+    expect(added!.payload!.content_hash).toMatch(/^keyed:[0-9a-f]{64}$/);
+    expect(JSON.stringify(added)).not.toContain(card.content_hash);
+  });
+
   it('LIFE-6 a sealed box keeps what expires or is deleted after its sealing', async () => {
     const cairn = await test().freshTenant();
     await addExpiring(cairn, 'a', 'b', 'c');
