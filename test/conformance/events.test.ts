@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { migrateStore } from '#cairn/maintain.js';
 import type { Packet } from '#cairn/model/packet.js';
+import { Store } from '#cairn/service/open.js';
 import { followToNow, followUntil, inFuture, latestSeq, latestToken } from '../support/stream.js';
-import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';
 
 const write = async (cairn: Api, packet_type: string, more: object = {}): Promise<string> =>
   (await cairn.packets.write({ packet_type, payload: {}, ...more })).packet_id;
@@ -188,6 +190,25 @@ onEveryTarget('events', (test) => {
       });
     }
     expect(await open(cairn, latest)).toEqual({ token: latest, packet: null });
+  });
+
+  it('EVENT-7 tokens of before a restore are refused', async () => {
+    const { database, drop } = await freshDatabase(test().target === 'postgres' ? 'postgres' : 'sqlite');
+    const admin = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
+    const before = await Store.open({ database, sweep_every_ms: 0 });
+    await write(before.api(admin), 'event');
+    const token = await latestToken(before.api(admin));
+    await before.close();
+    await migrateStore({ database, restored: true });
+    const after = await Store.open({ database, sweep_every_ms: 0 });
+    const latest = await latestToken(after.api(admin));
+    expect(await refusalOf(open(after.api(admin), token))).toMatchObject({
+      code: 'STREAM_RESET',
+      details: { latest },
+    });
+    expect(latest.split('.')[1]).toBe(token.split('.')[1]);
+    await after.close();
+    await drop();
   });
 
   it.each(['1', 'x', 'abc.1', '-1', '00000000000000000.1', ' '])(

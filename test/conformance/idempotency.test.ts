@@ -184,6 +184,15 @@ onEveryTarget('Idempotency-Key', (test) => {
     expect((await cairn.cards.list()).total).toBe(0);
   });
 
+  it('IDEM-6 an answer whose card was deleted since is as reading it', async () => {
+    const cairn = await test().freshTenant();
+    const add = () => cairn.cards.add({ content: 'x' }, { idempotency_key: 'k' });
+    const { card_id } = await add();
+    await cairn.cards.delete({ card_id });
+    expect(await refusalOf(add())).toMatchObject({ code: 'CARD_NOT_FOUND', status: 404 });
+    expect((await cairn.cards.list()).total).toBe(0);
+  });
+
   it('IDEM-6 the secret of a key is shown once, also with an Idempotency-Key', async () => {
     const cairn = await test().freshTenant();
     const options = { idempotency_key: 'k' };

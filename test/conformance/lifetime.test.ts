@@ -145,6 +145,9 @@ onEveryTarget('lifetime', (test) => {
     const late = await write({ lineage: { parent_ids: [parent] } });
     expect((await get({ packet_id: late })).lineage).toMatchObject({ generation: 2, root_packet_id: root });
     expect((await cairn.packets.list({ parent_id: parent })).total).toBe(2);
+    // It no longer says whom it was about.
+    const plain = await write({ subject_ids: [], lineage: { parent_ids: [parent] } });
+    expect((await get({ packet_id: plain })).subject_ids ?? []).toEqual([]);
   });
 
   it('LIFE-4 a sweep erases what has expired, says so, and appends one event', async () => {

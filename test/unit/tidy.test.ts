@@ -166,11 +166,14 @@ describe('SPEC.md', () => {
   const ids = existsSync(file)
     ? [...read(file).matchAll(/^[\s|>#*-]*\**`?([A-Z][A-Z0-9]*-\d+)\b/gm)].map((match) => match[1]!)
     : [];
+  // A title stands behind `it(`, `it.each(cases)(`, or the end of a table written in place: `])(`.
   const titlesIn = (folder: string): string[] =>
     filesIn(join(root, 'test', folder), '.test.ts').flatMap((one) =>
-      [...read(one).matchAll(/\b(?:it|test)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)].map(
-        (match) => match[2]!,
-      ),
+      [
+        ...read(one).matchAll(
+          /(?:\b(?:it|test)(?:\.\w+(?:\([^)]*\))?)*|\]\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g,
+        ),
+      ].map((match) => match[2]!),
     );
   const idsOf = (title: string): string[] => {
     const head = /^(?:[A-Z][A-Z0-9]*-\d+(?:,\s*|\s+|$))+/.exec(title)?.[0] ?? '';
