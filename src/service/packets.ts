@@ -96,7 +96,7 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
   }
   const packet_id = packet.packet_id ?? newId();
   const parents =
-    prepared.parents.length > 0 ? await findParents(tx, call.tenant, prepared.parents) : new Map();
+    prepared.parents.length > 0 ? await findParents(tx, call.tenant, prepared.parents, now) : new Map();
   const missing = prepared.parents.filter((id) => !parents.has(id));
   if (missing.length > 0) {
     throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {

@@ -205,6 +205,7 @@ export async function findParents(
   tx: Tx,
   tenant: string,
   ids: readonly string[],
+  now: number,
 ): Promise<Map<string, Parent>> {
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
@@ -212,8 +213,10 @@ export async function findParents(
     if (wanted.has(p.packet_id)) found.set(p.packet_id, p);
   const rest = ids.filter((id) => !found.has(id));
   if (rest.length === 0) return found;
+  // One that has expired still counts as a parent, but no longer says whom it was about, swept or not.
   const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
-    sql`SELECT packet_id, generation, root_packet_id, subject_ids FROM packet_store
+    sql`SELECT packet_id, generation, root_packet_id,
+          CASE WHEN expires_at <= ${now} THEN NULL ELSE subject_ids END AS subject_ids FROM packet_store
         WHERE tenant_id = ${tenant} AND packet_id = ANY(${rest})`,
   );
   for (const row of rows) {
