@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { connectCairn } from '#cairn/client/index.js';
 import { openTarget, refusalOf } from '../support/targets.js';
 
-it('a stream shows nothing more once its key is revoked', async () => {
+it('KEY-5 a stream shows nothing more once its key is revoked', async () => {
   const test = await openTarget('http');
   try {
     const { key, key_id } = await test.cairn.keys.create({ role: 'read' });
