@@ -1,6 +1,7 @@
 /** What the generated tests take from the contract: the table, and inputs that work, made of its examples. */
+import type { z } from 'zod';
 import type { Api } from '#cairn/contract/api.js';
-import { pathParameters } from '#cairn/contract/operation.js';
+import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 
 export type { Api } from '#cairn/contract/api.js';
@@ -78,4 +79,28 @@ export function inputWithEveryId(operation: NamedOperation, planted: Planted): R
     if (Object.hasOwn(planted, name)) input[name] = planted[name];
   }
   return input;
+}
+
+/** Values of every kind of JSON; those that a field does not take are its wrong types. */
+const KINDS: readonly unknown[] = [true, 12.5, -1, '', 'no\u0000', [], [[]], {}, { a: [] }, null];
+
+/** For each field that travels in the query or body, values that its schema does not take. */
+export function wrongValues(operation: NamedOperation): [string, unknown][] {
+  const inPath = pathParameters(operation.path);
+  const inQuery = restGoesTo(operation.method) === 'query';
+  const wrong: [string, unknown][] = [];
+  for (const [field, schema] of Object.entries(operation.input.shape)) {
+    if (inPath.includes(field)) continue;
+    // A query is text: what it says as a number or boolean is tried by the kinds that are text here.
+    const candidates = inQuery ? ['no\u0000', 'x'.repeat(600), '-7', '1.5', 'true'] : KINDS;
+    for (const value of candidates) {
+      const read = inQuery && /^-?[\d.]+$/.test(String(value)) ? Number(value) : value;
+      const asText = (schema as z.ZodType).safeParse(value).success;
+      if (!asText && !(schema as z.ZodType).safeParse(read).success) wrong.push([field, value]);
+    }
+  }
+  // A cursor has a code of its own.
+  return wrong.filter(
+    ([field, value]) => !(['cursor', 'after'].includes(field) && typeof value === 'string'),
+  );
 }
