@@ -6,6 +6,7 @@ import { requestOf, type Sent } from './http.js';
 
 interface Schema {
   readonly type?: string;
+  readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -75,33 +76,62 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** What fits a schema, more or less; strings are real ids as often as not. */
-function fitting(schema: Schema, known: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  if (schema.enum) return fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...schema.enum) }, json);
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => fitting(one, known)));
+/** JSON that fits wherever JSON does: long and strange, but allowed. */
+const tame: fc.Arbitrary<unknown> = fc.oneof(
+  fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' }),
+  fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.oneof(number, fc.string(), fc.boolean())),
+);
+
+const time = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
+
+/** What fits a schema nearly always, so that it gets past the checks of its form; strings are real ids where they can be. */
+function fitting(schema: Schema, planted: Planted): fc.Arbitrary<unknown> {
+  const mostly = (good: fc.Arbitrary<unknown>, bad: fc.Arbitrary<unknown>) =>
+    fc.oneof({ weight: 30, arbitrary: good }, { weight: 1, arbitrary: bad });
+  if (schema.enum) return mostly(fc.constantFrom(...schema.enum), json);
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => fitting(one, planted)));
   switch (schema.type) {
-    case 'string':
-      return fc.oneof({ weight: 3, arbitrary: known }, { weight: 2, arbitrary: text });
+    case 'string': {
+      if (schema.format === 'date-time')
+        return mostly(
+          time.map((one) => one.toISOString()),
+          text,
+        );
+      const ids = Object.values(planted).flat();
+      const uuids = ids.filter((id) => /^[\da-f-]{36}$/.test(String(id)));
+      const [known, fresh] =
+        schema.format === 'uuid'
+          ? [fc.constantFrom(...uuids), fc.uuid()]
+          : [fc.constantFrom(...ids), fc.string({ unit: 'grapheme', minLength: 1 })];
+      return mostly(fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: fresh }), text);
+    }
     case 'integer':
     case 'number': {
       const { minimum = 0, maximum = 1000 } = schema;
       const within = fc.integer({ min: Math.max(-1000, minimum), max: Math.min(1000, maximum) });
-      return fc.oneof({ weight: 3, arbitrary: within }, number);
+      return mostly(within, number);
     }
     case 'boolean':
       return fc.boolean();
     case 'array':
-      return fc.array(fitting(schema.items ?? {}, known), { maxLength: 5 });
+      return fc.array(fitting(schema.items ?? {}, planted), { maxLength: 5 });
     case 'object': {
       const { properties, required = [] } = schema;
-      if (!properties) return fc.dictionary(text, json, { maxKeys: 4 });
-      const members = Object.entries(properties).map(([name, one]) => [name, fitting(one, known)]);
+      if (!properties) {
+        const strange = fc.dictionary(text, json, { maxKeys: 4 });
+        return mostly(fc.dictionary(fc.string({ unit: 'grapheme' }), tame, { maxKeys: 4 }), strange);
+      }
+      const members = Object.entries(properties).map(([name, one]) => {
+        const fits = fitting(one, planted);
+        if (!Object.hasOwn(planted, name)) return [name, fits];
+        return [name, fc.oneof({ weight: 2, arbitrary: fc.constant(planted[name]) }, fits)];
+      });
       return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>, {
         requiredKeys: [...required],
       });
     }
     default:
-      return json;
+      return mostly(tame, json);
   }
 }
 
@@ -127,7 +157,7 @@ function mutated(input: Members, names: readonly string[]): fc.Arbitrary<Members
 }
 
 /** A path keeps its form whatever is in it: what cannot stand in a URL is encoded by whoever sends it. */
-function place(operation: NamedOperation, input: Members): Sent {
+function place(operation: NamedOperation, input: Members, tenant: string): Sent {
   const members: Members = {};
   for (const [name, value] of Object.entries(input)) {
     members[name] = typeof value === 'string' ? value.toWellFormed() : value;
@@ -138,7 +168,7 @@ function place(operation: NamedOperation, input: Members): Sent {
       typeof value === 'string' && value !== '' ? value : (JSON.stringify(value) ?? 'undefined');
     if (members[name] === '.' || members[name] === '..') members[name] = 'dots';
   }
-  const sent = requestOf(operation, members, 'default');
+  const sent = requestOf(operation, members, tenant);
   if (restGoesTo(operation.method) === 'query') return sent;
   // Escapes of half surrogates reach the server as such.
   const rest = Object.entries(input).filter(([name]) => !pathParameters(operation.path).includes(name));
@@ -166,13 +196,11 @@ const weird = (one: string): string =>
   one.toWellFormed().replace(/[^!-~]|#/gu, (char) => encodeURIComponent(char));
 
 /** Requests to one operation. `planted` gives it ids that lead somewhere. */
-export function requestsTo(operation: NamedOperation, planted: Planted): fc.Arbitrary<Sent> {
-  const ids = Object.values(planted).flat();
-  const known = fc.constantFrom(...ids);
+export function requestsTo(operation: NamedOperation, planted: Planted, tenant: string): fc.Arbitrary<Sent> {
   const schema = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' }) as Schema;
   const example = inputOf(operation, planted);
   const names = Object.keys(operation.input.shape);
-  const base = place(operation, example);
+  const base = place(operation, example, tenant);
   const headers = fc.oneof(
     { weight: 6, arbitrary: fc.constant({}) },
     fc
@@ -184,8 +212,11 @@ export function requestsTo(operation: NamedOperation, planted: Planted): fc.Arbi
     fc.constantFrom('nonsense', '0', 'ffffffffffffffff.1').map((id) => ({ 'last-event-id': id })),
   );
   const request = fc.oneof(
-    { weight: 4, arbitrary: fitting(schema, known).map((input) => place(operation, input as Members)) },
-    { weight: 4, arbitrary: mutated(example, names).map((input) => place(operation, input)) },
+    {
+      weight: 4,
+      arbitrary: fitting(schema, planted).map((input) => place(operation, input as Members, tenant)),
+    },
+    { weight: 4, arbitrary: mutated(example, names).map((input) => place(operation, input, tenant)) },
     {
       weight: 1,
       arbitrary: garbage.map(
