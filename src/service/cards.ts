@@ -174,9 +174,7 @@ export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  const prepared = await Promise.all(
-    input.cards.map((one, i) => inItem('cards', i, () => prepare(one, call.limits))),
-  );
+  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepare(one, call.limits)));
   const cards = await change<Card[]>(call, {
     input,
     work: async (tx, now) => {

@@ -1,11 +1,16 @@
 /** Batches: a refusal says which item it was. */
 import { CairnError } from '../model/errors.js';
 
-export async function inItem<T>(list: string, index: number, action: () => T | Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
+/** Runs an action on an item, at once or as a promise, whichever it is. */
+export function inItem<T>(list: string, index: number, action: () => T): T {
+  const named = (error: unknown): never => {
     if (!(error instanceof CairnError)) throw error;
     throw new CairnError(error.code, `${list}[${index}]: ${error.message}`, error.details);
+  };
+  try {
+    const result = action();
+    return result instanceof Promise ? (result.catch(named) as T) : result;
+  } catch (error) {
+    return named(error);
   }
 }

@@ -186,9 +186,7 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
 }
 
 export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
-  const prepared = await Promise.all(
-    input.packets.map((packet, i) => inItem('packets', i, () => prepare(packet, call.limits))),
-  );
+  const prepared = input.packets.map((packet, i) => inItem('packets', i, () => prepare(packet, call.limits)));
   return change(call, {
     input,
     work: async (tx, now) => {
