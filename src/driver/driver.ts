@@ -79,7 +79,16 @@ export interface DriverOptions {
 }
 
 /** Native errors, translated at the edge to what a caller can act on. */
-export type DriverErrorKind = 'busy' | 'conflict' | 'full' | 'failed' | 'connection';
+export type DriverErrorKind =
+  /** A lock was not to be had in time. */
+  | 'busy'
+  /** Others were in the way (a deadlock, say): run again, it may go through. */
+  | 'conflict'
+  /** A row was there already. If it was a race, running again finds the row; if not, it is a defect. */
+  | 'constraint'
+  | 'full'
+  | 'failed'
+  | 'connection';
 
 export class DriverError extends Error {
   readonly kind: DriverErrorKind;

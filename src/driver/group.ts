@@ -225,10 +225,13 @@ export function toCairnError(error: unknown): unknown {
       );
     case 'failed':
       return new CairnError('STORAGE_FAILED', `the storage failed: ${reason}`, undefined, error);
+    case 'constraint':
+      return error;
     case 'busy':
+    case 'conflict':
       return new CairnError(
         'OVERLOADED',
-        `the database stayed locked, nothing was written: ${reason}`,
+        `other writers stayed in the way, nothing was written: ${reason}`,
         undefined,
         error,
       );

@@ -30,7 +30,8 @@ export function translatePostgres(error: unknown): unknown {
   const message = (error instanceof Error && error.message) || String(code ?? error);
   if (isConnectionError(error)) return new DriverError('connection', message, error);
   switch (code) {
-    case '23505': // unique violation: two writers raced for one id
+    case '23505': // unique violation
+      return new DriverError('constraint', message, error);
     case '40P01': // deadlock
     case '40001': // serialization failure
     case '55P03': // lock not available

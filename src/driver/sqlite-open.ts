@@ -172,7 +172,7 @@ function translate(error: unknown): unknown {
     case 26: // NOTADB
       return new DriverError('failed', message, error);
     case 19: // CONSTRAINT
-      return new DriverError('conflict', message, error);
+      return new DriverError('constraint', message, error);
     default:
       return error;
   }
