@@ -7,20 +7,20 @@ const say = (message) => new Promise((resolve) => process.send(message, resolve)
 const word = () => new Promise((resolve) => process.once('message', resolve));
 const open = () => openCairn({ database, sweep_every_ms: 0 });
 
-/** A card, its append, a packet, in turn: each one write. */
+/** A card, its append, a packet, in turn: each one write, with no pause between them that others could use. */
 async function write(cairn) {
   let card_id;
   for (let n = 0; n < Number(count); n++) {
     const mark = `${name}/${n}`;
     if (n % 3 === 0) {
       ({ card_id } = await cairn.cards.add({ content: { mark } }));
-      await say({ wrote: 'card', mark });
+      process.send({ wrote: 'card', mark });
     } else if (n % 3 === 1) {
       await cairn.boxes.append({ box_id: 'shared', card_ids: [card_id] });
-      await say({ wrote: 'append', mark: card_id });
+      process.send({ wrote: 'append', mark: card_id });
     } else {
       await cairn.packets.write({ packet_type: 'load', payload: { mark } });
-      await say({ wrote: 'packet', mark });
+      process.send({ wrote: 'packet', mark });
     }
   }
 }
