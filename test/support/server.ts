@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const START_MS = 30_000;
@@ -21,6 +22,12 @@ export interface ServerProcess {
   end(signal: NodeJS.Signals): Promise<Exit>;
 }
 
+/** What still runs when the tests of a file are over, since one of them failed, ends with them. */
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export interface ServerOptions {
   readonly database: string;
   readonly port?: number;
@@ -36,7 +43,9 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   let out = '';
   let log = '';
   child.stderr.on('data', (chunk) => (log = (log + String(chunk)).slice(-20_000)));
+  running.add(child);
   const exited = exitOf(child);
+  exited.then(() => running.delete(child));
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the server did not start:\n${out}${log}`)), START_MS);
     child.stdout.on('data', (chunk) => {
