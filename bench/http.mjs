@@ -1,0 +1,65 @@
+// POST of a packet over 64 connections, against the HTTP library alone that checks the same body and echoes it.
+// Servers and load generator are processes of their own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { interleave } from './support/measure.mjs';
+
+const CONNECTIONS = 64;
+const PATH = '/api/v1/memory/packet';
+const script = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Starts a server and waits until it prints where it listens. */
+async function startServer(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
+    if (port !== undefined) {
+      child.stdout.resume();
+      return { port, stop: () => stop(child) };
+    }
+  }
+  throw new Error(`${args.join(' ')} did not start`);
+}
+
+async function stop(child) {
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
+
+/** Requests per second that a server answers. */
+async function load(port, seconds) {
+  const args = [script('support/load.mjs'), port, PATH, CONNECTIONS, seconds].map(String);
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error('the load generator failed');
+  return Number(output);
+}
+
+export async function http({ target, quick, report }) {
+  const database = await target.fresh();
+  const ours = await startServer([script('../bin/cairn.js'), 'serve', '--port', '0', '--database', database]);
+  const bare = await startServer([script('support/echo.mjs')]);
+  try {
+    const seconds = quick ? 1 : 3;
+    const { rate, ratio } = await interleave(
+      { ours: () => load(ours.port, seconds), bare: () => load(bare.port, seconds) },
+      quick ? 4 : 7,
+    );
+    report({
+      what: `POST ${PATH}, ${CONNECTIONS} connections`,
+      ours: rate('ours'),
+      bare: rate('bare'),
+      unit: '/s',
+      ratio: ratio('ours', 'bare'),
+      at_least: 0.4,
+    });
+  } finally {
+    await ours.stop();
+    await bare.stop();
+  }
+}

@@ -1,0 +1,8 @@
+// What is measured, by name, in the order of the table.
+import { growth } from './growth.mjs';
+import { http } from './http.mjs';
+import { reads } from './reads.mjs';
+import { row_security } from './row-security.mjs';
+import { appends, packets } from './writes.mjs';
+
+export const items = { appends, packets, growth, http, reads, row_security };
