@@ -21,10 +21,17 @@ export const sql = (parts: TemplateStringsArray, ...values: (Param | Sql)[]): Sq
 /** The same tag, for the few statements that rightly cross tenants. A test reads all others for `tenant_id`. */
 export const acrossTenants = sql;
 
+const rows = new Map<string, readonly string[]>();
+
 /** Puts fragments in a row. */
 export function join(fragments: readonly Sql[], separator: string): Sql {
-  if (fragments.length === 0) return new Sql([''], []);
-  const parts = ['', ...Array<string>(fragments.length - 1).fill(separator), ''];
+  // The same array for the same shape: it is what compiled text is remembered by.
+  const shape = `${fragments.length}${separator}`;
+  let parts = rows.get(shape);
+  if (!parts) {
+    const between = Array<string>(Math.max(0, fragments.length - 1)).fill(separator);
+    rows.set(shape, (parts = fragments.length === 0 ? [''] : ['', ...between, '']));
+  }
   return new Sql(parts, fragments);
 }
 
@@ -36,39 +43,56 @@ export interface Compiled {
   readonly params: readonly Param[];
 }
 
-const cache: Record<Dialect, WeakMap<readonly string[], string>> = {
-  sqlite: new WeakMap(),
-  postgres: new WeakMap(),
-};
+/** What a statement's templates compile to: found along the templates that it is put together from. */
+class Shape {
+  text: string | undefined;
+  readonly #next: WeakMap<readonly string[], Shape>[] = [];
 
-export function compile(query: Sql, dialect: Dialect): Compiled {
-  const values = query.values;
-  let nested = false;
-  for (let i = 0; i < values.length; i++) if (values[i] instanceof Sql) nested = true;
-  if (nested) {
-    const parts: string[] = [];
-    const params: Param[] = [];
-    flatten(query, parts, params);
-    return { text: render(parts, dialect), params };
+  /** The shape that has this template as well, at this place. */
+  with(parts: readonly string[], place: number): Shape {
+    const here = (this.#next[place] ??= new WeakMap());
+    let shape = here.get(parts);
+    if (!shape) here.set(parts, (shape = new Shape()));
+    return shape;
   }
-  let text = cache[dialect].get(query.parts);
-  if (text === undefined) {
-    text = render(query.parts, dialect);
-    cache[dialect].set(query.parts, text);
-  }
-  return { text, params: values as readonly Param[] };
 }
 
-function flatten(query: Sql, parts: string[], params: Param[]): void {
-  query.parts.forEach((part, i) => {
-    if (i === 0 && parts.length > 0) parts[parts.length - 1] += part;
-    else if (i > 0 && query.values[i - 1] instanceof Sql) parts[parts.length - 1] += part;
-    else parts.push(part);
-    if (i >= query.values.length) return;
-    const value = query.values[i] as Param | Sql;
-    if (value instanceof Sql) flatten(value, parts, params);
+const shapes: Record<Dialect, Shape> = { sqlite: new Shape(), postgres: new Shape() };
+
+export function compile(query: Sql, dialect: Dialect): Compiled {
+  let shape = shapes[dialect].with(query.parts, 0);
+  let params = query.values as readonly Param[];
+  if (query.values.some(isSql)) {
+    const flat: Param[] = [];
+    shape = walk(query, shape, flat);
+    params = flat;
+  }
+  shape.text ??= render(flatten(query), dialect);
+  return { text: shape.text, params };
+}
+
+const isSql = (value: Param | Sql): value is Sql => value instanceof Sql;
+
+/** Collects the parameters, and finds the shape by the fragments and where each stands among them. */
+function walk(query: Sql, start: Shape, params: Param[]): Shape {
+  let shape = start;
+  for (const value of query.values) {
+    if (isSql(value)) shape = walk(value, shape.with(value.parts, params.length), params);
     else params.push(value);
+  }
+  return shape;
+}
+
+/** The texts between the parameters, those of fragments included. */
+function flatten(query: Sql): string[] {
+  const texts = [query.parts[0]!];
+  query.values.forEach((value, i) => {
+    const [first, ...rest] = isSql(value) ? flatten(value) : ['', ''];
+    texts[texts.length - 1] += first!;
+    texts.push(...rest);
+    texts[texts.length - 1] += query.parts[i + 1]!;
   });
+  return texts;
 }
 
 function render(parts: readonly string[], dialect: Dialect): string {

@@ -133,10 +133,7 @@ export function toCard(tenant: string, row: CardRow): Card {
 
 export async function findCard(query: Query, tenant: string, card_id: string): Promise<CardRow | undefined> {
   return query.get<CardRow>(
-    sql`SELECT c.card_id, c.content, c.tool_calls, c.tool_call_id, c.metadata, c.author_id,
-          c.subject_ids, c.derived_from, c.content_hash, c.sent_hash, c.ttl_seconds, c.expires_at, c.created_at,
-          c.deleted_at, c.erased_at
-        FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ${card_id}`,
+    sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ${card_id}`,
   );
 }
 
