@@ -19,7 +19,9 @@ export interface Tx extends Query {
   run(query: Sql): Promise<number>;
   /** Runs a statement that changes rows and returns them. */
   returning<R>(query: Sql): Promise<R[]>;
-  /** Inserts rows given in the order of the table's columns. */
+  /** Runs a statement of which nothing is asked. It may still be under way: a failure shows by the commit. */
+  send(query: Sql): Promise<void>;
+  /** Inserts rows given in the order of the table's columns; in the same way. */
   insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
   /** What was journalled by this tenant's writes of the same commit so far, this one's included. */
   readonly journalled: readonly JournalEntry[];

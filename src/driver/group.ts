@@ -1,7 +1,8 @@
 /**
- * Group commit, for both databases: writes that wait at the same time run one after another in savepoints of one
- * transaction and share its commit. No outcome is told before the commit, refusals included, since a refusal may
- * rest on a sibling's row.
+ * Group commit, for both databases: writes that wait at the same time run one after another in one transaction and
+ * share its commit. No outcome is told before the commit, refusals included, since a refusal may rest on a sibling's
+ * row. A write that is refused has mostly changed nothing yet, so a group runs without savepoints first; if one of it
+ * has to be undone, all is rolled back and run again in savepoints, by which that one goes and the others stay.
  */
 import { CairnError } from '../model/errors.js';
 import { DriverError, type Journal, type JournalEntry, type Table, type Tx } from './driver.js';
@@ -23,8 +24,10 @@ export interface Write {
 export interface Channel {
   all<R>(query: Sql): Promise<R[]>;
   run(query: Sql): Promise<number>;
+  send(query: Sql): Promise<void>;
   insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
   savepoint(): Promise<void>;
+  /** Ends when all that was sent since the savepoint is known to have worked. */
   release(): Promise<void>;
   rollbackTo(): Promise<void>;
   commit(): Promise<void>;
@@ -38,6 +41,9 @@ export interface Channel {
   /** The last statements come: only the head row is still to be waited for, whose holder waits for nothing. */
   ending(): void;
 }
+
+/** Thrown when a write has to be undone and there is no savepoint to go back to. */
+class NeedsSavepoints extends Error {}
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
@@ -70,7 +76,10 @@ export interface GroupHost {
 export async function commitGroup(host: GroupHost, group: readonly Write[], attempt = 1): Promise<void> {
   let outcomes: readonly Outcome[];
   try {
-    outcomes = await runOnce(host, group);
+    outcomes = await runOnce(host, group, false).catch((error) => {
+      if (error instanceof NeedsSavepoints) return runOnce(host, group, true);
+      throw error;
+    });
   } catch (error) {
     const resolved = error instanceof CommitUnknown ? await resolveUnknown(host, error) : undefined;
     if (resolved === 'unknown') return rejectAll(group, unknownOutcome(error));
@@ -90,20 +99,25 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
   for (const { write, error } of again) await runAgain(host, [write], attempt, error);
 }
 
-async function runOnce(host: GroupHost, group: readonly Write[]): Promise<readonly Outcome[]> {
+async function runOnce(
+  host: GroupHost,
+  group: readonly Write[],
+  savepoints: boolean,
+): Promise<readonly Outcome[]> {
   const channel = await host.begin(group[0]!.tenant);
   const entries = new Map<string, JournalEntry[]>();
   const outcomes: Outcome[] = [];
   try {
     const alone = group.length === 1;
     if (!alone) channel.sharing();
-    for (const write of group) outcomes.push(await runWrite(channel, write, entries, alone));
+    const undo = alone ? 'transaction' : savepoints ? 'savepoint' : 'none';
+    for (const write of group) outcomes.push(await runWrite(channel, write, entries, undo));
     if (alone && 'error' in outcomes[0]!) {
       await channel.rollback();
       return outcomes;
     }
     if (!alone) channel.ending();
-    const tx = new OpenTx(channel, [], true);
+    const tx = new OpenTx(channel, [], false);
     for (const [tenant, list] of entries) if (list.length > 0) await host.journal.append(tx, tenant, list);
   } catch (error) {
     await channel.rollback().catch(() => undefined);
@@ -114,6 +128,8 @@ async function runOnce(host: GroupHost, group: readonly Write[]): Promise<readon
     await channel.commit();
   } catch (error) {
     await channel.rollback().catch(() => undefined);
+    const conflict = error instanceof DriverError && error.kind === 'conflict';
+    if (conflict && group.length > 1 && !savepoints) throw new NeedsSavepoints();
     const unknown = error instanceof DriverError && error.kind === 'connection' && journalled.length > 0;
     throw unknown ? new CommitUnknown(new Map(journalled), outcomes, error) : error;
   }
@@ -121,26 +137,30 @@ async function runOnce(host: GroupHost, group: readonly Write[]): Promise<readon
   return outcomes;
 }
 
+/** `undo` says by what a write that fails is undone. */
 async function runWrite(
   channel: Channel,
   write: Write,
   entries: Map<string, JournalEntry[]>,
-  alone: boolean,
+  undo: 'transaction' | 'savepoint' | 'none',
 ): Promise<Outcome> {
   let list = entries.get(write.tenant);
   if (!list) entries.set(write.tenant, (list = []));
   const before = list.length;
-  const tx = new OpenTx(channel, list, alone);
+  const tx = new OpenTx(channel, list, undo === 'savepoint');
   try {
     const value = await write.work(tx);
     if (tx.inSavepoint) await channel.release();
     return { value };
   } catch (error) {
     list.length = before;
-    // Alone, the whole transaction is rolled back. In a group only this write is undone, if that is still possible.
-    if (!alone) {
+    if (undo === 'savepoint') {
       if (tx.inSavepoint) await channel.rollbackTo().catch(() => Promise.reject(error));
       if (channel.lost()) throw error;
+    }
+    if (undo === 'none') {
+      if (error instanceof DriverError && error.kind === 'connection') throw error;
+      if (tx.changed || channel.lost()) throw new NeedsSavepoints();
     }
     return { error };
   } finally {
@@ -184,7 +204,7 @@ async function resolveUnknown(
     try {
       const channel = await host.begin(tenant);
       try {
-        const landed = await host.journal.landed(new OpenTx(channel, [], true), tenant, entries);
+        const landed = await host.journal.landed(new OpenTx(channel, [], false), tenant, entries);
         if (landed) host.committed(lost.entries.keys());
         return landed ? lost.outcomes : 'absent';
       } finally {
@@ -248,14 +268,16 @@ export function toCairnError(error: unknown): unknown {
 class OpenTx implements Tx {
   readonly #channel: Channel;
   readonly #entries: JournalEntry[];
-  readonly #alone: boolean;
+  readonly #savepoints: boolean;
   #ended = false;
   inSavepoint = false;
+  /** Whether there may be rows to undo. */
+  changed = false;
 
-  constructor(channel: Channel, entries: JournalEntry[], alone: boolean) {
+  constructor(channel: Channel, entries: JournalEntry[], savepoints: boolean) {
     this.#channel = channel;
     this.#entries = entries;
-    this.#alone = alone;
+    this.#savepoints = savepoints;
   }
 
   get journalled(): readonly JournalEntry[] {
@@ -268,7 +290,7 @@ class OpenTx implements Tx {
   }
 
   async all<R>(query: Sql): Promise<R[]> {
-    if (this.#use().locksRows) await this.#writes();
+    if (this.#use().locksRows && this.#savepoints) await this.#shelter();
     return this.#channel.all<R>(query);
   }
 
@@ -279,6 +301,11 @@ class OpenTx implements Tx {
   async run(query: Sql): Promise<number> {
     await this.#writes();
     return this.#channel.run(query);
+  }
+
+  async send(query: Sql): Promise<void> {
+    await this.#writes();
+    return this.#channel.send(query);
   }
 
   async returning<R>(query: Sql): Promise<R[]> {
@@ -301,10 +328,15 @@ class OpenTx implements Tx {
     return this.#channel;
   }
 
-  /** A savepoint is opened only once there may be something to undo. */
   async #writes(): Promise<void> {
     this.#use();
-    if (this.#alone || this.inSavepoint) return;
+    this.changed = true;
+    if (this.#savepoints) await this.#shelter();
+  }
+
+  /** A savepoint is opened only once there may be something to undo. */
+  async #shelter(): Promise<void> {
+    if (this.inSavepoint) return;
     this.inSavepoint = true;
     await this.#channel.savepoint();
   }

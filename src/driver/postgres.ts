@@ -430,7 +430,7 @@ class PostgresChannel implements Channel {
   readonly locksRows = true;
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<void>;
-  /** Statements whose answers nobody waits for yet: savepoints and inserts travel with what follows. */
+  /** Statements whose answers nobody waits for yet: savepoints and changes travel with what follows. */
   readonly #sent: Promise<unknown>[] = [];
   #aborted = false;
   #released = false;
@@ -451,10 +451,15 @@ class PostgresChannel implements Channel {
     return (await this.#wait(run(this.#client, text, params))).rowCount ?? 0;
   }
 
+  async send(query: Sql): Promise<void> {
+    const { text, params } = compile(query, 'postgres');
+    this.#send(run(this.#client, text, params));
+  }
+
   async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
     const columns = Object.keys(table.columns);
     const arrays = columns.map((_, i) => rows.map((row) => row[i] as Param));
-    await this.#wait(run(this.#client, insertText(table), arrays as unknown as Param[]));
+    this.#send(run(this.#client, insertText(table), arrays as unknown as Param[]));
   }
 
   async savepoint(): Promise<void> {
@@ -462,12 +467,14 @@ class PostgresChannel implements Channel {
   }
 
   async release(): Promise<void> {
-    this.#send(this.#client.query('RELEASE SAVEPOINT op'));
+    await this.#wait(this.#client.query('RELEASE SAVEPOINT op'));
   }
 
   async rollbackTo(): Promise<void> {
     await this.#client.query('ROLLBACK TO SAVEPOINT op');
     await this.#client.query('RELEASE SAVEPOINT op');
+    // Whatever of it failed is undone with it.
+    this.#sent.length = 0;
     this.#aborted = false;
   }
 
@@ -476,8 +483,11 @@ class PostgresChannel implements Channel {
       await this.#begun;
       const result = await this.#client.query('COMMIT');
       this.#release(false);
-      // COMMIT of an aborted transaction is answered with ROLLBACK, not with an error.
-      if (result.command !== 'COMMIT') throw new DriverError('conflict', 'the transaction had been aborted');
+      // COMMIT of an aborted transaction is answered with ROLLBACK, not with an error: what was sent before says why.
+      if (result.command !== 'COMMIT') {
+        await Promise.all(this.#sent);
+        throw new DriverError('conflict', 'the transaction had been aborted');
+      }
     } catch (error) {
       throw translatePostgres(error);
     }

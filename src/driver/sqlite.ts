@@ -347,6 +347,10 @@ class SqliteChannel implements Channel {
     return this.#connection.run(text, params);
   }
 
+  async send(query: Sql): Promise<void> {
+    await this.run(query);
+  }
+
   async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
     const text = insertText(table);
     for (const row of rows) this.#connection.run(text, row);

@@ -16,7 +16,8 @@ export async function openBoxLocked(call: Call, tx: Tx, box_id: string, need: Ne
   return permitted(call, tx, box_id, await lockBox(tx, call.tenant, box_id), need);
 }
 
-async function permitted(
+/** A box that was looked for, if it was there and the caller may do this. */
+export async function permitted(
   call: Call,
   query: Query,
   box_id: string,

@@ -10,6 +10,7 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import {
   type BoxRow,
+  baseSegments,
   countEntries,
   entriesAfter,
   findBox,
@@ -23,11 +24,12 @@ import {
   removeGrant,
   sealBox,
   segmentsOf,
+  standingOf,
   updateBox,
 } from '../store/boxes.js';
 import { knownCards } from '../store/cards.js';
 import { takeSealTime } from '../store/lifetime.js';
-import { openBox, openBoxLocked, ownerOf } from './box-access.js';
+import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
 import { DEFAULT_TAIL, describe, segmentsAt, show, showAgain, toGrant } from './box-views.js';
 import { unknownCards } from './cards.js';
 import type { Call } from './runtime.js';
@@ -132,12 +134,19 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
   return change(call, {
     input,
     work: async (tx, now) => {
-      const box = await openBoxLocked(call, tx, input.box_id, 'write');
+      // Sent together: the second is answered as of when the box is locked.
+      const [found, { entered, known }] = await Promise.all([
+        lockBox(tx, tenant, input.box_id),
+        standingOf(tx, tenant, input.box_id, wanted, now),
+      ]);
+      const box = await permitted(call, tx, input.box_id, found, 'write');
       refuseSealed(box);
-      const present = await presentCards(tx, tenant, await segmentsOf(tx, tenant, box), wanted);
-      const appended = present.size === 0 ? wanted : wanted.filter((id) => !present.has(id));
-      await requireKnown(call, tx, appended, now);
-      const already_present = wanted.filter((id) => present.has(id));
+      const inherited = await presentCards(tx, tenant, await baseSegments(tx, tenant, box), wanted);
+      const isPresent = (id: string) => entered.has(id) || inherited.has(id);
+      const already_present = wanted.filter(isPresent);
+      const appended = already_present.length === 0 ? wanted : wanted.filter((id) => !isPresent(id));
+      const missing = appended.filter((id) => !known.has(id));
+      if (missing.length > 0) throw unknownCards('card_ids', missing);
       if (appended.length === 0) {
         return { box_id: box.box_id, revision: box.revision, length: box.length, appended, already_present };
       }

@@ -1,6 +1,7 @@
 /** boxes, box_entries, box_grants: append-only entries, read through views that need no copy. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
+import { readableAt } from './cards.js';
 
 export interface BoxRow {
   readonly box_id: string;
@@ -124,7 +125,7 @@ export interface BoxChange {
 }
 
 export async function updateBox(tx: Tx, tenant: string, box_id: string, change: BoxChange): Promise<void> {
-  await tx.run(
+  await tx.send(
     sql`UPDATE boxes SET revision = ${change.revision}, length = ${change.length},
           next_position = ${change.next_position}, base_until = ${change.base_until}, updated_at = ${change.updated_at}
         WHERE tenant_id = ${tenant} AND box_id = ${box_id}`,
@@ -162,6 +163,11 @@ export async function segmentsOf(
     current = base;
   }
   return segments.reverse();
+}
+
+/** The stretches that a fork has from its base; none for a box that stands on its own. */
+export async function baseSegments(query: Query, tenant: string, box: BoxRow): Promise<Segment[]> {
+  return box.base_box_id === null ? [] : (await segmentsOf(query, tenant, box)).slice(0, -1);
 }
 
 const inSegment = (tenant: string, { box_id, revision }: Segment): Sql =>
@@ -235,21 +241,51 @@ export async function presentCards(
   segments: readonly Segment[],
   card_ids: readonly string[],
 ): Promise<Set<string>> {
-  const only = card_ids.length === 1 && segments.length === 1 ? segments[0]! : undefined;
-  // The common case, one card into a box that is not a fork, is a statement that needs no list.
-  const rows = only
-    ? await query.all<{ card_id: string }>(
-        sql`SELECT card_id FROM box_entries WHERE tenant_id = ${tenant} AND card_id = ${card_ids[0]!}
-            AND box_id = ${only.box_id} AND removed_revision IS NULL`,
-      )
-    : await query.all<{ card_id: string }>(
-        sql`SELECT e.card_id FROM box_entries e WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids})
-            AND (${join(
-              segments.map((segment) => sql`(${inSegment(tenant, segment)})`),
-              ' OR ',
-            )})`,
-      );
+  if (segments.length === 0 || card_ids.length === 0) return new Set();
+  const rows = await query.all<{ card_id: string }>(
+    sql`SELECT e.card_id FROM box_entries e WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids})
+        AND (${join(
+          segments.map((segment) => sql`(${inSegment(tenant, segment)})`),
+          ' OR ',
+        )})`,
+  );
   return new Set(rows.map(({ card_id }) => card_id));
+}
+
+export interface Standing {
+  /** Cards that the box has an entry of its own for now, not one of its base. */
+  readonly entered: Set<string>;
+  /** Cards that can be read now. */
+  readonly known: Set<string>;
+}
+
+/** What an append must know of its cards, in one statement. */
+export async function standingOf(
+  query: Query,
+  tenant: string,
+  box_id: string,
+  card_ids: readonly string[],
+  now: number,
+): Promise<Standing> {
+  const one = card_ids.length === 1 ? card_ids[0]! : undefined;
+  // One card, the common case, is a statement that needs no list.
+  const rows = await query.all<{ card_id: string; entered: number }>(
+    one !== undefined
+      ? sql`SELECT c.card_id, 0 AS entered FROM cards c
+            WHERE c.tenant_id = ${tenant} AND c.card_id = ${one} AND ${readableAt(now)}
+            UNION ALL
+            SELECT e.card_id, 1 AS entered FROM box_entries e
+            WHERE e.tenant_id = ${tenant} AND e.card_id = ${one} AND e.box_id = ${box_id} AND e.removed_revision IS NULL`
+      : sql`SELECT c.card_id, 0 AS entered FROM cards c
+            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
+            UNION ALL
+            SELECT e.card_id, 1 AS entered FROM box_entries e
+            WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids}) AND e.box_id = ${box_id}
+              AND e.removed_revision IS NULL`,
+  );
+  const standing: Standing = { entered: new Set(), known: new Set() };
+  for (const { card_id, entered } of rows) (entered === 1 ? standing.entered : standing.known).add(card_id);
+  return standing;
 }
 
 /** The boxes an agent may see: its own and those granted to it. Without an agent, all of the tenant's. */

@@ -148,6 +148,10 @@ export async function findCards(
   return new Map(rows.map((row) => [row.card_id, row]));
 }
 
+/** Whether a card can be referred to from now on: once deleted it cannot, whatever the clocks say. */
+export const readableAt = (now: number): Sql =>
+  sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`;
+
 /** Which of these ids are cards that can be read now. */
 export async function knownCards(
   tx: Query,
@@ -155,17 +159,10 @@ export async function knownCards(
   ids: readonly string[],
   now: number,
 ): Promise<Set<string>> {
-  const one = ids.length === 1 ? ids[0]! : undefined;
-  const rows =
-    one !== undefined
-      ? await tx.all<{ card_id: string }>(
-          sql`SELECT c.card_id FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ${one}
-              AND c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`,
-        )
-      : await tx.all<{ card_id: string }>(
-          sql`SELECT c.card_id FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})
-              AND c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`,
-        );
+  const rows = await tx.all<{ card_id: string }>(
+    sql`SELECT c.card_id FROM cards c
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND ${readableAt(now)}`,
+  );
   return new Set(rows.map(({ card_id }) => card_id));
 }
 
