@@ -54,8 +54,11 @@ export interface Driver {
   snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T>;
   /** A read that may be long: off the event loop where the database would block it. */
   long<R>(tenant: string, query: Sql): Promise<R[]>;
-  /** A write. Concurrent ones share a commit; every outcome waits for it, refusals included. */
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * A write. Concurrent ones share a commit; every outcome waits for it, refusals included. One that says which entity
+   * it changes, and looks at no other's journal entries, may overlap with those that change another.
+   */
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, entity?: string): Promise<T>;
   /** A write outside all tenants: keys, tenants, the store's own settings. */
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after commits that journalled something, and when another process may have. */

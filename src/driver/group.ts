@@ -16,6 +16,8 @@ const ATTEMPTS = 8;
 export interface Write {
   readonly tenant: string;
   readonly work: (tx: Tx) => Promise<unknown>;
+  /** What it changes, if it may overlap with writes that change something else. */
+  readonly entity: string | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -111,7 +113,10 @@ async function runOnce(
     const alone = group.length === 1;
     if (!alone) channel.sharing();
     const undo = alone ? 'transaction' : savepoints ? 'savepoint' : 'none';
-    for (const write of group) outcomes.push(await runWrite(channel, write, entries, undo));
+    for (const run of runsOf(group, undo === 'none' && channel.locksRows)) {
+      if (run.length > 1) outcomes.push(...(await overlap(channel, run, entries)));
+      else outcomes.push(await runWrite(channel, run[0]!, entries, undo));
+    }
     if (alone && 'error' in outcomes[0]!) {
       await channel.rollback();
       return outcomes;
@@ -137,6 +142,41 @@ async function runOnce(
   return outcomes;
 }
 
+/** Cuts a group into writes that run one after another, and stretches of those that may overlap. */
+function runsOf(group: readonly Write[], mayOverlap: boolean): Write[][] {
+  const runs: Write[][] = [];
+  let open: Write[] | undefined;
+  for (const write of group) {
+    if (open && write.entity !== undefined) open.push(write);
+    else {
+      runs.push([write]);
+      open = mayOverlap && write.entity !== undefined ? runs.at(-1) : undefined;
+    }
+  }
+  return runs;
+}
+
+/**
+ * Runs writes at once, those of one entity one after another: on a connection that pipelines they wait for answers
+ * together. Ends when all have ended, since none may use the connection after that.
+ */
+async function overlap(
+  channel: Channel,
+  writes: readonly Write[],
+  entries: Map<string, JournalEntry[]>,
+): Promise<Outcome[]> {
+  const last = new Map<string, Promise<Outcome>>();
+  const started = writes.map((write) => {
+    const run = () => runWrite(channel, write, entries, 'none');
+    const before = last.get(write.entity!);
+    const outcome = before ? before.then(run) : run();
+    last.set(write.entity!, outcome);
+    return outcome;
+  });
+  await Promise.allSettled(started);
+  return Promise.all(started);
+}
+
 /** `undo` says by what a write that fails is undone. */
 async function runWrite(
   channel: Channel,
@@ -146,14 +186,13 @@ async function runWrite(
 ): Promise<Outcome> {
   let list = entries.get(write.tenant);
   if (!list) entries.set(write.tenant, (list = []));
-  const before = list.length;
   const tx = new OpenTx(channel, list, undo === 'savepoint');
   try {
     const value = await write.work(tx);
     if (tx.inSavepoint) await channel.release();
     return { value };
   } catch (error) {
-    list.length = before;
+    tx.withdraw();
     if (undo === 'savepoint') {
       if (tx.inSavepoint) await channel.rollbackTo().catch(() => Promise.reject(error));
       if (channel.lost()) throw error;
@@ -268,6 +307,7 @@ export function toCairnError(error: unknown): unknown {
 class OpenTx implements Tx {
   readonly #channel: Channel;
   readonly #entries: JournalEntry[];
+  readonly #own: JournalEntry[] = [];
   readonly #savepoints: boolean;
   #ended = false;
   inSavepoint = false;
@@ -287,6 +327,12 @@ class OpenTx implements Tx {
   journal(entry: JournalEntry): void {
     this.#use();
     this.#entries.push(entry);
+    this.#own.push(entry);
+  }
+
+  /** Takes back what this write has journalled. */
+  withdraw(): void {
+    for (const entry of this.#own) this.#entries.splice(this.#entries.indexOf(entry), 1);
   }
 
   async all<R>(query: Sql): Promise<R[]> {

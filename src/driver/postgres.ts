@@ -210,7 +210,7 @@ class PostgresDriver implements Driver {
     return this.snapshot(tenant, (reader) => reader.all<R>(query));
   }
 
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, entity?: string): Promise<T> {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
     if (this.#waiting >= QUEUE_LIMIT) {
       return Promise.reject(
@@ -222,7 +222,7 @@ class PostgresDriver implements Driver {
     }
     this.#waiting++;
     const done = new Promise<T>((resolve, reject) => {
-      const write: Write = { tenant, work, resolve: resolve as (value: unknown) => void, reject };
+      const write: Write = { tenant, work, entity, resolve: resolve as (value: unknown) => void, reject };
       const queue = this.#writes.get(tenant);
       if (queue) queue.push(write);
       else this.#writes.set(tenant, [write]);
@@ -457,9 +457,10 @@ class PostgresChannel implements Channel {
   }
 
   async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
-    const columns = Object.keys(table.columns);
-    const arrays = columns.map((_, i) => rows.map((row) => row[i] as Param));
-    this.#send(run(this.#client, insertText(table), arrays as unknown as Param[]));
+    const texts = insertTexts(table);
+    if (rows.length === 1) return this.#send(run(this.#client, texts.one, rows[0]!));
+    const arrays = texts.columns.map((_, i) => rows.map((row) => row[i] as Param));
+    this.#send(run(this.#client, texts.many, arrays as unknown as Param[]));
   }
 
   async savepoint(): Promise<void> {
@@ -549,18 +550,30 @@ function run(client: pg.PoolClient, text: string, params: readonly Param[]): Pro
   return client.query({ name, text, values: params as unknown[] });
 }
 
-const insertTexts = new WeakMap<Table, string>();
+interface InsertTexts {
+  readonly columns: readonly string[];
+  readonly one: string;
+  /** One statement for any number of rows, given as one array a column. */
+  readonly many: string;
+}
 
-/** One statement for any number of rows. */
-function insertText(table: Table): string {
-  let text = insertTexts.get(table);
-  if (text === undefined) {
+const insertsOf = new WeakMap<Table, InsertTexts>();
+
+function insertTexts(table: Table): InsertTexts {
+  let texts = insertsOf.get(table);
+  if (!texts) {
     const columns = Object.keys(table.columns);
+    const into = `INSERT INTO ${table.name} (${columns.join(', ')})`;
+    const values = columns.map((_, i) => `$${i + 1}`);
     const arrays = columns.map((name, i) => `$${i + 1}::${table.columns[name]}[]`);
-    text = `INSERT INTO ${table.name} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`;
-    insertTexts.set(table, text);
+    texts = {
+      columns,
+      one: `${into} VALUES (${values.join(', ')})`,
+      many: `${into} SELECT * FROM unnest(${arrays.join(', ')})`,
+    };
+    insertsOf.set(table, texts);
   }
-  return text;
+  return texts;
 }
 
 async function createRole(client: pg.Client): Promise<void> {

@@ -150,7 +150,7 @@ class SqliteDriver implements Driver {
     return this.#long.all<R>(text, params);
   }
 
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, entity?: string): Promise<T> {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
     if (this.#queue.length >= QUEUE_LIMIT) {
       return Promise.reject(
@@ -161,7 +161,7 @@ class SqliteDriver implements Driver {
       );
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ tenant, work, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ tenant, work, entity, resolve: resolve as (value: unknown) => void, reject });
       this.#pump ??= this.#drain();
     });
   }

@@ -133,6 +133,7 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
   const wanted = input.card_ids.length === 1 ? input.card_ids : [...new Set(input.card_ids)];
   return change(call, {
     input,
+    entity: input.box_id,
     work: async (tx, now) => {
       // Sent together: the second is answered as of when the box is locked.
       const [found, { entered, known }] = await Promise.all([

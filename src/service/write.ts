@@ -15,6 +15,8 @@ export interface Change<O> {
   readonly input: unknown;
   /** Reads, decides, writes, and journals what changed. Awaits nothing but the transaction. */
   readonly work: (tx: Tx, now: number) => Promise<O>;
+  /** The entity that it changes, if it changes no other and looks at none that a change beside it may make. */
+  readonly entity?: string;
   /** From the answer, what is kept to give it again: ids and numbers, never content. */
   readonly remember: (answer: O) => Json;
   /** Gives the answer again from what was kept. */
@@ -25,7 +27,7 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   const { driver, tenant } = call;
   const key = call.options.idempotency_key;
   if (key === undefined) {
-    return driver.write(tenant, (tx) => what.work(tx, driver.now()));
+    return driver.write(tenant, (tx) => what.work(tx, driver.now()), what.entity);
   }
   checkKey(key);
   // The agent is part of the request: another one may not see what this one was answered.

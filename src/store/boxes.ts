@@ -268,14 +268,16 @@ export async function standingOf(
   now: number,
 ): Promise<Standing> {
   const one = card_ids.length === 1 ? card_ids[0]! : undefined;
-  // One card, the common case, is a statement that needs no list.
+  // One card, the common case, needs no list. Its entry is looked for by an interval of pairs, which the index by card
+  // alone can serve: as equalities, a planner without statistics may scan the whole box.
   const rows = await query.all<{ card_id: string; entered: number }>(
     one !== undefined
       ? sql`SELECT c.card_id, 0 AS entered FROM cards c
             WHERE c.tenant_id = ${tenant} AND c.card_id = ${one} AND ${readableAt(now)}
             UNION ALL
             SELECT e.card_id, 1 AS entered FROM box_entries e
-            WHERE e.tenant_id = ${tenant} AND e.card_id = ${one} AND e.box_id = ${box_id} AND e.removed_revision IS NULL`
+            WHERE e.tenant_id = ${tenant} AND (e.card_id, e.box_id) >= (${one}, ${box_id})
+              AND (e.card_id, e.box_id) <= (${one}, ${box_id}) AND e.removed_revision IS NULL`
       : sql`SELECT c.card_id, 0 AS entered FROM cards c
             WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
             UNION ALL
