@@ -28,7 +28,8 @@ export interface Channel {
   run(query: Sql): Promise<number>;
   send(query: Sql): Promise<void>;
   insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
-  savepoint(): Promise<void>;
+  /** Travels before whatever is asked next. */
+  savepoint(): void;
   /** Ends when all that was sent since the savepoint is known to have worked. */
   release(): Promise<void>;
   rollbackTo(): Promise<void>;
@@ -325,7 +326,7 @@ class OpenTx implements Tx {
   }
 
   journal(entry: JournalEntry): void {
-    this.#use();
+    this.#use(false);
     this.#entries.push(entry);
     this.#own.push(entry);
   }
@@ -335,55 +336,46 @@ class OpenTx implements Tx {
     for (const entry of this.#own) this.#entries.splice(this.#entries.indexOf(entry), 1);
   }
 
-  async all<R>(query: Sql): Promise<R[]> {
-    if (this.#use().locksRows && this.#savepoints) await this.#shelter();
-    return this.#channel.all<R>(query);
+  all<R>(query: Sql): Promise<R[]> {
+    return this.#use(this.#channel.locksRows).all<R>(query);
   }
 
   async get<R>(query: Sql): Promise<R | undefined> {
     return (await this.all<R>(query))[0];
   }
 
-  async run(query: Sql): Promise<number> {
-    await this.#writes();
-    return this.#channel.run(query);
+  run(query: Sql): Promise<number> {
+    return this.#change().run(query);
   }
 
-  async send(query: Sql): Promise<void> {
-    await this.#writes();
-    return this.#channel.send(query);
+  send(query: Sql): Promise<void> {
+    return this.#change().send(query);
   }
 
-  async returning<R>(query: Sql): Promise<R[]> {
-    await this.#writes();
-    return this.#channel.all<R>(query);
+  returning<R>(query: Sql): Promise<R[]> {
+    return this.#change().all<R>(query);
   }
 
   async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
-    if (rows.length === 0) return;
-    await this.#writes();
-    return this.#channel.insert(table, rows);
+    if (rows.length > 0) await this.#change().insert(table, rows);
   }
 
   end(): void {
     this.#ended = true;
   }
 
-  #use(): Channel {
-    if (this.#ended) throw new Error('a transaction was used after its end');
-    return this.#channel;
-  }
-
-  async #writes(): Promise<void> {
-    this.#use();
+  #change(): Channel {
     this.changed = true;
-    if (this.#savepoints) await this.#shelter();
+    return this.#use(true);
   }
 
-  /** A savepoint is opened only once there may be something to undo. */
-  async #shelter(): Promise<void> {
-    if (this.inSavepoint) return;
-    this.inSavepoint = true;
-    await this.#channel.savepoint();
+  /** Statements are sent in the order of the calls, awaited or not; a savepoint before the first that needs it. */
+  #use(undoable: boolean): Channel {
+    if (this.#ended) throw new Error('a transaction was used after its end');
+    if (undoable && this.#savepoints && !this.inSavepoint) {
+      this.inSavepoint = true;
+      this.#channel.savepoint();
+    }
+    return this.#channel;
   }
 }

@@ -463,7 +463,7 @@ class PostgresChannel implements Channel {
     this.#send(run(this.#client, texts.many, arrays as unknown as Param[]));
   }
 
-  async savepoint(): Promise<void> {
+  savepoint(): void {
     this.#send(this.#client.query('SAVEPOINT op'));
   }
 

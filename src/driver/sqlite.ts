@@ -356,7 +356,7 @@ class SqliteChannel implements Channel {
     for (const row of rows) this.#connection.run(text, row);
   }
 
-  async savepoint(): Promise<void> {
+  savepoint(): void {
     this.#connection.run('SAVEPOINT op');
   }
 

@@ -16,7 +16,14 @@ export const instant = z.iso
     'must be in the years 0000 to 9999, in UTC',
   );
 
-export const toIso = (ms: number): string => new Date(ms).toISOString();
+let last = { ms: 0, iso: new Date(0).toISOString() };
+
+/** Many in a row are of the same millisecond: that of now. */
+export function toIso(ms: number): string {
+  if (ms !== last.ms) last = { ms, iso: new Date(ms).toISOString() };
+  return last.iso;
+}
+
 export const toMs = (iso: string): number => Date.parse(iso);
 
 export const role = z

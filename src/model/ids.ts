@@ -1,13 +1,22 @@
 /** Ids: what Cairn emits (UUIDv7), and what it accepts. */
 import { z } from 'zod';
 
-const random = new Uint8Array(10);
+const PER_ID = 10;
+/** Random bytes for many ids: asking for each alone would be most of the cost. */
+const pool = new Uint8Array(400 * PER_ID);
+let used = pool.length;
 let lastMs = 0;
 let counter = 0;
 
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** A UUIDv7 that rises within the process, so that keys made here append to their index. */
 export function newId(now = Date.now()): string {
-  crypto.getRandomValues(random);
+  if (used === pool.length) {
+    crypto.getRandomValues(pool);
+    used = 0;
+  }
+  const random = pool.subarray(used, (used += PER_ID));
   if (now > lastMs) {
     lastMs = now;
     counter = ((random[0]! & 0x07) << 8) | random[1]!;
@@ -17,9 +26,9 @@ export function newId(now = Date.now()): string {
   }
   const time = lastMs.toString(16).padStart(12, '0');
   const sequence = counter.toString(16).padStart(3, '0');
-  const variant = (0x80 | (random[2]! & 0x3f)).toString(16);
+  const variant = hex[0x80 | (random[2]! & 0x3f)];
   let tail = '';
-  for (let i = 3; i < 10; i++) tail += random[i]!.toString(16).padStart(2, '0');
+  for (let i = 3; i < PER_ID; i++) tail += hex[random[i]!];
   return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}`;
 }
 

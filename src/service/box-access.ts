@@ -1,7 +1,7 @@
 /** Who may do what with a box: it belongs to its creator, and may be granted. */
 import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
-import { type BoxRow, findBox, findGrant, lockBox } from '../store/boxes.js';
+import { type BoxRow, type BoxState, findBox, findGrant, lockBox } from '../store/boxes.js';
 import type { Call } from './runtime.js';
 
 export type Need = 'read' | 'write' | 'own';
@@ -17,13 +17,13 @@ export async function openBoxLocked(call: Call, tx: Tx, box_id: string, need: Ne
 }
 
 /** A box that was looked for, if it was there and the caller may do this. */
-export async function permitted(
+export async function permitted<B extends BoxState>(
   call: Call,
   query: Query,
   box_id: string,
-  box: BoxRow | undefined,
+  box: B | undefined,
   need: Need,
-): Promise<BoxRow> {
+): Promise<B> {
   if (!box) throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
   if (!(await mayUse(call, query, box, need))) {
     const wanted = need === 'own' ? 'change the grants of' : need;
@@ -39,7 +39,7 @@ export async function permitted(
   return box;
 }
 
-export async function mayUse(call: Call, query: Query, box: BoxRow, need: Need): Promise<boolean> {
+export async function mayUse(call: Call, query: Query, box: BoxState, need: Need): Promise<boolean> {
   const agent = call.caller.agent_id;
   if (agent === null || box.agent_id === agent) return true;
   if (need === 'own') return false;

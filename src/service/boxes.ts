@@ -10,6 +10,7 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import {
   type BoxRow,
+  type BoxState,
   baseSegments,
   countEntries,
   entriesAfter,
@@ -18,6 +19,7 @@ import {
   insertBox,
   insertEntries,
   lockBox,
+  lockBoxState,
   presentCards,
   putGrant,
   removeEntriesFrom,
@@ -44,7 +46,7 @@ async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now
   if (missing.length > 0) throw unknownCards('card_ids', missing);
 }
 
-const refuseSealed = (box: BoxRow) => {
+const refuseSealed = (box: BoxState) => {
   if (box.sealed_at !== null) {
     throw new CairnError(
       'BOX_SEALED',
@@ -137,7 +139,7 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
     work: async (tx, now) => {
       // Sent together: the second is answered as of when the box is locked.
       const [found, { entered, known }] = await Promise.all([
-        lockBox(tx, tenant, input.box_id),
+        lockBoxState(tx, tenant, input.box_id),
         standingOf(tx, tenant, input.box_id, wanted, now),
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');

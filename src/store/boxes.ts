@@ -3,7 +3,8 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import { readableAt } from './cards.js';
 
-export interface BoxRow {
+/** What a change must know of a box. */
+export interface BoxState {
   readonly box_id: string;
   readonly agent_id: string | null;
   readonly revision: number;
@@ -13,6 +14,9 @@ export interface BoxRow {
   readonly base_revision: number | null;
   readonly base_until: number | null;
   readonly sealed_at: number | null;
+}
+
+export interface BoxRow extends BoxState {
   readonly metadata: string;
   readonly sent_hash: string | null;
   readonly created_at: number;
@@ -75,6 +79,14 @@ export async function findBox(query: Query, tenant: string, box_id: string): Pro
 export async function lockBox(tx: Tx, tenant: string, box_id: string): Promise<BoxRow | undefined> {
   return tx.get<BoxRow>(
     sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`,
+  );
+}
+
+/** The same for an append, which asks for no more than it needs. */
+export async function lockBoxState(tx: Tx, tenant: string, box_id: string): Promise<BoxState | undefined> {
+  return tx.get<BoxState>(
+    sql`SELECT box_id, agent_id, revision, length, next_position, base_box_id, base_revision, base_until, sealed_at
+        FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`,
   );
 }
 
@@ -148,11 +160,11 @@ export interface Segment {
 export async function segmentsOf(
   query: Query,
   tenant: string,
-  box: BoxRow,
+  box: BoxState,
   revision = box.revision,
 ): Promise<Segment[]> {
   const segments: Segment[] = [{ box_id: box.box_id, revision }];
-  let current = box;
+  let current: BoxState = box;
   let at = revision;
   while (current.base_box_id !== null && (current.base_until === null || at < current.base_until)) {
     at = current.base_revision!;
@@ -166,7 +178,7 @@ export async function segmentsOf(
 }
 
 /** The stretches that a fork has from its base; none for a box that stands on its own. */
-export async function baseSegments(query: Query, tenant: string, box: BoxRow): Promise<Segment[]> {
+export async function baseSegments(query: Query, tenant: string, box: BoxState): Promise<Segment[]> {
   return box.base_box_id === null ? [] : (await segmentsOf(query, tenant, box)).slice(0, -1);
 }
 
