@@ -37,6 +37,7 @@ function faultyTx(tx: Tx, fault: Fault): Tx {
     all: <R>(query: Sql) => strike(fault, () => tx.all<R>(query)),
     get: <R>(query: Sql) => strike(fault, () => tx.get<R>(query)),
     run: (query) => strike(fault, () => tx.run(query)),
+    send: (query) => strike(fault, () => tx.send(query)),
     returning: <R>(query: Sql) => strike(fault, () => tx.returning<R>(query)),
     insert: (table, rows) => strike(fault, () => tx.insert(table, rows)),
     get journalled() {
