@@ -180,28 +180,18 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
     input,
     work: async (tx, now) => {
       const existing = await lockBox(tx, tenant, input.box_id);
-      const box = existing
-        ? await openBoxLocked(call, tx, input.box_id, 'write')
-        : await makeBox(
-            call,
-            tx,
-            {
-              box_id: input.box_id,
-              agent_id: ownerOf(call, undefined),
-              metadata: {},
-              sent_hash: null,
-              length: 0,
-            },
-            now,
-          );
-      const before = existing ? box.revision : 0;
+      const allowed = existing && (await permitted(call, tx, input.box_id, existing, 'write'));
+      const before = existing?.revision ?? 0;
       if (input.revision !== undefined && input.revision !== before) {
         throw new CairnError(
           'CONCURRENT_MODIFICATION',
-          `box ${box.box_id} is at revision ${before}, not ${input.revision}: load it again and decide anew`,
+          `box ${input.box_id} is at revision ${before}, not ${input.revision}: load it again and decide anew`,
           { revision: before },
         );
       }
+      const agent_id = ownerOf(call, undefined);
+      const empty = { box_id: input.box_id, agent_id, metadata: {}, sent_hash: null, length: 0 };
+      const box = allowed ?? (await makeBox(call, tx, empty, now));
       refuseSealed(box);
       const saved = await replaceEntries(call, tx, box, wanted, existing === undefined, now);
       if (saved !== box) {
