@@ -53,6 +53,7 @@ export class Store implements Host {
   readonly #sweeper: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #stopping = false;
+  #askingForKeys: Promise<boolean> | undefined;
 
   private constructor(runtime: Runtime, sweep_every_ms: number) {
     this.#runtime = runtime;
@@ -118,8 +119,15 @@ export class Store implements Host {
     return { tenant_id, agent_id, role, key_id };
   }
 
+  /** Every request asks this. Those of one turn of the event loop share a read, which begins after they all asked. */
   hasKeys(): Promise<boolean> {
-    return anyKey(this.#runtime.driver.at(''));
+    this.#askingForKeys ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#askingForKeys = undefined;
+        resolve(anyKey(this.#runtime.driver.at('')));
+      });
+    });
+    return this.#askingForKeys;
   }
 
   async ready(): Promise<void> {
