@@ -130,9 +130,10 @@ class SqliteDriver implements Driver {
         get: async <R>(query: Sql) => (await this.#readAll<R>(query))[0],
       });
     } finally {
-      if (this.#reader.inTransaction) this.#reader.exec('COMMIT');
+      // Whatever happens to the snapshot, those who wait for its end must not wait for ever.
       this.#snapshots = undefined;
       done();
+      if (this.#reader.inTransaction) this.#reader.run('COMMIT');
     }
   }
 

@@ -8,7 +8,7 @@ import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Caller, Key } from '../model/key.js';
 import { addKey, findKey, listKeys, revokeKey } from '../store/keys.js';
-import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
+import { nextPackets, type PacketRow, type StreamFilter, toPacket } from '../store/packets.js';
 import { headOf } from '../store/tenants.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -94,7 +94,8 @@ export const keys = {
   },
 };
 
-const PAGE = 200;
+/** How many packets are read at a time: fewer when they are large, so that a follower holds a few MiB at most. */
+const PAGE = { first: 16, least: 2, most: 500, bytes: 4 * 1024 * 1024 };
 const HEARTBEAT_MS = 15_000;
 const MAX_FOLLOWERS = 1000;
 
@@ -150,18 +151,20 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
     let position = input.after === undefined ? start : positionOf(call, input.after, start);
     yield { token: tokenAt(call, position), packet: null };
     let beat = performance.now();
+    let limit = PAGE.first;
     while (!ended()) {
       const changes = follower.changes();
       const head = await headOf(query, tenant);
       while (position < head && !ended()) {
-        const rows = await nextPackets(query, tenant, position, PAGE, filter, call.caller.agent_id);
+        const rows = await nextPackets(query, tenant, position, limit, filter, call.caller.agent_id);
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };
           if (ended()) return;
         }
         if (rows.length > 0) beat = performance.now();
-        if (rows.length < PAGE) position = Math.max(position, head);
+        if (rows.length < limit) position = Math.max(position, head);
+        limit = nextLimit(rows, limit);
       }
       if (performance.now() - beat >= HEARTBEAT_MS) {
         beat = performance.now();
@@ -172,6 +175,12 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
   } finally {
     follower.leave();
   }
+}
+
+function nextLimit(rows: readonly PacketRow[], limit: number): number {
+  if (rows.length === 0) return limit;
+  const bytes = rows.reduce((sum, { envelope }) => sum + (envelope?.length ?? 0), 1);
+  return Math.min(PAGE.most, Math.max(PAGE.least, Math.floor((PAGE.bytes * rows.length) / bytes)));
 }
 
 export const events = { follow };
