@@ -6,6 +6,7 @@
  */
 import { CairnError } from '../model/errors.js';
 import { DriverError, type Journal, type JournalEntry, type Table, type Tx } from './driver.js';
+import { OpenTx } from './open-tx.js';
 import type { Param, Sql } from './sql.js';
 
 export const GROUP_LIMIT = 64;
@@ -302,80 +303,5 @@ export function toCairnError(error: unknown): unknown {
         undefined,
         error,
       );
-  }
-}
-
-class OpenTx implements Tx {
-  readonly #channel: Channel;
-  readonly #entries: JournalEntry[];
-  readonly #own: JournalEntry[] = [];
-  readonly #savepoints: boolean;
-  #ended = false;
-  inSavepoint = false;
-  /** Whether there may be rows to undo. */
-  changed = false;
-
-  constructor(channel: Channel, entries: JournalEntry[], savepoints: boolean) {
-    this.#channel = channel;
-    this.#entries = entries;
-    this.#savepoints = savepoints;
-  }
-
-  get journalled(): readonly JournalEntry[] {
-    return this.#entries;
-  }
-
-  journal(entry: JournalEntry): void {
-    this.#use(false);
-    this.#entries.push(entry);
-    this.#own.push(entry);
-  }
-
-  /** Takes back what this write has journalled. */
-  withdraw(): void {
-    for (const entry of this.#own) this.#entries.splice(this.#entries.indexOf(entry), 1);
-  }
-
-  all<R>(query: Sql): Promise<R[]> {
-    return this.#use(this.#channel.locksRows).all<R>(query);
-  }
-
-  async get<R>(query: Sql): Promise<R | undefined> {
-    return (await this.all<R>(query))[0];
-  }
-
-  run(query: Sql): Promise<number> {
-    return this.#change().run(query);
-  }
-
-  send(query: Sql): Promise<void> {
-    return this.#change().send(query);
-  }
-
-  returning<R>(query: Sql): Promise<R[]> {
-    return this.#change().all<R>(query);
-  }
-
-  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
-    if (rows.length > 0) await this.#change().insert(table, rows);
-  }
-
-  end(): void {
-    this.#ended = true;
-  }
-
-  #change(): Channel {
-    this.changed = true;
-    return this.#use(true);
-  }
-
-  /** Statements are sent in the order of the calls, awaited or not; a savepoint before the first that needs it. */
-  #use(undoable: boolean): Channel {
-    if (this.#ended) throw new Error('a transaction was used after its end');
-    if (undoable && this.#savepoints && !this.inSavepoint) {
-      this.inSavepoint = true;
-      this.#channel.savepoint();
-    }
-    return this.#channel;
   }
 }

@@ -10,56 +10,21 @@ import {
   type DriverOptions,
   type MigrationReport,
   type Query,
-  type Table,
   type Tx,
 } from './driver.js';
-import {
-  type Channel,
-  commitGroup,
-  GROUP_LIMIT,
-  QUEUE_LIMIT,
-  sleep,
-  toCairnError,
-  type Write,
-} from './group.js';
-import {
-  APP_ROLE,
-  APPLIED,
-  type AppliedMigration,
-  bootstrap,
-  checksumOf,
-  migrations,
-  pending,
-  statementsOf,
-} from './migrate.js';
+import { commitGroup, GROUP_LIMIT, QUEUE_LIMIT, sleep, toCairnError, type Write } from './group.js';
+import { APP_ROLE, migrations } from './migrate.js';
+import { PostgresChannel, run, types } from './postgres-channel.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
-import { acrossTenants, compile, type Param, type Sql } from './sql.js';
+import { migratePostgres } from './postgres-migrate.js';
+import { acrossTenants, compile, type Sql } from './sql.js';
 
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const READ_ATTEMPTS = 6;
-/**
- * How long one write of a group waits for a row lock. Groups of two servers may lock rows in opposite order; PostgreSQL
- * finds such a deadlock after a second, in which both stand still. What waits longer than this is run again alone.
- */
-const GROUP_LOCK_MS = 50;
 /** How often other servers' commits are looked for while someone listens. */
 const WATCH_MS = 100;
-/** Any constant: it keeps two processes from migrating at once. */
-const MIGRATION_LOCK = 7_233_871_001;
-
-const INT8 = 20;
-const JSON_TYPE = 114;
-/** Integers as numbers (all of ours are safe), JSON as the text that was written. */
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
-    if (oid === INT8) return Number;
-    if (oid === JSON_TYPE) return (text: string) => text;
-    return pg.types.getTypeParser(oid, format as 'text');
-  },
-};
-
 const ENTER_TENANT = `SELECT set_config('cairn.tenant_id', $1, true), (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 export interface PostgresOptions extends DriverOptions {
@@ -356,40 +321,8 @@ class PostgresDriver implements Driver {
     for (const listener of this.#listeners) listener(tenant);
   }
 
-  /** Runs as the user of the URL, who owns the tables; on a connection of its own. */
-  async migrate(): Promise<MigrationReport> {
-    const client = new pg.Client({ connectionString: this.#url, types } as pg.ClientConfig);
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      // Most starts find nothing to do, and need no lock and no right to create anything to see it.
-      const known = await client.query<{ known: string | null }>(
-        `SELECT to_regclass('schema_migrations')::text AS known`,
-      );
-      if (known.rows[0]!.known !== null) {
-        const { rows } = await client.query<AppliedMigration>(APPLIED);
-        if (pending(rows, 'postgres').length === 0) return { applied: [], version: migrations.length };
-      }
-      await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-      await createRole(client);
-      await client.query('BEGIN');
-      for (const text of bootstrap.postgres) await client.query(text);
-      const applied = await client.query<AppliedMigration>(APPLIED);
-      const missing = pending(applied.rows, 'postgres');
-      for (const migration of missing) {
-        for (const text of statementsOf(migration, 'postgres')) await client.query(text);
-        await client.query(
-          'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)',
-          [migration.version, migration.name, checksumOf(migration, 'postgres'), Date.now()],
-        );
-      }
-      await client.query('COMMIT');
-      return { applied: missing.map(({ name }) => name), version: migrations.length };
-    } catch (error) {
-      throw toCairnError(translatePostgres(error));
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+  migrate(): Promise<MigrationReport> {
+    return migratePostgres(this.#url);
   }
 
   async integrity(): Promise<string[]> {
@@ -424,181 +357,6 @@ class PostgresDriver implements Driver {
     })();
     return this.#closed;
   }
-}
-
-class PostgresChannel implements Channel {
-  readonly locksRows = true;
-  readonly #client: pg.PoolClient;
-  readonly #begun: Promise<void>;
-  /** Statements whose answers nobody waits for yet: savepoints and changes travel with what follows. */
-  readonly #sent: Promise<unknown>[] = [];
-  #aborted = false;
-  #released = false;
-
-  constructor(client: pg.PoolClient, begun: Promise<void>) {
-    this.#client = client;
-    this.#begun = begun;
-    this.#send(begun);
-  }
-
-  async all<R>(query: Sql): Promise<R[]> {
-    const { text, params } = compile(query, 'postgres');
-    return (await this.#wait(run(this.#client, text, params))).rows as R[];
-  }
-
-  async run(query: Sql): Promise<number> {
-    const { text, params } = compile(query, 'postgres');
-    return (await this.#wait(run(this.#client, text, params))).rowCount ?? 0;
-  }
-
-  async send(query: Sql): Promise<void> {
-    const { text, params } = compile(query, 'postgres');
-    this.#send(run(this.#client, text, params));
-  }
-
-  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
-    const texts = insertTexts(table);
-    if (rows.length === 1) return this.#send(run(this.#client, texts.one, rows[0]!));
-    const arrays = texts.columns.map((_, i) => rows.map((row) => row[i] as Param));
-    this.#send(run(this.#client, texts.many, arrays as unknown as Param[]));
-  }
-
-  savepoint(): void {
-    this.#send(this.#client.query('SAVEPOINT op'));
-  }
-
-  async release(): Promise<void> {
-    await this.#wait(this.#client.query('RELEASE SAVEPOINT op'));
-  }
-
-  async rollbackTo(): Promise<void> {
-    await this.#client.query('ROLLBACK TO SAVEPOINT op');
-    await this.#client.query('RELEASE SAVEPOINT op');
-    // Whatever of it failed is undone with it.
-    this.#sent.length = 0;
-    this.#aborted = false;
-  }
-
-  async commit(): Promise<void> {
-    try {
-      await this.#begun;
-      const result = await this.#client.query('COMMIT');
-      this.#release(false);
-      // COMMIT of an aborted transaction is answered with ROLLBACK, not with an error: what was sent before says why.
-      if (result.command !== 'COMMIT') {
-        await Promise.all(this.#sent);
-        throw new DriverError('conflict', 'the transaction had been aborted');
-      }
-    } catch (error) {
-      throw translatePostgres(error);
-    }
-  }
-
-  async rollback(): Promise<void> {
-    if (this.#released) return;
-    try {
-      await this.#client.query('ROLLBACK');
-      this.#release(false);
-    } catch {
-      this.#release(true);
-    }
-  }
-
-  lost(): boolean {
-    return this.#aborted || this.#released;
-  }
-
-  sharing(): void {
-    this.#send(this.#client.query(`SET LOCAL lock_timeout = ${GROUP_LOCK_MS}`));
-  }
-
-  ending(): void {
-    this.#send(this.#client.query('SET LOCAL lock_timeout = 0'));
-  }
-
-  #release(broken: boolean): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#client.release(broken);
-  }
-
-  #send(promise: Promise<unknown>): void {
-    promise.catch(() => (this.#aborted = true));
-    this.#sent.push(promise);
-  }
-
-  async #wait<T>(answer: Promise<T>): Promise<T> {
-    try {
-      const value = await answer;
-      if (this.#sent.length > 0) await Promise.all(this.#sent.splice(0));
-      return value;
-    } catch (error) {
-      this.#aborted = true;
-      // The first failure is the cause; those behind it only say that the transaction is aborted.
-      const first = (await Promise.allSettled(this.#sent.splice(0))).find((one) => one.status === 'rejected');
-      throw translatePostgres(first ? first.reason : error);
-    }
-  }
-}
-
-const names = new Map<string, string>();
-
-/** Runs a named, hence prepared, statement. */
-function run(client: pg.PoolClient, text: string, params: readonly Param[]): Promise<pg.QueryResult> {
-  let name = names.get(text);
-  if (name === undefined) names.set(text, (name = `s${names.size}`));
-  return client.query({ name, text, values: params as unknown[] });
-}
-
-interface InsertTexts {
-  readonly columns: readonly string[];
-  readonly one: string;
-  /** One statement for any number of rows, given as one array a column. */
-  readonly many: string;
-}
-
-const insertsOf = new WeakMap<Table, InsertTexts>();
-
-function insertTexts(table: Table): InsertTexts {
-  let texts = insertsOf.get(table);
-  if (!texts) {
-    const columns = Object.keys(table.columns);
-    const into = `INSERT INTO ${table.name} (${columns.join(', ')})`;
-    const values = columns.map((_, i) => `$${i + 1}`);
-    const arrays = columns.map((name, i) => `$${i + 1}::${table.columns[name]}[]`);
-    texts = {
-      columns,
-      one: `${into} VALUES (${values.join(', ')})`,
-      many: `${into} SELECT * FROM unnest(${arrays.join(', ')})`,
-    };
-    insertsOf.set(table, texts);
-  }
-  return texts;
-}
-
-async function createRole(client: pg.Client): Promise<void> {
-  const allowed = async (text: string) =>
-    client.query(text).then(
-      () => true,
-      (error: { code?: string }) => {
-        // Roles belong to the whole server: another database's migration may have made it in this moment.
-        if (error.code === '42710' || error.code === '23505') return true;
-        if (error.code === '42501') return false;
-        throw error;
-      },
-    );
-  const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
-  const exists = rowCount !== 0 || (await allowed(`CREATE ROLE ${APP_ROLE} NOLOGIN`));
-  // Tried rather than looked up: what membership allows differs between versions of PostgreSQL.
-  const usable =
-    exists &&
-    ((await allowed(`SET ROLE ${APP_ROLE}`)) || (await allowed(`GRANT ${APP_ROLE} TO CURRENT_USER`)));
-  await client.query('RESET ROLE');
-  if (usable) return;
-  const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_user) AS name');
-  throw new Error(
-    `the user ${rows[0]!.name} may not use the role ${APP_ROLE}: let an administrator run ${exists ? '' : `CREATE ROLE ${APP_ROLE} NOLOGIN; `}GRANT ${APP_ROLE} TO ${rows[0]!.name};`,
-  );
 }
 
 function withoutPassword(url: string): string {
