@@ -61,21 +61,16 @@ export async function growth({ target, quick, report }) {
     await before.close();
     await fill(target.kind, database, box_ids, perBox);
     const cairn = await openCairn(database);
-    let next = 0;
-    const append = (card_id) =>
-      cairn.api.boxes.append({ box_id: box_ids[next++ % box_ids.length], card_ids: [card_id] });
+    const append = (round) =>
+      byCallers(CALLERS, work[round], (card_id) =>
+        cairn.api.boxes.append({ box_id: box_ids[round % boxes], card_ids: [card_id] }),
+      );
     return { append, close: cairn.close };
   };
-  // Many boxes of a hundred, so that they hold about as many still when they were appended to.
-  const small = await open(64, SMALL);
+  // Each round appends to one box: to the large one again, or to another small one.
+  const small = await open(rounds + 1, SMALL);
   const large = await open(1, LARGE);
-  const { rate, ratio } = await interleave(
-    {
-      large: (round) => byCallers(CALLERS, work[round], large.append),
-      small: (round) => byCallers(CALLERS, work[round], small.append),
-    },
-    rounds,
-  );
+  const { rate, ratio } = await interleave({ large: large.append, small: small.append }, rounds);
   report({
     what: 'boxes.append at 1,000,000 against at 100',
     ours: 1e6 / rate('large'),

@@ -35,6 +35,18 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return new Sql(parts, fragments);
 }
 
+/** A fragment that the dialects say differently. */
+class ByDialect extends Sql {
+  readonly either: Readonly<Record<Dialect, Sql>>;
+
+  constructor(either: Readonly<Record<Dialect, Sql>>) {
+    super(either.postgres.parts, either.postgres.values);
+    this.either = either;
+  }
+}
+
+export const byDialect = (either: Readonly<Record<Dialect, Sql>>): Sql => new ByDialect(either);
+
 /** Text that is part of the program, such as a table's name; never a user's. */
 export const literal = (text: string): Sql => new Sql([text], []);
 
@@ -64,30 +76,35 @@ export function compile(query: Sql, dialect: Dialect): Compiled {
   let params = query.values as readonly Param[];
   if (query.values.some(isSql)) {
     const flat: Param[] = [];
-    shape = walk(query, shape, flat);
+    shape = walk(query, dialect, shape, flat);
     params = flat;
   }
-  shape.text ??= render(flatten(query), dialect);
+  shape.text ??= render(flatten(query, dialect), dialect);
   return { text: shape.text, params };
 }
+
+const inDialect = (value: Sql, dialect: Dialect): Sql =>
+  value instanceof ByDialect ? value.either[dialect] : value;
 
 const isSql = (value: Param | Sql): value is Sql => value instanceof Sql;
 
 /** Collects the parameters, and finds the shape by the fragments and where each stands among them. */
-function walk(query: Sql, start: Shape, params: Param[]): Shape {
+function walk(query: Sql, dialect: Dialect, start: Shape, params: Param[]): Shape {
   let shape = start;
   for (const value of query.values) {
-    if (isSql(value)) shape = walk(value, shape.with(value.parts, params.length), params);
-    else params.push(value);
+    if (isSql(value)) {
+      const fragment = inDialect(value, dialect);
+      shape = walk(fragment, dialect, shape.with(fragment.parts, params.length), params);
+    } else params.push(value);
   }
   return shape;
 }
 
 /** The texts between the parameters, those of fragments included. */
-function flatten(query: Sql): string[] {
+function flatten(query: Sql, dialect: Dialect): string[] {
   const texts = [query.parts[0]!];
   query.values.forEach((value, i) => {
-    const [first, ...rest] = isSql(value) ? flatten(value) : ['', ''];
+    const [first, ...rest] = isSql(value) ? flatten(inDialect(value, dialect), dialect) : ['', ''];
     texts[texts.length - 1] += first!;
     texts.push(...rest);
     texts[texts.length - 1] += query.parts[i + 1]!;

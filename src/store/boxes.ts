@@ -1,6 +1,6 @@
 /** boxes, box_entries, box_grants: append-only entries, read through views that need no copy. */
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { join, type Sql, sql } from '../driver/sql.js';
+import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { readableAt } from './cards.js';
 
 /** What a change must know of a box. */
@@ -271,6 +271,16 @@ export interface Standing {
   readonly known: Set<string>;
 }
 
+/**
+ * Whether an entry of a card is in a box. PostgreSQL without statistics may scan the whole box for it, unless it is
+ * asked for by an interval of pairs, which the index by card alone can serve.
+ */
+const isIn = (box_id: string, card_id: string): Sql =>
+  byDialect({
+    sqlite: sql`e.box_id = ${box_id}`,
+    postgres: sql`(e.card_id, e.box_id) >= (${card_id}, ${box_id}) AND (e.card_id, e.box_id) <= (${card_id}, ${box_id})`,
+  });
+
 /** What an append must know of its cards, in one statement. */
 export async function standingOf(
   query: Query,
@@ -280,16 +290,14 @@ export async function standingOf(
   now: number,
 ): Promise<Standing> {
   const one = card_ids.length === 1 ? card_ids[0]! : undefined;
-  // One card, the common case, needs no list. Its entry is looked for by an interval of pairs, which the index by card
-  // alone can serve: as equalities, a planner without statistics may scan the whole box.
+  // One card, the common case, is a statement that needs no list.
   const rows = await query.all<{ card_id: string; entered: number }>(
     one !== undefined
       ? sql`SELECT c.card_id, 0 AS entered FROM cards c
             WHERE c.tenant_id = ${tenant} AND c.card_id = ${one} AND ${readableAt(now)}
             UNION ALL
             SELECT e.card_id, 1 AS entered FROM box_entries e
-            WHERE e.tenant_id = ${tenant} AND (e.card_id, e.box_id) >= (${one}, ${box_id})
-              AND (e.card_id, e.box_id) <= (${one}, ${box_id}) AND e.removed_revision IS NULL`
+            WHERE e.tenant_id = ${tenant} AND e.card_id = ${one} AND ${isIn(box_id, one)} AND e.removed_revision IS NULL`
       : sql`SELECT c.card_id, 0 AS entered FROM cards c
             WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
             UNION ALL
