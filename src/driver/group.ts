@@ -135,8 +135,9 @@ async function runOnce(
     await channel.commit();
   } catch (error) {
     await channel.rollback().catch(() => undefined);
-    const conflict = error instanceof DriverError && error.kind === 'conflict';
-    if (conflict && group.length > 1 && !savepoints) throw new NeedsSavepoints();
+    const oneFailed =
+      error instanceof DriverError && (error.kind === 'conflict' || error.kind === 'constraint');
+    if (oneFailed && group.length > 1 && !savepoints) throw new NeedsSavepoints();
     const unknown = error instanceof DriverError && error.kind === 'connection' && journalled.length > 0;
     throw unknown ? new CommitUnknown(new Map(journalled), outcomes, error) : error;
   }
