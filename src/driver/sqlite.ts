@@ -31,7 +31,7 @@ const WATCH_MS = 100;
 /** Contention that was seen counts as lasting this long. */
 const CONTENTION_MS = 1000;
 /** A process that holds the lock for long makes a short gap now and then, in case another waits unseen. */
-const GAP_EVERY_MS = 25;
+const GAP_EVERY_MS = 100;
 
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
   const path = file === ':memory:' ? file : resolve(file);

@@ -7,7 +7,7 @@ export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new CairnError('INVALID_JSON', 'the body is not valid UTF-8');
   const text = bytes.toString('utf8');
-  checkDepth(text);
+  if (bytes.length > WORTH_A_LOOK) checkDepth(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -26,6 +26,9 @@ export function parseBody(bytes: Buffer): unknown {
   }
   return value;
 }
+
+/** A smaller body is parsed in no time however deep it is, and its values are checked anyway. */
+const WORTH_A_LOOK = 64 * 1024;
 
 /** A body may be a few levels deeper than a value in it; what is far beyond that is not worth parsing. */
 function checkDepth(text: string): void {

@@ -61,13 +61,15 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   });
   app.setErrorHandler(errorHandler(limit, log));
   app.setNotFoundHandler(notFound);
-  app.addHook('onRequest', async () => {
-    if (stopping.signal.aborted)
-      throw new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again');
+  // Hooks that every request passes call back: a promise for each would cost more than what they do.
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (!stopping.signal.aborted) return done();
+    done(new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again'));
   });
   // A connection that becomes idle after the closing began would be waited for until its keep-alive is over.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (stopping.signal.aborted) reply.header('connection', 'close');
+    done(null, payload);
   });
   const silent = connectionsWithoutRequest(app);
   for (const operation of allOperations) addRoute(app, host, operation, metrics, stopping.signal);
@@ -136,8 +138,10 @@ function addRoute(
       request.caller = await callerOf(host, request);
       checkTenant(request.caller, request);
     },
-    onResponse: async (_request, reply) =>
-      metrics.observe(operation.name, reply.statusCode, reply.elapsedTime / 1000),
+    onResponse: (_request, reply, done) => {
+      metrics.observe(operation.name, reply.statusCode, reply.elapsedTime / 1000);
+      done();
+    },
     handler: async (request, reply) => {
       const api = host.api(request.caller!) as unknown as ApiByName;
       const method = api[operation.group]![operation.verb]!;
@@ -149,7 +153,7 @@ function addRoute(
           stopping,
         );
       const key = request.headers['idempotency-key'];
-      const answer = await method(input, key === undefined ? {} : { idempotency_key: String(key) });
+      const answer = await method(input, key === undefined ? undefined : { idempotency_key: String(key) });
       const status = operation.status ?? 200;
       reply.code(status);
       return status === 204 ? reply.send() : reply.type('application/json').send(JSON.stringify(answer));

@@ -45,13 +45,18 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       operation.verb
     ] as unknown as UseCase<Operation>;
     const group = (api[operation.group] ??= {});
-    const call = (input: unknown, options: CallOptions = {}) => {
+    // The same for every call without options, which most are.
+    const plain: Call = {
+      ...runtime,
+      operation: operation.name,
+      caller,
+      tenant: caller.tenant_id,
+      options: {},
+    };
+    const call = (input: unknown, options?: CallOptions) => {
       checkRole(operation, caller);
       const parsed = parseInput(operation, input ?? {});
-      return useCase(
-        { ...runtime, operation: operation.name, caller, tenant: caller.tenant_id, options },
-        parsed,
-      );
+      return useCase(options === undefined ? plain : { ...plain, options }, parsed);
     };
     group[operation.verb] = operation.stream
       ? call
