@@ -1,5 +1,6 @@
 /** Puts a store behind an HTTP server: what `cairn serve` runs, and what tests start. */
-import { createServer, isLoopback } from './http/server.js';
+import { isLoopback } from './http/access.js';
+import { createServer } from './http/server.js';
 import { CairnError } from './model/errors.js';
 import { Store, type StoreOptions } from './service/open.js';
 import { version } from './version.js';

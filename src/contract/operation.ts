@@ -1,7 +1,7 @@
 /** What an operation is: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
 import type { z } from 'zod';
 
-export type Access = 'open' | 'read' | 'write' | 'admin';
+export type Access = 'read' | 'write' | 'admin';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {

@@ -37,6 +37,16 @@ const toolResult = z
     }
   });
 
+/** By hand: zod would tell of every element that is wrong, and a card may have half a million. */
+const listOfObjects = z
+  .unknown()
+  .refine(
+    (list) =>
+      Array.isArray(list) &&
+      list.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)),
+    'must be a list of objects',
+  );
+
 export const cardTypes: Readonly<Record<string, z.ZodType>> = {
   'task.instruction': z.union([prose, jsonObject, z.array(jsonValue)]),
   'agent.thought': prose,
@@ -49,7 +59,7 @@ export const cardTypes: Readonly<Record<string, z.ZodType>> = {
   'task.deliverable': z.union([prose, jsonObject]),
   'sys.profile': z.looseObject({ name: z.string().trim().min(1) }),
   'sys.rendered_prompt': prose,
-  'sys.tools': z.looseObject({ tools: z.array(jsonObject) }),
+  'sys.tools': z.looseObject({ tools: listOfObjects }),
   'meta.parent_pointer': z.looseObject({ parent_agent_id: anyId }),
   'task.result_fields': fieldsSchema,
 };
@@ -74,9 +84,9 @@ export function checkContent(type: Json | undefined, content: Json): Json {
   if (!schema) return content;
   const parsed = schema.safeParse(content);
   if (!parsed.success) {
-    const errors = parsed.error.issues.map(
-      (issue) => `${['content', ...issue.path].join('.')}: ${issue.message}`,
-    );
+    const errors = parsed.error.issues
+      .slice(0, 20)
+      .map((issue) => `${['content', ...issue.path].join('.')}: ${issue.message}`);
     throw new CairnError('INVALID_CONTENT', `content does not fit the card type ${type}: ${errors[0]}`, {
       errors,
     });

@@ -72,6 +72,12 @@ export interface Driver {
   close(): Promise<void>;
 }
 
+/** Reads that may be long, as a Query. */
+export function atLength(driver: Driver, tenant: string): Query {
+  const all = <R>(query: Sql) => driver.long<R>(tenant, query);
+  return { all, get: async <R>(query: Sql) => (await all<R>(query))[0] };
+}
+
 export interface MigrationReport {
   readonly applied: readonly string[];
   readonly version: number;

@@ -87,6 +87,13 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
   } catch (error) {
     const resolved = error instanceof CommitUnknown ? await resolveUnknown(host, error) : undefined;
     if (resolved === 'unknown') return rejectAll(group, unknownOutcome(error));
+    if (error instanceof DriverError && error.kind === 'busy') {
+      // The lock or the head row was not to be had: no write of the group is to blame, nor would one do better alone.
+      const refusal = toCairnError(error);
+      rejectAll(group, refusal);
+      host.unreachable?.(refusal);
+      return;
+    }
     if (resolved === undefined || resolved === 'absent') {
       const reason = error instanceof CommitUnknown ? error.cause : error;
       return runAgain(host, group, attempt, reason);

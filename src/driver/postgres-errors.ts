@@ -1,4 +1,5 @@
 /** PostgreSQL's errors, by SQLSTATE and by what the socket says. */
+import { CairnError } from '../model/errors.js';
 import { DriverError } from './driver.js';
 
 const SOCKET = new Set([
@@ -12,12 +13,14 @@ const SOCKET = new Set([
   'EHOSTUNREACH',
 ]);
 /** Shutting down, crashed, starting up, too many connections: the server, or this connection, is going away. */
-const SERVER = new Set(['57P01', '57P02', '57P03', '57P05', '53300']);
+const SERVER = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '53300']);
 const PHRASES =
   /connection terminated|connection error|timeout exceeded when trying to connect|client has encountered a connection error|client was closed|not queryable|query read timeout/i;
 
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof DriverError) return error.kind === 'connection';
+  // A refusal may quote what a user sent, which proves nothing about the connection.
+  if (error instanceof CairnError) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string' && (SOCKET.has(code) || SERVER.has(code) || code.startsWith('08')))
     return true;

@@ -22,6 +22,7 @@ import { acrossTenants, compile, type Sql } from './sql.js';
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+const IDLE_IN_TRANSACTION_MS = 10_000;
 const READ_ATTEMPTS = 6;
 /** How often other servers' commits are looked for while someone listens. */
 const WATCH_MS = 100;
@@ -80,6 +81,8 @@ class PostgresDriver implements Driver {
       pipeline: true,
       application_name: 'cairn',
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A server that froze in the middle of a commit must not hold the tenant's head row for hours.
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 5000,
       idleTimeoutMillis: 60_000,
       types,

@@ -47,9 +47,6 @@ class ByDialect extends Sql {
 
 export const byDialect = (either: Readonly<Record<Dialect, Sql>>): Sql => new ByDialect(either);
 
-/** Text that is part of the program, such as a table's name; never a user's. */
-export const literal = (text: string): Sql => new Sql([text], []);
-
 export interface Compiled {
   readonly text: string;
   readonly params: readonly Param[];

@@ -34,8 +34,8 @@ const CONTENTION_MS = 1000;
 const GAP_EVERY_MS = 100;
 
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
-  const path = file === ':memory:' ? file : resolve(file);
-  if (path === ':memory:') {
+  const path = resolve(file);
+  if (file === ':memory:') {
     throw new CairnError('INVALID_INPUT', 'an in-memory database would lose everything: name a file');
   }
   try {
@@ -178,7 +178,11 @@ class SqliteDriver implements Driver {
           started = performance.now();
           return new SqliteChannel(this.#writer);
         };
-        await commitGroup({ journal: this.#options.journal, begin, committed: this.#tellAll }, group);
+        const unreachable = (error: unknown) => {
+          for (const write of this.#queue.splice(0)) write.reject(error);
+        };
+        const { journal } = this.#options;
+        await commitGroup({ journal, begin, committed: this.#tellAll, unreachable }, group);
         this.#commits++;
         this.#written += group.length;
         await this.#yieldToOthers(performance.now() - started);

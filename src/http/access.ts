@@ -1,10 +1,15 @@
 /** Who is calling: a key, or on an open loopback anyone who is local. */
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Host } from '../contract/api.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
 
-const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+/** Whether a host's name or address leads to this machine alone. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '');
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
 
 /** The tenant that is served without keys. */
 export const OPEN_CALLER: Caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null };
@@ -43,7 +48,7 @@ export async function callerOf(host: Host, request: FastifyRequest): Promise<Cal
 /** Without keys, a page from elsewhere must not reach the store through the browser of its owner. */
 export function refuseStrangers(request: FastifyRequest): void {
   const host = hostName(request.headers.host);
-  if (host === undefined || !LOCAL.has(host)) {
+  if (host === undefined || !isLoopback(host)) {
     throw new CairnError(
       'HOST_REFUSED',
       `the Host "${request.headers.host ?? ''}" is not local: without keys only localhost is served`,
@@ -70,9 +75,21 @@ function hostName(host: string | undefined): string | undefined {
 
 function isLocalOrigin(origin: string): boolean {
   try {
-    return LOCAL.has(new URL(origin).hostname);
+    return isLoopback(new URL(origin).hostname);
   } catch {
     return false;
+  }
+}
+
+/** Guards of stale writers come with what they guard. Until then they are refused: to ignore one would obey a stale writer. */
+export function refuseGuards(request: FastifyRequest): void {
+  for (const name of ['X-Agent-Turn', 'X-Fencing-Token']) {
+    if (request.headers[name.toLowerCase()] !== undefined) {
+      throw new CairnError(
+        'INVALID_INPUT',
+        `${name} cannot be checked by this version of Cairn: leave it out`,
+      );
+    }
   }
 }
 

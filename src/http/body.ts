@@ -21,7 +21,7 @@ export function parseBody(bytes: Buffer): unknown {
   if (lossy !== undefined) {
     throw new CairnError(
       'INVALID_INPUT',
-      `the number ${lossy} does not fit a double and would be altered: send it as a string`,
+      `the number ${lossy.slice(0, 40)} does not fit a double and would be altered: send it as a string`,
     );
   }
   return value;
@@ -56,17 +56,26 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
 export function lossyNumber(text: string): string | undefined {
   if (!SUSPICIOUS.test(text)) return undefined;
   for (const [token] of text.matchAll(TOKEN)) {
-    if (token.startsWith('"')) continue;
-    const value = Number(token);
-    const digits = token
-      .replace(/[eE].*$/, '')
-      .replace(/[-.]/g, '')
-      .replace(/^0+/, '');
-    if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(digits))) return token;
-    if (/^-?\d+$/.test(token)) {
-      // What JavaScript itself writes for a double is that double, even where its zeros stand for other digits.
-      if (BigInt(token) !== BigInt(value) && token !== String(value)) return token;
-    } else if (digits.replace(/0+$/, '').length > 17) return token;
+    if (!token.startsWith('"') && isLossy(token)) return token;
   }
   return undefined;
+}
+
+/** A double holds a number if it prints it again, in as many digits as were sent or in its own shortest form. */
+function isLossy(token: string): boolean {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return true;
+  const sent = plain(token);
+  const digits = Math.min(17, Math.max(1, sent.split('e')[0]!.length));
+  return sent !== plain(value.toPrecision(digits)) && sent !== plain(String(value));
+}
+
+/** A number as its digits and an exponent, in one form: 1.50 and 15e-1 are the same. */
+function plain(number: string): string {
+  const [mantissa, exponent = '0'] = number.toLowerCase().replace(/^-/, '').split('e');
+  const [whole, fraction = ''] = mantissa!.split('.');
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }

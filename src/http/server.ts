@@ -1,5 +1,5 @@
 /** The HTTP server: a loop over the table of operations, on an Api; plus health, metrics and the reference page. */
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
 import { openapi } from '../contract/openapi.js';
@@ -7,7 +7,7 @@ import { restGoesTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
-import { callerOf, checkTenant, refuseStrangers } from './access.js';
+import { callerOf, checkTenant, refuseGuards, refuseStrangers } from './access.js';
 import { parseBody } from './body.js';
 import { errorHandler, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
@@ -137,6 +137,7 @@ function addRoute(
     onRequest: async (request) => {
       request.caller = await callerOf(host, request);
       checkTenant(request.caller, request);
+      refuseGuards(request);
     },
     onResponse: (_request, reply, done) => {
       metrics.observe(operation.name, reply.statusCode, reply.elapsedTime / 1000);
@@ -195,8 +196,12 @@ async function* whileValid(
 function addPages(app: FastifyInstance, host: Host, version: string, metrics: Metrics): void {
   const description = JSON.stringify(openapi(version));
   const page = referencePage(version);
-  const openOrKey = async (request: FastifyRequest) => {
-    await callerOf(host, request);
+  // Figures are of all tenants together: they are for who runs the server.
+  const operator = async (request: FastifyRequest) => {
+    const { role, agent_id } = await callerOf(host, request);
+    if (role !== 'admin' || agent_id !== null) {
+      throw new CairnError('FORBIDDEN', 'metrics need a key with the role admin and without an agent');
+    }
   };
   app.get('/', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
     reply
@@ -215,7 +220,7 @@ function addPages(app: FastifyInstance, host: Host, version: string, metrics: Me
     await host.ready();
     return reply.send({ status: 'ready' });
   });
-  app.get('/metrics', { onRequest: openOrKey }, (_request, reply) =>
+  app.get('/metrics', { onRequest: operator }, (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render(host.figures())),
   );
 }
@@ -249,9 +254,4 @@ function notFound(request: FastifyRequest, reply: FastifyReply): void {
     throw new CairnError('METHOD_NOT_ALLOWED', `${path} takes ${allowed.join(', ')}, not ${request.method}`);
   }
   throw new CairnError('ROUTE_NOT_FOUND', `there is no ${request.method} ${path}: see /openapi.json`);
-}
-
-/** Whether an address can be reached from this machine alone. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -36,7 +36,7 @@ const useCases: UseCases = {
 };
 
 const rank: Record<KeyRole, number> = { read: 1, write: 2, admin: 3 };
-const needed: Record<Access, number> = { open: 0, read: 1, write: 2, admin: 3 };
+const needed: Record<Access, number> = { read: 1, write: 2, admin: 3 };
 
 export function apiFor(runtime: Runtime, caller: Caller): Api {
   const api: Record<string, Record<string, unknown>> = {};
@@ -60,7 +60,8 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     };
     group[operation.verb] = operation.stream
       ? call
-      : async (input: unknown, options?: CallOptions) => call(input, options);
+      : (input: unknown, options?: CallOptions) =>
+          runtime.calls.run(async () => call(input, options) as Promise<unknown>);
   }
   return api as unknown as Api;
 }

@@ -2,6 +2,7 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { type BoxRow, type BoxState, findBox, findGrant, lockBox } from '../store/boxes.js';
+import { actsAs } from './actor.js';
 import type { Call } from './runtime.js';
 
 export type Need = 'read' | 'write' | 'own';
@@ -48,12 +49,5 @@ export async function mayUse(call: Call, query: Query, box: BoxState, need: Need
 }
 
 /** Whose a new box is: the key's agent, or the one that the body names. */
-export function ownerOf(call: Call, named: string | undefined): string | null {
-  const agent = call.caller.agent_id;
-  if (agent !== null && named !== undefined && named !== agent) {
-    throw new CairnError('FORBIDDEN', `this key acts as agent ${agent} and cannot act for ${named}`, {
-      rule: 'key_agent',
-    });
-  }
-  return agent ?? named ?? null;
-}
+export const ownerOf = (call: Call, named: string | undefined): string | null =>
+  actsAs(call, named, 'agent_id') ?? named ?? null;

@@ -23,9 +23,10 @@ import {
 } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
+import { actsAs } from './actor.js';
 import { inItem } from './items.js';
 import { listPage } from './pages.js';
-import type { Call, Limits } from './runtime.js';
+import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -34,6 +35,7 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 /** A card checked and hashed, before any transaction. */
 interface PreparedCard {
   readonly input: CardInput;
+  readonly author_id: string | null;
   readonly content: string;
   readonly tool_calls: string | null;
   readonly metadata: string;
@@ -41,24 +43,29 @@ interface PreparedCard {
   readonly sent_hash: string | null;
 }
 
-function prepare(input: CardInput, limits: Limits): PreparedCard {
+function prepare(call: Call, input: CardInput): PreparedCard {
+  const { limits } = call;
+  const author_id = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null;
   if (input.ttl_seconds != null && input.expires_at != null) {
     throw new CairnError('INVALID_INPUT', 'give either ttl_seconds or expires_at, not both');
   }
   const checked = checkMetadata(input.metadata ?? {});
-  const content = canonical(checkContent(checked.type, input.content ?? null));
+  const given = input.content ?? null;
+  const text = canonical(given);
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
   const metadata = canonical(checked);
-  const bytes =
-    Buffer.byteLength(content) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
+  const bytes = Buffer.byteLength(text) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
   if (bytes > limits.max_card_bytes) {
     throw new CairnError('TOO_LARGE', `a card is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
       bytes,
       limit: limits.max_card_bytes,
     });
   }
+  const fitting = checkContent(checked.type, given);
+  const content = fitting === given ? text : canonical(fitting);
   return {
     input,
+    author_id,
     content,
     tool_calls,
     metadata,
@@ -131,7 +138,7 @@ async function addCard(
     tool_calls: prepared.tool_calls,
     tool_call_id: input.tool_call_id ?? null,
     metadata: prepared.metadata,
-    author_id: input.author_id ?? null,
+    author_id: prepared.author_id,
     subject_ids: await inheritSubjects(tx, call.tenant, input, now),
     derived_from: [...new Set(input.derived_from)],
     content_hash: prepared.content_hash,
@@ -152,7 +159,7 @@ async function addCard(
 }
 
 export async function add(call: Call, input: In<'add'>): Promise<Card> {
-  const prepared = prepare(input, call.limits);
+  const prepared = prepare(call, input);
   return change(call, {
     input,
     work: async (tx, now) => {
@@ -174,7 +181,7 @@ export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepare(one, call.limits)));
+  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepare(call, one)));
   const cards = await change<Card[]>(call, {
     input,
     work: async (tx, now) => {
@@ -210,10 +217,15 @@ async function addEach(call: Call, input: In<'add_batch'>): Promise<Out<'add_bat
       ),
     ),
   );
+  // Where nothing was written for a reason that lies with the store, the batch as a whole says so.
+  const failures = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
+  const ours = (reason: unknown) => !(reason instanceof CairnError) || reason.status >= 500;
+  if (failures.length === settled.length && failures.every(ours)) throw failures[0];
   const results = settled.map((one): Out<'add_batch'>['results'][number] => {
     if (one.status === 'fulfilled') return { status: 'success', data: one.value };
-    if (!(one.reason instanceof CairnError) || one.reason.status >= 500) throw one.reason;
-    return { status: 'error', code: one.reason.code, message: one.reason.message };
+    const { reason } = one as { reason: unknown };
+    if (reason instanceof CairnError) return { status: 'error', code: reason.code, message: reason.message };
+    return { status: 'error', code: 'INTERNAL', message: 'a defect in Cairn: this card was not written' };
   });
   const succeeded = results.filter(({ status }) => status === 'success').length;
   return { results, succeeded, failed: results.length - succeeded };

@@ -10,6 +10,7 @@ import { anyKey, findKeyByHash } from '../store/keys.js';
 import { packetJournal } from '../store/packets.js';
 import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch } from '../store/tenants.js';
 import { apiFor } from './api.js';
+import { CallsUnderWay } from './calls.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
@@ -72,7 +73,13 @@ export class Store implements Host {
       await driver.migrate();
       const meta = (await readMeta(driver.at(''))) ?? (await driver.system((tx) => ensureMeta(tx)));
       const limits = { ...defaultLimits, ...options.limits };
-      const runtime: Runtime = { driver, meta, limits, hub: new StreamHub(driver) };
+      const runtime: Runtime = {
+        driver,
+        meta,
+        limits,
+        hub: new StreamHub(driver),
+        calls: new CallsUnderWay(),
+      };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
       return store;
@@ -131,7 +138,7 @@ export class Store implements Host {
   }
 
   async ready(): Promise<void> {
-    await listTenants(this.#runtime.driver.at(''));
+    await hasTenant(this.#runtime.driver.at(DEFAULT_TENANT), DEFAULT_TENANT);
   }
 
   figures(): Readonly<Record<string, number>> {
@@ -161,6 +168,7 @@ export class Store implements Host {
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
     await this.#sweeping;
+    await this.#runtime.calls.drain();
     await this.#runtime.driver.close();
   }
 }

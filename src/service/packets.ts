@@ -5,7 +5,7 @@ import { canonical, sha256 } from '../domain/canonical.js';
 import { descend, parentsOf } from '../domain/lineage.js';
 import { type IndexKind, indexOf } from '../domain/packet-index.js';
 import { upcast } from '../domain/upcast.js';
-import type { Query, Tx } from '../driver/driver.js';
+import { atLength, type Query, type Tx } from '../driver/driver.js';
 import { toIso, toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
@@ -32,9 +32,10 @@ import {
   relatives,
   toPacket,
 } from '../store/packets.js';
+import { actsAs } from './actor.js';
 import { inItem } from './items.js';
 import { listPage } from './pages.js';
-import type { Call, Limits } from './runtime.js';
+import type { Call } from './runtime.js';
 import { change } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -51,14 +52,22 @@ interface PreparedPacket {
   readonly sent_hash: string | null;
 }
 
-function prepare(sent: PacketInput, limits: Limits): PreparedPacket {
+/** A key that acts as one agent writes as that agent, and as no other. */
+function asCaller(call: Call, packet: PacketInput): PacketInput {
+  const agent = actsAs(call, packet.metadata?.agent, 'metadata.agent');
+  return agent === null ? packet : { ...packet, metadata: { ...packet.metadata, agent } };
+}
+
+function prepare(call: Call, sent: PacketInput): PreparedPacket {
+  const { limits } = call;
   if (sent.packet_type.toLowerCase().startsWith(RESERVED_PREFIX)) {
     throw new CairnError(
       'RESERVED_TYPE',
       `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`,
     );
   }
-  const { packet, older } = upcast(sent);
+  const { packet: current, older } = upcast(sent);
+  const packet = asCaller(call, current);
   // Only an older envelope, or an id that the client chose, needs the exact text; in any order it is as long.
   const exact = older || sent.packet_id !== undefined;
   const text = exact ? canonical(sent as unknown as Json) : JSON.stringify(sent);
@@ -178,7 +187,7 @@ async function writtenBefore(
 }
 
 export async function write(call: Call, input: In<'write'>): Promise<WriteResult> {
-  const prepared = prepare(input, call.limits);
+  const prepared = prepare(call, input);
   return change(call, {
     input,
     work: (tx, now) => writePacket(call, tx, prepared, now),
@@ -188,7 +197,7 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
 }
 
 export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
-  const prepared = input.packets.map((packet, i) => inItem('packets', i, () => prepare(packet, call.limits)));
+  const prepared = input.packets.map((packet, i) => inItem('packets', i, () => prepare(call, packet)));
   return change(call, {
     input,
     work: async (tx, now) => {
@@ -261,13 +270,16 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
   const filter = filterOf(input);
   const now = driver.now();
   const viewer = call.caller.agent_id;
+  // What an agent may see, and what lies in a range of time, is found by looking at many packets.
+  const long = viewer !== null || filter.since !== undefined || filter.until !== undefined;
+  const query = long ? atLength(driver, tenant) : driver.at(tenant);
   const { limit: _limit, cursor: _cursor, offset: _offset, ...asked } = input;
   const { rows, ...rest } = await listPage<PacketRow, number>(call, {
     input,
     filters: asked as unknown as Json,
     key: 'number',
     keyOf: ({ seq }) => seq,
-    read: (request) => listPackets(driver.at(tenant), tenant, filter, { order, ...request }, now, viewer),
+    read: (request) => listPackets(query, tenant, filter, { order, ...request }, now, viewer),
     count: countPackets(tenant, filter, now, viewer),
   });
   return { packets: rows.map((row) => toPacket(row, now)), ...rest };

@@ -3,6 +3,7 @@ import type { CallOptions } from '../contract/api.js';
 import type { Driver } from '../driver/driver.js';
 import type { Caller } from '../model/key.js';
 import type { StoreMeta } from '../store/tenants.js';
+import type { CallsUnderWay } from './calls.js';
 import type { StreamHub } from './stream-hub.js';
 
 export interface Limits {
@@ -17,6 +18,7 @@ export interface Runtime {
   readonly meta: StoreMeta;
   readonly limits: Limits;
   readonly hub: StreamHub;
+  readonly calls: CallsUnderWay;
 }
 
 /** One call of one operation. */

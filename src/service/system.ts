@@ -96,6 +96,8 @@ export const keys = {
 
 /** How many packets are read at a time: fewer when they are large, so that a follower holds a few MiB at most. */
 const PAGE = { first: 16, least: 2, most: 500, bytes: 4 * 1024 * 1024 };
+/** How much of the stream one statement looks at. */
+const STRETCH = 5000;
 const HEARTBEAT_MS = 15_000;
 const MAX_FOLLOWERS = 1000;
 
@@ -156,14 +158,23 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
       const changes = follower.changes();
       const head = await headOf(query, tenant);
       while (position < head && !ended()) {
-        const rows = await nextPackets(query, tenant, position, limit, filter, call.caller.agent_id);
+        // A stretch at a time: with a filter that lets little through, one statement could take all of history.
+        const until = Math.min(head, position + STRETCH);
+        const rows = await nextPackets(
+          query,
+          tenant,
+          { after: position, until },
+          limit,
+          filter,
+          call.caller.agent_id,
+        );
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };
           if (ended()) return;
         }
         if (rows.length > 0) beat = performance.now();
-        if (rows.length < limit) position = Math.max(position, head);
+        if (rows.length < limit) position = until;
         limit = nextLimit(rows, limit);
       }
       if (performance.now() - beat >= HEARTBEAT_MS) {

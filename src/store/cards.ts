@@ -107,10 +107,6 @@ export const wasVisible = (row: Lifetime, moment: number): boolean =>
   (row.deleted_at === null || row.deleted_at > moment) &&
   (row.expires_at === null || row.expires_at > moment);
 
-/** isVisible as SQL, on the table under the name c. */
-const visibleNow = (now: number): Sql =>
-  sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`;
-
 const parse = <T>(text: string | null, absent: T): T => (text === null ? absent : (JSON.parse(text) as T));
 
 export function toCard(tenant: string, row: CardRow): Card {
@@ -180,14 +176,16 @@ export async function listCards(
   now: number,
 ): Promise<CardRow[]> {
   const after = page.after ?? '';
+  // By the column of the table that leads, or SQLite would walk all cards and look for each in the subject's.
+  const id = page.subject_id === undefined ? sql`c.card_id` : sql`s.card_id`;
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${visibleNow(now)}
-        AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${readableAt(now)}
+        AND ${id} > ${after} ORDER BY ${id} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countCards = (tenant: string, subject_id: string | undefined, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, subject_id)} AND ${visibleNow(now)}`;
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, subject_id)} AND ${readableAt(now)}`;
 
 const cardsAbout = (tenant: string, subject: string | undefined): Sql =>
   subject === undefined

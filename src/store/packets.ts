@@ -110,10 +110,17 @@ export function packetJournal(now: () => number): Journal {
     async landed(tx, tenant, entries) {
       // The commit under way holds the head row: locking it waits for its end.
       await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant} FOR UPDATE`);
-      const found = await tx.get(
-        sql`SELECT 1 AS found FROM packet_store WHERE tenant_id = ${tenant} AND packet_id = ${entries[0]!.packet_id}`,
+      const packets = entries as readonly NewPacket[];
+      const rows = await tx.all<{ packet_id: string; content_hash: string }>(
+        sql`SELECT packet_id, content_hash FROM packet_store
+            WHERE tenant_id = ${tenant} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
       );
-      return found !== undefined;
+      // All of them, as they were to be written: an id that a client chose may have come in by another server since.
+      const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));
+      return packets.every(({ packet_id, content_hash }) => {
+        const found = hashes.get(packet_id);
+        return found !== undefined && found === content_hash;
+      });
     },
   };
 }
@@ -310,12 +317,15 @@ export interface StreamFilter {
 export function nextPackets(
   query: Query,
   tenant: string,
-  after: number,
+  range: { readonly after: number; readonly until: number },
   limit: number,
   filter: StreamFilter,
   agent: string | null,
 ): Promise<PacketRow[]> {
-  const conditions: Sql[] = [sql`p.tenant_id = ${tenant}`, sql`p.seq > ${after}`];
+  const conditions: Sql[] = [
+    sql`p.tenant_id = ${tenant}`,
+    sql`p.seq > ${range.after} AND p.seq <= ${range.until}`,
+  ];
   if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
   if (filter.prefix !== undefined) {
     conditions.push(

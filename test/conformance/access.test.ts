@@ -262,4 +262,18 @@ onEveryTarget('access', (test) => {
     }
     await app.close();
   });
+
+  it('ACCESS-6 what an agent writes bears its name, and no other', async () => {
+    const scout = await test().as({ tenant: 'access-6', agent: 'scout', role: 'write' });
+    const { packet_id } = await scout.packets.write({ packet_type: 'p', payload: {} });
+    expect((await scout.packets.get({ packet_id })).metadata).toMatchObject({ agent: 'scout' });
+    expect((await scout.packets.list({ agent: 'scout', packet_type: 'p' })).total).toBe(1);
+    expect((await scout.cards.add({ content: 1 })).author_id).toBe('scout');
+    for (const refused of [
+      scout.packets.write({ packet_type: 'p', payload: {}, metadata: { agent: 'boss' } }),
+      scout.cards.add({ content: 1, author_id: 'boss' }),
+    ]) {
+      expect(await refusalOf(refused)).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+    }
+  });
 });

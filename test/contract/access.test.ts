@@ -260,12 +260,13 @@ for (const database of databases()) {
       expect(types).toEqual(['cairn.key.created', 'last']);
     });
 
-    it('serves the description of the API to anyone, and figures to none but those with a key', async () => {
+    it('serves the description of the API to anyone, and figures to an operator alone', async () => {
       const get = (path: string, headers = {}) => test.send({ method: 'GET', path, headers });
       for (const path of ['/', '/openapi.json', '/health/live', '/health/ready'])
         expect((await get(path)).status).toBe(200);
       expectRefusal(await get('/metrics'), 401, 'UNAUTHORIZED');
-      expect((await get('/metrics', bearer(keys.read!))).status).toBe(200);
+      expectRefusal(await get('/metrics', bearer(keys.read!)), 403, 'FORBIDDEN');
+      expect((await get('/metrics', bearer(keys.admin!))).status).toBe(200);
     });
   });
 }

@@ -1,11 +1,13 @@
 /** The connection to PostgreSQL is lost exactly at COMMIT: what was written is learned, never guessed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '#cairn/driver/driver.js';
 import { type Cairn, openCairn } from '#cairn/index.js';
+import { packetJournal } from '#cairn/store/packets.js';
 import { audit, illnesses, survey } from '../support/audit.js';
 import { Ledger } from '../support/load.js';
 import { type Cut, PostgresProxy } from '../support/postgres-proxy.js';
 import { sleep, within } from '../support/server.js';
-import { freshDatabase, refusalOf, targetNames } from '../support/targets.js';
+import { freshDatabase, openTarget, refusalOf, targetNames } from '../support/targets.js';
 
 const ROUNDS = 5;
 
@@ -93,3 +95,29 @@ describe.runIf(targetNames().includes('postgres'))('a connection lost at COMMIT'
     expect(proxy.cuts).toBe(cut + 1);
   });
 });
+
+describe.each(targetNames().filter((name) => name !== 'http'))(
+  'the look for a lost commit on %s',
+  (target) => {
+    it('finds it only when every packet is there as it was to be written', async () => {
+      const opened = await openTarget(target);
+      const { store, cairn } = opened;
+      const journal = packetJournal(() => Date.now());
+      const written = await Promise.all(
+        [1, 2].map(async (n) => {
+          const { packet_id } = await cairn.packets.write({ packet_type: 'p', payload: { n } });
+          const { content_hash } = await cairn.packets.get({ packet_id });
+          return { packet_id, content_hash };
+        }),
+      );
+      const landed = (entries: readonly JournalEntry[]) =>
+        store.driver.write('default', (tx) => journal.landed(tx, 'default', entries));
+      expect(await landed(written)).toBe(true);
+      expect(await landed([...written, { packet_id: crypto.randomUUID() }])).toBe(false);
+      // The id is there, but by another hand: a client sent it to another server meanwhile.
+      const [first, second] = written as [(typeof written)[0], (typeof written)[0]];
+      expect(await landed([{ ...first, content_hash: second.content_hash } as JournalEntry])).toBe(false);
+      await opened.close();
+    });
+  },
+);

@@ -1,7 +1,7 @@
 /** A server on a store of its own, reached over a real socket, and what is in its tables. For the generated tests. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import pg from 'pg';
-import { literal } from '#cairn/driver/sql.js';
+import { Sql } from '#cairn/driver/sql.js';
 import { createServer } from '#cairn/http/server.js';
 import type { KeyRole } from '#cairn/model/key.js';
 import { Store } from '#cairn/service/open.js';
@@ -141,7 +141,7 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
   };
   // On PostgreSQL the owner of the server reads, whom row-level security does not hold back.
   const rows = async (text: string): Promise<Row[]> =>
-    reader ? (await reader.query<Row>(text)).rows : store.driver.at('').all<Row>(literal(text));
+    reader ? (await reader.query<Row>(text)).rows : store.driver.at('').all<Row>(new Sql([text], []));
 
   return {
     store,

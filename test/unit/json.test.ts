@@ -101,6 +101,7 @@ describe('lossyNumber', () => {
     '1234567.12345678901234',
     '1.234567890123456789e10',
     '99999999.9999999999',
+    '0.12345678901234567',
   ])('finds %s', (number) => {
     expect(alone(number)).toBe(number);
   });
@@ -170,7 +171,9 @@ describe('parseBody', () => {
     expect(refusal('[1]')).toBe('INVALID_INPUT');
     expect(refusal('nonsense')).toBe('INVALID_JSON');
     expect(refusal(Buffer.from([0x7b, 0xff, 0x7d]))).toBe('INVALID_JSON');
-    expect(refusal(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`)).toBe('INVALID_INPUT');
+    expect(refusal(`{"a":${'['.repeat(100)}"${'x'.repeat(70_000)}"${']'.repeat(100)}}`)).toBe(
+      'INVALID_INPUT',
+    );
     expect(refusal(`{"a":${'['.repeat(1_000_000)}`)).toBe('INVALID_INPUT');
     expect(refusal('{"a":1e999}')).toBe('INVALID_INPUT');
   });

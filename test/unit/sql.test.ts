@@ -1,6 +1,6 @@
 /** The sql tag: one text for both dialects, parameters in order, fragments put together. */
 import { describe, expect, it } from 'vitest';
-import { acrossTenants, compile, join, literal, Sql, sql } from '#cairn/driver/sql.js';
+import { acrossTenants, compile, join, Sql, sql } from '#cairn/driver/sql.js';
 
 describe('the sql tag', () => {
   it('numbers parameters for PostgreSQL and marks them for SQLite', () => {
@@ -26,7 +26,7 @@ describe('the sql tag', () => {
 
   it('numbers the parameters of nested fragments in the order of the text', () => {
     const inner = sql`b = ${2} AND ${sql`c = ${3}`}`;
-    const query = sql`SELECT ${1} WHERE ${inner} AND d = ${4}${sql``}${sql` ORDER BY ${literal('e')} ${sql`DESC`}`} LIMIT ${5}`;
+    const query = sql`SELECT ${1} WHERE ${inner} AND d = ${4}${sql``}${sql` ORDER BY ${new Sql(['e'], [])} ${sql`DESC`}`} LIMIT ${5}`;
     expect(compile(query, 'postgres')).toEqual({
       text: 'SELECT $1 WHERE b = $2 AND c = $3 AND d = $4 ORDER BY e DESC LIMIT $5',
       params: [1, 2, 3, 4, 5],
