@@ -47,7 +47,7 @@ export const errorCodes = {
     meaning: 'The id was used before, by something that is deleted or erased. Ids are never used twice.',
   },
   CONTENT_ERASED: { status: 410, meaning: 'The content expired or was erased; what remains is its record.' },
-  TOO_LARGE: { status: 413, meaning: 'The body or a card exceeds its limit.' },
+  TOO_LARGE: { status: 413, meaning: 'The body, a card or the answer exceeds its limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Bodies are application/json.' },
   INTERNAL: { status: 500, meaning: 'A defect in Cairn. The log has the details under the request id.' },
   DATABASE_UNAVAILABLE: {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
 import { atLength, type Query } from '../driver/driver.js';
 import type { Box, Grant } from '../model/box.js';
+import type { Card } from '../model/card.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
@@ -19,9 +20,10 @@ import {
   segmentsOf,
   tailOf,
 } from '../store/boxes.js';
-import { type CardRow, findCards, isVisible, toCard, wasVisible } from '../store/cards.js';
+import { type CardRow, isVisible, toCard, wasVisible } from '../store/cards.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
+import { readCards } from './chunks.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 
@@ -90,42 +92,56 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
   const ids = distinctIds('box_ids', input.box_ids);
   return call.driver.snapshot(call.tenant, async (query) => {
     const rows = await findBoxes(query, call.tenant, ids);
-    const boxes: Out<'load_batch'>['boxes'] = [];
+    const shown: { row: BoxRow; box: Box }[] = [];
     const missing_box_ids: string[] = [];
-    const missing_card_ids = new Set<string>();
     for (const id of ids) {
       const row = rows.get(id);
       // A box that the caller may not see is as good as missing, as in any list.
-      if (!row || !(await mayUse(call, query, row, 'read'))) {
-        missing_box_ids.push(id);
-        continue;
-      }
-      const box = await show(call, query, row, input.limit);
-      if (!input.hydrate) {
-        boxes.push(box);
-        continue;
-      }
-      const { cards, missing } = await hydrate(call, query, row, box.card_ids);
-      for (const one of missing) missing_card_ids.add(one);
-      boxes.push({ ...box, cards });
+      if (row && (await mayUse(call, query, row, 'read')))
+        shown.push({ row, box: await show(call, query, row, input.limit) });
+      else missing_box_ids.push(id);
     }
-    return { boxes, missing_box_ids, missing_card_ids: [...missing_card_ids] };
+    if (!input.hydrate) return { boxes: shown.map(({ box }) => box), missing_box_ids, missing_card_ids: [] };
+    const views = shown.map(({ row, box }) => ({ row, card_ids: box.card_ids }));
+    const hydrated = await hydrate(call, query, views, 'boxes, or fewer cards of each by limit');
+    return {
+      boxes: shown.map(({ box }, i) => ({ ...box, cards: hydrated[i]!.cards })),
+      missing_box_ids,
+      missing_card_ids: [...new Set(hydrated.flatMap(({ missing }) => missing))],
+    };
   });
 }
 
-/** The cards behind ids, as the box shows them: a sealed box as of its sealing. */
-async function hydrate(call: Call, query: Query, row: BoxRow, card_ids: readonly string[]) {
-  const found =
-    card_ids.length > 0 ? await findCards(query, call.tenant, card_ids) : new Map<string, CardRow>();
-  const { sealed_at } = row;
+/** The cards behind ids, as each box shows them: a sealed box as of its sealing. A card in several is read once. */
+async function hydrate(
+  call: Call,
+  query: Query,
+  views: readonly { row: BoxRow; card_ids: readonly string[] }[],
+  fewer: string,
+): Promise<{ cards: Card[]; missing: string[] }[]> {
   const now = call.driver.now();
-  const shows = (card: CardRow) => (sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at));
-  const missing = card_ids.filter((id) => !found.has(id) || !shows(found.get(id)!));
-  const gone = new Set(missing);
-  return {
-    cards: card_ids.filter((id) => !gone.has(id)).map((id) => toCard(call.tenant, found.get(id)!)),
-    missing,
-  };
+  const shows = ({ sealed_at }: BoxRow, card: CardRow) =>
+    sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
+  const holders = new Map<string, BoxRow[]>();
+  for (const { row, card_ids } of views) {
+    for (const id of card_ids) {
+      const known = holders.get(id);
+      if (known) known.push(row);
+      else holders.set(id, [row]);
+    }
+  }
+  const times = (card: CardRow) => holders.get(card.card_id)!.filter((row) => shows(row, card)).length;
+  const found = await readCards(call, query, holders.keys(), times, fewer);
+  return views.map(({ row, card_ids }) => {
+    const cards: Card[] = [];
+    const missing: string[] = [];
+    for (const id of card_ids) {
+      const card = found.get(id);
+      if (card && shows(row, card)) cards.push(toCard(call.tenant, card));
+      else missing.push(id);
+    }
+    return { cards, missing };
+  });
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -145,6 +161,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
         input.agent_id,
         request,
       ),
+    bytesOf: ({ metadata }) => Buffer.byteLength(metadata),
     count: countBoxes(tenant, viewer, input.agent_id),
   });
   return { boxes: rows.map((row) => describe(call, row)), ...page };
@@ -174,13 +191,9 @@ export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
             read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
             count: total,
           });
-    const { cards, missing } = await hydrate(
-      call,
-      query,
-      row,
-      rows.map(({ card_id }) => card_id),
-    );
-    return { cards, missing_card_ids: missing, ...page };
+    const card_ids = rows.map(({ card_id }) => card_id);
+    const [hydrated] = await hydrate(call, query, [{ row, card_ids }], 'cards by limit or tail');
+    return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };
   });
 }
 

@@ -24,6 +24,7 @@ import {
 import { listToText, textToList } from '../store/codec.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { actsAs } from './actor.js';
+import { cardBytes, readCards } from './chunks.js';
 import { inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -261,13 +262,12 @@ export function distinctIds(name: string, ids: readonly string[]): string[] {
 export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out<'get_batch'>> {
   const ids = distinctIds('card_ids', input.card_ids);
   if (ids.length === 0) return { cards: [], missing_ids: [] };
-  const rows = await findCards(call.driver.at(call.tenant), call.tenant, ids);
   const now = call.driver.now();
-  const found = ids.filter((id) => rows.has(id) && isVisible(rows.get(id)!, now));
-  const present = new Set(found);
+  const query = call.driver.at(call.tenant);
+  const rows = await readCards(call, query, ids, (row) => (isVisible(row, now) ? 1 : 0), 'cards');
   return {
-    cards: found.map((id) => toCard(call.tenant, rows.get(id)!)),
-    missing_ids: ids.filter((id) => !present.has(id)),
+    cards: ids.filter((id) => rows.has(id)).map((id) => toCard(call.tenant, rows.get(id)!)),
+    missing_ids: ids.filter((id) => !rows.has(id)),
   };
 }
 
@@ -281,6 +281,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     keyOf: (row) => row.card_id,
     read: (request) =>
       listCards(driver.at(tenant), tenant, { subject_id: input.subject_id, ...request }, now),
+    bytesOf: cardBytes,
     count: countCards(tenant, input.subject_id, now),
   });
   return { cards: rows.map((row) => toCard(tenant, row)), ...page };

@@ -29,10 +29,12 @@ import {
   type NewPacket,
   type PacketFilter,
   type PacketRow,
-  relatives,
+  packetsAt,
+  placesOf,
   toPacket,
 } from '../store/packets.js';
 import { actsAs } from './actor.js';
+import { inChunks, packetBytes } from './chunks.js';
 import { inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -280,6 +282,7 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
     key: 'number',
     keyOf: ({ seq }) => seq,
     read: (request) => listPackets(query, tenant, filter, { order, ...request }, now, viewer),
+    bytesOf: packetBytes,
     count: countPackets(tenant, filter, now, viewer),
   });
   return { packets: rows.map((row) => toPacket(row, now)), ...rest };
@@ -291,37 +294,47 @@ export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> =>
 export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> =>
   page(call, input, input.order ?? 'asc');
 
-/** Level by level, so that its cost is what it returns. */
+/** Level by level, so that its cost is what it returns: first where a level's packets are, then they, in chunks. */
 export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'>> {
   const direction = input.direction ?? 'ancestors';
   const max_depth = input.max_depth ?? 10;
+  const { tenant } = call;
   const viewer = call.caller.agent_id;
-  return call.driver.snapshot(call.tenant, async (query) => {
-    const start = await findPacket(query, call.tenant, input.packet_id, viewer);
+  return call.driver.snapshot(tenant, async (query) => {
+    const start = await findPacket(query, tenant, input.packet_id, viewer);
     if (!start) throw notFound(call, input.packet_id);
     const now = call.driver.now();
-    const seen = new Set([start.packet_id]);
+    const seen = new Set([start.seq]);
     const packets: Out<'lineage'>['packets'] = [];
-    let level: PacketRow[] = [start];
+    let bytes = 0;
+    let level: Relative[] = [start];
     for (let depth = 1; level.length > 0; depth++) {
-      const ids =
-        direction === 'ancestors' ? level.flatMap(parentIds) : level.map(({ packet_id }) => packet_id);
-      const wanted = direction === 'ancestors' ? [...new Set(ids)].filter((id) => !seen.has(id)) : ids;
-      if (wanted.length === 0) break;
+      const ids = direction === 'ancestors' ? level.flatMap(parentIds) : level.map((one) => one.packet_id);
+      if (ids.length === 0) break;
       const room = LINEAGE_LIMIT - packets.length;
-      // Children that were met on a shorter way come again, and must not take the place of new ones.
-      const rows = await relatives(query, call.tenant, wanted, direction, room + 1 + seen.size, viewer);
-      const fresh = rows.filter(({ packet_id }) => !seen.has(packet_id));
+      // Those that were met on a shorter way come again, and must not take the place of new ones.
+      const most = room + 1 + seen.size;
+      const places = await placesOf(query, tenant, [...new Set(ids)], direction, most, viewer);
+      const fresh = places.filter((seq) => !seen.has(seq));
       if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
-      for (const row of fresh.slice(0, room)) {
-        seen.add(row.packet_id);
-        packets.push({ ...toPacket(row, now), depth });
+      level = [];
+      const read = (seqs: readonly number[]) => packetsAt(query, tenant, seqs, viewer);
+      for await (const rows of inChunks(fresh.slice(0, room), read, packetBytes)) {
+        for (const row of rows) {
+          bytes += isGone(row, now) ? 0 : packetBytes(row);
+          if (bytes > call.limits.max_answer_bytes && packets.length > 0) return { packets, truncated: true };
+          seen.add(row.seq);
+          packets.push({ ...toPacket(row, now), depth });
+          level.push({ packet_id: row.packet_id, parent_ids: row.parent_ids });
+        }
       }
       if (fresh.length > room) return { packets, truncated: true };
-      level = fresh;
     }
     return { packets, truncated: false };
   });
 }
 
-const parentIds = (row: PacketRow): string[] => textToList(row.parent_ids);
+/** What the next level is found by. */
+type Relative = Pick<PacketRow, 'packet_id' | 'parent_ids'>;
+
+const parentIds = (row: Relative): string[] => textToList(row.parent_ids);

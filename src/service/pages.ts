@@ -3,6 +3,7 @@ import { type CursorKey, decodeCursor, encodeCursor } from '../domain/cursor.js'
 import type { Sql } from '../driver/sql.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
+import { CHUNK, nextLimit } from './chunks.js';
 import type { Call } from './runtime.js';
 
 interface PageInput {
@@ -29,8 +30,10 @@ export interface ListOf<R, K extends CursorKey> {
   readonly filters: Json;
   readonly key: K extends string ? 'string' : 'number';
   readonly keyOf: (row: R) => K;
-  /** Reads one row more than the limit says, to know whether there is a next page. */
+  /** Asked for one row more than the page has, to know whether there is a next one. */
   readonly read: (page: PageRequest<K>) => Promise<R[]>;
+  /** What a row weighs in the answer, where rows may be large; without it a page is one read. */
+  readonly bytesOf?: (row: R) => number;
   readonly count: Sql | (() => Promise<number>);
 }
 
@@ -41,9 +44,11 @@ export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<
   }
   const after =
     cursor === undefined ? undefined : (decodeCursor(call.operation, list.filters, cursor, list.key) as K);
-  const rows = await list.read({ limit: limit + 1, offset: offset ?? 0, after });
-  const more = rows.length > limit;
-  if (more) rows.length = limit;
+  const { rows, more } = await readPage(
+    list,
+    { limit, offset: offset ?? 0, after },
+    call.limits.max_answer_bytes,
+  );
   const last = rows.at(-1);
   return {
     rows,
@@ -51,6 +56,33 @@ export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<
       more && last !== undefined ? encodeCursor(call.operation, list.filters, list.keyOf(last)) : null,
     total: after === undefined ? await countAll(call, list.count) : null,
   };
+}
+
+/** Chunk by chunk, until there are enough rows or the next would be too much. The first always fits: a list goes on. */
+async function readPage<R, K extends CursorKey>(
+  list: ListOf<R, K>,
+  page: PageRequest<K>,
+  budget: number,
+): Promise<{ rows: R[]; more: boolean }> {
+  const { bytesOf } = list;
+  const rows: R[] = [];
+  let { offset, after } = page;
+  let bytes = 0;
+  let limit = bytesOf ? CHUNK.first : page.limit + 1;
+  for (;;) {
+    const asked = Math.min(limit, page.limit + 1 - rows.length);
+    const chunk = await list.read({ limit: asked, offset, after });
+    for (const row of chunk) {
+      bytes += bytesOf?.(row) ?? 0;
+      if (rows.length === page.limit || (bytes > budget && rows.length > 0)) return { rows, more: true };
+      rows.push(row);
+    }
+    if (chunk.length < asked) return { rows, more: false };
+    // The chunks after the first go on behind its last row, and what the offset skips is skipped by then.
+    after = list.keyOf(chunk.at(-1)!);
+    offset = 0;
+    if (bytesOf) limit = nextLimit(chunk, limit, bytesOf);
+  }
 }
 
 async function countAll(call: Call, count: Sql | (() => Promise<number>)): Promise<number> {

@@ -9,9 +9,14 @@ import type { StreamHub } from './stream-hub.js';
 export interface Limits {
   /** Of a card's or packet's canonical JSON. */
   readonly max_card_bytes: number;
+  /** Of what is stored behind one answer; a page of a list ends before it. */
+  readonly max_answer_bytes: number;
 }
 
-export const defaultLimits: Limits = { max_card_bytes: 1024 * 1024 };
+export const defaultLimits: Limits = {
+  max_card_bytes: 1024 * 1024,
+  max_answer_bytes: 32 * 1024 * 1024,
+};
 
 export interface Runtime {
   readonly driver: Driver;

@@ -8,8 +8,9 @@ import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Caller, Key } from '../model/key.js';
 import { addKey, findKey, listKeys, revokeKey } from '../store/keys.js';
-import { nextPackets, type PacketRow, type StreamFilter, toPacket } from '../store/packets.js';
+import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
 import { headOf } from '../store/tenants.js';
+import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -94,8 +95,6 @@ export const keys = {
   },
 };
 
-/** How many packets are read at a time: fewer when they are large, so that a follower holds a few MiB at most. */
-const PAGE = { first: 16, least: 2, most: 500, bytes: 4 * 1024 * 1024 };
 /** How much of the stream one statement looks at. */
 const STRETCH = 5000;
 const HEARTBEAT_MS = 15_000;
@@ -153,7 +152,7 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
     let position = input.after === undefined ? start : positionOf(call, input.after, start);
     yield { token: tokenAt(call, position), packet: null };
     let beat = performance.now();
-    let limit = PAGE.first;
+    let limit = CHUNK.first;
     while (!ended()) {
       const changes = follower.changes();
       const head = await headOf(query, tenant);
@@ -175,7 +174,7 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
         }
         if (rows.length > 0) beat = performance.now();
         if (rows.length < limit) position = until;
-        limit = nextLimit(rows, limit);
+        limit = nextLimit(rows, limit, packetBytes);
       }
       if (performance.now() - beat >= HEARTBEAT_MS) {
         beat = performance.now();
@@ -186,12 +185,6 @@ async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
   } finally {
     follower.leave();
   }
-}
-
-function nextLimit(rows: readonly PacketRow[], limit: number): number {
-  if (rows.length === 0) return limit;
-  const bytes = rows.reduce((sum, { envelope }) => sum + (envelope?.length ?? 0), 1);
-  return Math.min(PAGE.most, Math.max(PAGE.least, Math.floor((PAGE.bytes * rows.length) / bytes)));
 }
 
 export const events = { follow };

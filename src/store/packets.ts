@@ -339,30 +339,36 @@ export function nextPackets(
   );
 }
 
-/** The parents of some packets, or their children. */
-export async function relatives(
+/** Where the parents of some packets are, or their children: by seq, in order. */
+export async function placesOf(
   query: Query,
   tenant: string,
   ids: readonly string[],
   direction: 'ancestors' | 'descendants',
   limit: number,
   agent: string | null,
+): Promise<number[]> {
+  // Only a parent may be an event about a box, which not everyone may see: those are written by Cairn and have none.
+  const visible = agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`;
+  const rows = await query.all<{ seq: number }>(
+    direction === 'ancestors'
+      ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})${visible}
+            ORDER BY p.seq LIMIT ${limit}`
+      : sql`SELECT DISTINCT i.seq FROM packet_index i
+            WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids}) ORDER BY i.seq LIMIT ${limit}`,
+  );
+  return rows.map(({ seq }) => seq);
+}
+
+export function packetsAt(
+  query: Query,
+  tenant: string,
+  seqs: readonly number[],
+  agent: string | null,
 ): Promise<PacketRow[]> {
   const visible = agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`;
-  if (direction === 'ancestors') {
-    return query.all<PacketRow>(
-      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})${visible}
-          ORDER BY p.seq LIMIT ${limit}`,
-    );
-  }
-  // In two steps: as one statement PostgreSQL may ask the index for every parent anew at every packet.
-  const children = await query.all<{ seq: number }>(
-    sql`SELECT DISTINCT i.seq FROM packet_index i
-        WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids}) ORDER BY i.seq LIMIT ${limit}`,
-  );
-  if (children.length === 0) return [];
   return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${children.map(({ seq }) => seq)})${visible}
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${seqs})${visible}
         ORDER BY p.seq`,
   );
 }

@@ -111,12 +111,16 @@ export async function openTarget(
 }
 
 /** Runs a suite on every target, each with a store of its own that is opened once. */
-export function onEveryTarget(title: string, suite: (test: () => TestStore) => void): void {
+export function onEveryTarget(
+  title: string,
+  suite: (test: () => TestStore) => void,
+  options: Omit<StoreOptions, 'database'> = {},
+): void {
   for (const target of targetNames()) {
     describe(`${title} on ${target}`, () => {
       let opened: TestStore;
       beforeAll(async () => {
-        opened = await openTarget(target);
+        opened = await openTarget(target, options);
       });
       afterAll(() => opened.close());
       suite(() => opened);
