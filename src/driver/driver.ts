@@ -42,6 +42,13 @@ export interface Journal {
   landed(tx: Tx, tenant: string, entries: readonly JournalEntry[]): Promise<boolean>;
 }
 
+export interface WriteOptions {
+  /** The one entity that it changes. */
+  readonly entity?: string | undefined;
+  /** What it holds in memory while it waits, about. */
+  readonly bytes?: number | undefined;
+}
+
 export interface Driver {
   readonly dialect: Dialect;
   /** Where the data is, fit to print. */
@@ -58,7 +65,7 @@ export interface Driver {
    * A write. Concurrent ones share a commit; every outcome waits for it, refusals included. One that says which entity
    * it changes, and looks at no other's journal entries, may overlap with those that change another.
    */
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, entity?: string): Promise<T>;
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** A write outside all tenants: keys, tenants, the store's own settings. */
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after commits that journalled something, and when another process may have. */
@@ -87,6 +94,8 @@ export interface DriverOptions {
   readonly journal: Journal;
   /** Milliseconds to add to the database's clock; for tests of expiry and leases. */
   readonly clock_offset_ms?: () => number;
+  /** What waiting writes may hold together; 256 MiB unless given. */
+  readonly max_waiting_bytes?: number;
 }
 
 /** Native errors, translated at the edge to what a caller can act on. */

@@ -10,8 +10,6 @@ import { OpenTx } from './open-tx.js';
 import type { Param, Sql } from './sql.js';
 
 export const GROUP_LIMIT = 64;
-/** Waiting writes beyond this are refused: memory is bounded. */
-export const QUEUE_LIMIT = 10_000;
 const ATTEMPTS = 8;
 
 export interface Write {

@@ -11,13 +11,15 @@ import {
   type MigrationReport,
   type Query,
   type Tx,
+  type WriteOptions,
 } from './driver.js';
-import { commitGroup, GROUP_LIMIT, QUEUE_LIMIT, sleep, toCairnError, type Write } from './group.js';
+import { commitGroup, GROUP_LIMIT, sleep, toCairnError, type Write } from './group.js';
 import { APP_ROLE, migrations } from './migrate.js';
 import { PostgresChannel, run, types } from './postgres-channel.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
 import { migratePostgres } from './postgres-migrate.js';
 import { acrossTenants, compile, type Sql } from './sql.js';
+import { WaitingWrites } from './waiting.js';
 
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -58,13 +60,13 @@ class PostgresDriver implements Driver {
   readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
   readonly #writes = new Map<string, Write[]>();
+  readonly #waiting: WaitingWrites;
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #reads = new Map<string, PendingRead[]>();
   readonly #listeners = new Set<(tenant: string | undefined) => void>();
   readonly #busy = new Set<Promise<unknown>>();
   #watch: NodeJS.Timeout | undefined;
   #clockOffset = 0;
-  #waiting = 0;
   #commits = 0;
   #written = 0;
   #closed: Promise<void> | undefined;
@@ -72,6 +74,7 @@ class PostgresDriver implements Driver {
   constructor(url: string, options: PostgresOptions) {
     this.#url = url;
     this.#options = options;
+    this.#waiting = new WaitingWrites(options.max_waiting_bytes);
     this.location = withoutPassword(url);
     this.#pool = new pg.Pool({
       connectionString: url,
@@ -178,25 +181,14 @@ class PostgresDriver implements Driver {
     return this.snapshot(tenant, (reader) => reader.all<R>(query));
   }
 
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, entity?: string): Promise<T> {
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
-    if (this.#waiting >= QUEUE_LIMIT) {
-      return Promise.reject(
-        new CairnError(
-          'OVERLOADED',
-          `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`,
-        ),
-      );
-    }
-    this.#waiting++;
-    const done = new Promise<T>((resolve, reject) => {
-      const write: Write = { tenant, work, entity, resolve: resolve as (value: unknown) => void, reject };
+    return this.#waiting.take(tenant, work, options, (write) => {
       const queue = this.#writes.get(tenant);
       if (queue) queue.push(write);
       else this.#writes.set(tenant, [write]);
+      if (!this.#lanes.has(tenant)) this.#lanes.set(tenant, this.#drain(tenant));
     });
-    if (!this.#lanes.has(tenant)) this.#lanes.set(tenant, this.#drain(tenant));
-    return done.finally(() => this.#waiting--);
   }
 
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -344,7 +336,8 @@ class PostgresDriver implements Driver {
     return {
       write_groups: this.#commits,
       writes: this.#written,
-      writes_waiting: this.#waiting,
+      writes_waiting: this.#waiting.count,
+      writes_waiting_bytes: this.#waiting.bytes,
       pool_connections: this.#pool.totalCount,
       pool_idle: this.#pool.idleCount,
       pool_waiting: this.#pool.waitingCount,

@@ -9,8 +9,9 @@ import {
   type MigrationReport,
   type Query,
   type Tx,
+  type WriteOptions,
 } from './driver.js';
-import { commitGroup, GROUP_LIMIT, QUEUE_LIMIT, sleep, toCairnError, type Write } from './group.js';
+import { commitGroup, GROUP_LIMIT, sleep, toCairnError, type Write } from './group.js';
 import {
   APPLIED,
   type AppliedMigration,
@@ -24,6 +25,7 @@ import { compile, type Sql } from './sql.js';
 import { SqliteChannel } from './sqlite-channel.js';
 import { LongReader } from './sqlite-long.js';
 import { SqliteConnection } from './sqlite-open.js';
+import { WaitingWrites } from './waiting.js';
 
 const LOCK_WAIT_MS = 30_000;
 /** How often another process's commits are looked for while someone listens. */
@@ -73,6 +75,7 @@ class SqliteDriver implements Driver {
   readonly #long: LongReader;
   readonly #options: DriverOptions;
   readonly #queue: Write[] = [];
+  readonly #waiting: WaitingWrites;
   readonly #listeners = new Set<(tenant: string | undefined) => void>();
   #pump: Promise<void> | undefined;
   #snapshots: Promise<unknown> | undefined;
@@ -91,6 +94,7 @@ class SqliteDriver implements Driver {
     this.#reader = reader;
     this.#long = new LongReader(path);
     this.#options = options;
+    this.#waiting = new WaitingWrites(options.max_waiting_bytes);
   }
 
   now(): number {
@@ -145,18 +149,10 @@ class SqliteDriver implements Driver {
     return this.#long.all<R>(text, params);
   }
 
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, entity?: string): Promise<T> {
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
-    if (this.#queue.length >= QUEUE_LIMIT) {
-      return Promise.reject(
-        new CairnError(
-          'OVERLOADED',
-          `${QUEUE_LIMIT} writes are waiting already, this one was not taken: try again later`,
-        ),
-      );
-    }
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ tenant, work, entity, resolve: resolve as (value: unknown) => void, reject });
+    return this.#waiting.take(tenant, work, options, (write) => {
+      this.#queue.push(write);
       this.#pump ??= this.#drain();
     });
   }
@@ -305,7 +301,12 @@ class SqliteDriver implements Driver {
   }
 
   figures(): Readonly<Record<string, number>> {
-    return { write_groups: this.#commits, writes: this.#written, writes_waiting: this.#queue.length };
+    return {
+      write_groups: this.#commits,
+      writes: this.#written,
+      writes_waiting: this.#waiting.count,
+      writes_waiting_bytes: this.#waiting.bytes,
+    };
   }
 
   close(): Promise<void> {

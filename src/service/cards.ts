@@ -25,7 +25,7 @@ import { listToText, textToList } from '../store/codec.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { actsAs } from './actor.js';
 import { cardBytes, readCards } from './chunks.js';
-import { inItem } from './items.js';
+import { bytesOf, inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -42,6 +42,7 @@ interface PreparedCard {
   readonly metadata: string;
   readonly content_hash: string;
   readonly sent_hash: string | null;
+  readonly bytes: number;
 }
 
 function prepare(call: Call, input: CardInput): PreparedCard {
@@ -70,6 +71,7 @@ function prepare(call: Call, input: CardInput): PreparedCard {
     content,
     tool_calls,
     metadata,
+    bytes,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
     sent_hash:
@@ -163,6 +165,7 @@ export async function add(call: Call, input: In<'add'>): Promise<Card> {
   const prepared = prepare(call, input);
   return change(call, {
     input,
+    bytes: prepared.bytes,
     work: async (tx, now) => {
       const { card, added } = await addCard(call, tx, prepared, now);
       if (added) {
@@ -185,6 +188,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
   const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepare(call, one)));
   const cards = await change<Card[]>(call, {
     input,
+    bytes: bytesOf(prepared),
     work: async (tx, now) => {
       const results: { card: Card; added: boolean }[] = [];
       for (const [i, one] of prepared.entries()) {

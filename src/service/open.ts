@@ -37,8 +37,10 @@ export const isPostgres = (database: string): boolean => /^postgres(ql)?:\/\//.t
 export async function openDriver(options: StoreOptions): Promise<Driver> {
   const journal = packetJournal(() => driver.now());
   const { clock_offset_ms, pool_size } = options;
+  const { max_waiting_bytes } = { ...defaultLimits, ...options.limits };
   const shared = {
     journal,
+    max_waiting_bytes,
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),
   };

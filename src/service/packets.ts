@@ -35,7 +35,7 @@ import {
 } from '../store/packets.js';
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
-import { inItem } from './items.js';
+import { bytesOf, inItem } from './items.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change } from './write.js';
@@ -52,6 +52,7 @@ interface PreparedPacket {
   readonly parents: readonly string[];
   readonly original: string | null;
   readonly sent_hash: string | null;
+  readonly bytes: number;
 }
 
 /** A key that acts as one agent writes as that agent, and as no other. */
@@ -85,6 +86,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     packet,
     parents: parentsOf(packet),
     original: older ? text : null,
+    bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
   };
 }
@@ -192,6 +194,7 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
   const prepared = prepare(call, input);
   return change(call, {
     input,
+    bytes: prepared.bytes,
     work: (tx, now) => writePacket(call, tx, prepared, now),
     remember: (answer) => answer,
     again: async (_query, kept) => kept as unknown as WriteResult,
@@ -202,6 +205,7 @@ export async function write_batch(call: Call, input: In<'write_batch'>): Promise
   const prepared = input.packets.map((packet, i) => inItem('packets', i, () => prepare(call, packet)));
   return change(call, {
     input,
+    bytes: bytesOf(prepared),
     work: async (tx, now) => {
       const results: WriteResult[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.

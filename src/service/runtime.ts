@@ -1,6 +1,7 @@
 /** What every use case is given: the store it works on, and who calls. */
 import type { CallOptions } from '../contract/api.js';
 import type { Driver } from '../driver/driver.js';
+import { QUEUE_BYTES } from '../driver/waiting.js';
 import type { Caller } from '../model/key.js';
 import type { StoreMeta } from '../store/tenants.js';
 import type { CallsUnderWay } from './calls.js';
@@ -11,11 +12,14 @@ export interface Limits {
   readonly max_card_bytes: number;
   /** Of what is stored behind one answer; a page of a list ends before it. */
   readonly max_answer_bytes: number;
+  /** Of what is written by all that waits for its commit; the driver refuses more. */
+  readonly max_waiting_bytes: number;
 }
 
 export const defaultLimits: Limits = {
   max_card_bytes: 1024 * 1024,
   max_answer_bytes: 32 * 1024 * 1024,
+  max_waiting_bytes: QUEUE_BYTES,
 };
 
 export interface Runtime {

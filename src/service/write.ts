@@ -17,6 +17,8 @@ export interface Change<O> {
   readonly work: (tx: Tx, now: number) => Promise<O>;
   /** The entity that it changes, if it changes no other and looks at none that a change beside it may make. */
   readonly entity?: string;
+  /** What it holds while it waits for its commit, about: as the content that is written, where there is any. */
+  readonly bytes?: number;
   /** From the answer, what is kept to give it again: ids and numbers, never content. */
   readonly remember: (answer: O) => Json;
   /** Gives the answer again from what was kept. */
@@ -26,14 +28,15 @@ export interface Change<O> {
 export function change<O>(call: Call, what: Change<O>): Promise<O> {
   const { driver, tenant } = call;
   const key = call.options.idempotency_key;
+  const { bytes } = what;
   if (key === undefined) {
-    return driver.write(tenant, (tx) => what.work(tx, driver.now()), what.entity);
+    return driver.write(tenant, (tx) => what.work(tx, driver.now()), { entity: what.entity, bytes });
   }
   checkKey(key);
   // The agent is part of the request: another one may not see what this one was answered.
   const asked = canonical([call.operation, call.caller.agent_id, what.input as Json]);
   const request_hash = sha256(asked);
-  return driver.write(tenant, async (tx) => {
+  const keyed = async (tx: Tx): Promise<O> => {
     const now = driver.now();
     const known = await findRequest(tx, tenant, key, now);
     if (known) {
@@ -59,7 +62,8 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
       recorded_at: now,
     });
     return answer;
-  });
+  };
+  return driver.write(tenant, keyed, { bytes });
 }
 
 function checkKey(key: string): void {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { onEveryTarget, openTarget, refusalOf } from '../support/targets.js';
 
 onEveryTarget('closing', (test) => {
-  it('TX-7 closing waits for what is under way, reads too, and refuses what comes after', async (context) => {
+  it('TX-8 closing waits for what is under way, reads too, and refuses what comes after', async (context) => {
     if (test().target === 'http') return context.skip('about the store itself');
     const opened = await openTarget(test().target);
     const { cairn, store } = opened;
