@@ -85,20 +85,18 @@ export const events = {
   }),
 };
 
-const swept = {
-  cards_erased: z.int(),
-  packets_erased: z.int(),
-  requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
-};
-
 export const lifetime = {
   sweep: operation({
     method: 'POST',
     path: '/api/v1/memory/gc/run',
     input: z.strictObject({}),
     output: z.object({
-      ...swept,
-      cards_kept: z.int().describe('Expired but pinned by a sealed box'),
+      cards_erased: z.int(),
+      packets_erased: z.int(),
+      requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
+      cards_kept: z
+        .int()
+        .describe('Found expired but pinned by a sealed box; counted by the first sweep that finds it'),
       duration_ms: z.int(),
     }),
     access: 'admin',

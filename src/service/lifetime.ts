@@ -5,6 +5,7 @@ import type { Tx } from '../driver/driver.js';
 import {
   countCardLifetimes,
   countPacketLifetimes,
+  type ExpiredCard,
   eraseCard,
   erasePacket,
   expiredCards,
@@ -12,9 +13,11 @@ import {
   keyedHash,
   type LifetimeCounts,
   lockSweeps,
+  noteKept,
   noteSweep,
 } from '../store/lifetime.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
+import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
@@ -28,13 +31,20 @@ export async function sweep(call: Call): Promise<Swept> {
   const cards = await sweepCards(call);
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
-  const counts = { cards_erased: cards.erased, packets_erased, requests_forgotten };
-  if (cards.erased + packets_erased > 0) {
-    await call.driver.write(call.tenant, async (tx) => {
-      tx.journal(event(call, call.driver.now(), 'cairn.lifetime.swept', 'tenant', call.tenant, counts));
-    });
-  }
-  return { ...counts, cards_kept: cards.kept, duration_ms: Math.round(performance.now() - started) };
+  return {
+    cards_erased: cards.erased,
+    packets_erased,
+    requests_forgotten,
+    cards_kept: cards.kept,
+    duration_ms: Math.round(performance.now() - started),
+  };
+}
+
+/** In the transaction that erases: there is no erasure without its event, also when the sweep ends half way. */
+function journalErased(call: Call, tx: Tx, now: number, counts: { cards: number; packets: number }): void {
+  if (counts.cards + counts.packets === 0) return;
+  const facts = { cards_erased: counts.cards, packets_erased: counts.packets };
+  tx.journal(event(call, now, 'cairn.lifetime.swept', 'tenant', call.tenant, facts));
 }
 
 async function sweepCards(call: Call): Promise<{ erased: number; kept: number }> {
@@ -47,38 +57,63 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
     const batch = await expiredCards(driver.at(tenant), tenant, now, after, BATCH);
     if (batch.length === 0) return { erased, kept };
     after = batch.at(-1)!;
-    const free = batch.filter((card) => card.kept === 0);
-    kept += batch.length - free.length;
-    if (free.length === 0) continue;
-    erased += await driver.write(tenant, async (tx) => {
-      await lockSweeps(tx, tenant);
-      await noteSweep(tx, tenant, now);
-      let count = 0;
-      for (const card of free) {
-        const hash = keyedHash(call.meta.erasure_key, card.content_hash);
-        if (await eraseCard(tx, tenant, card, hash, now)) count++;
-      }
-      return count;
-    });
+    const done = await driver.write(tenant, (tx) => sweepBatch(call, tx, batch, now));
+    erased += done.erased;
+    kept += done.kept;
   }
 }
 
-const sweepPackets = (call: Call): Promise<number> =>
-  inBatches(call, async (tx, now) => {
-    const batch = await expiredPackets(tx, call.tenant, now, BATCH);
-    for (const packet of batch) {
-      await erasePacket(tx, call.tenant, packet, keyedHash(call.meta.erasure_key, packet.content_hash), now);
-    }
-    return batch.length;
-  });
+/** Erases the cards that nothing pins and notes the others, so that the next sweep does not examine them again. */
+async function sweepBatch(
+  call: Call,
+  tx: Tx,
+  batch: readonly ExpiredCard[],
+  now: number,
+): Promise<{ erased: number; kept: number }> {
+  const { tenant } = call;
+  await lockSweeps(tx, tenant);
+  const free = batch.filter((card) => card.kept === 0);
+  if (free.length > 0) await noteSweep(tx, tenant, now);
+  const gone = new Set<string>();
+  for (const card of free) {
+    const hash = keyedHash(call.meta.erasure_key, card.content_hash);
+    if (await eraseCard(tx, tenant, card, hash, now)) gone.add(card.card_id);
+  }
+  const left = batch.filter(({ card_id }) => !gone.has(card_id)).map(({ card_id }) => card_id);
+  const kept = left.length > 0 ? await noteKept(tx, tenant, left, now) : 0;
+  journalErased(call, tx, now, { cards: gone.size, packets: 0 });
+  return { erased: gone.size, kept };
+}
 
-const sweepRequests = (call: Call): Promise<number> =>
-  inBatches(call, (tx, now) => forgetRequests(tx, call.tenant, now - KEEP_REQUESTS_MS, BATCH));
-
-async function inBatches(call: Call, batch: (tx: Tx, now: number) => Promise<number>): Promise<number> {
-  const now = call.driver.now();
+async function sweepPackets(call: Call): Promise<number> {
+  const { driver, tenant } = call;
+  const now = driver.now();
+  let limit = CHUNK.first;
   for (let total = 0; ; ) {
-    const count = await call.driver.write(call.tenant, (tx) => batch(tx, now));
+    const asked = limit;
+    const { batch, erased } = await driver.write(tenant, async (tx) => {
+      const batch = await expiredPackets(tx, tenant, now, asked);
+      let erased = 0;
+      for (const packet of batch) {
+        const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
+        if (await erasePacket(tx, tenant, packet, hash, now)) erased++;
+      }
+      journalErased(call, tx, now, { cards: 0, packets: erased });
+      return { batch, erased };
+    });
+    total += erased;
+    if (batch.length < asked) return total;
+    // What a packet was found by is read from its envelope, so a batch is bounded by bytes as well.
+    limit = Math.min(BATCH, nextLimit(batch, limit, packetBytes));
+  }
+}
+
+async function sweepRequests(call: Call): Promise<number> {
+  const before = call.driver.now() - KEEP_REQUESTS_MS;
+  for (let total = 0; ; ) {
+    const count = await call.driver.write(call.tenant, (tx) =>
+      forgetRequests(tx, call.tenant, before, BATCH),
+    );
     total += count;
     if (count < BATCH) return total;
   }

@@ -8,6 +8,7 @@ import { textToList } from './codec.js';
 
 /**
  * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
+ * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
  * A sealed box pins what could be read when it was sealed. A fork of a box, or a fork of that, pins through its base.
  */
 const strongPins: readonly ((tenant: string) => Sql)[] = [
@@ -41,7 +42,7 @@ export interface ExpiredCard {
   readonly kept: number;
 }
 
-/** Cards whose time is over and whose content is still there, in the order in which it ended. */
+/** Cards whose time is over and whose content is still there, in the order in which it ended; not those noted as kept. */
 export async function expiredCards(
   query: Query,
   tenant: string,
@@ -51,7 +52,8 @@ export async function expiredCards(
 ): Promise<ExpiredCard[]> {
   return query.all<ExpiredCard>(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(tenant)} THEN 1 ELSE 0 END AS kept FROM cards c
-        WHERE c.tenant_id = ${tenant} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.expires_at <= ${now}
+        WHERE c.tenant_id = ${tenant} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.kept_at IS NULL
+          AND c.expires_at <= ${now}
           AND (c.expires_at > ${after.expires_at} OR (c.expires_at = ${after.expires_at} AND c.card_id > ${after.card_id}))
         ORDER BY c.expires_at, c.card_id LIMIT ${limit}`,
   );
@@ -70,8 +72,8 @@ export async function eraseCard(
   now: number,
 ): Promise<boolean> {
   const changed = await tx.run(
-    sql`UPDATE cards AS c SET content = NULL, tool_calls = NULL, metadata = NULL, author_id = NULL, subject_ids = NULL,
-          sent_hash = NULL, content_hash = ${hash}, erased_at = ${now}
+    sql`UPDATE cards AS c SET content = NULL, tool_calls = NULL, tool_call_id = NULL, metadata = NULL, author_id = NULL,
+          subject_ids = NULL, derived_from = NULL, sent_hash = NULL, content_hash = ${hash}, erased_at = ${now}
         WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL AND NOT (${pinned(tenant)})`,
   );
   if (changed === 0) return false;
@@ -81,6 +83,15 @@ export async function eraseCard(
     );
   }
   return true;
+}
+
+/** Notes which of these cards are pinned, and says how many. Checks the pin again: one that has ended is not noted. */
+export function noteKept(tx: Tx, tenant: string, card_ids: readonly string[], now: number): Promise<number> {
+  return tx.run(
+    sql`UPDATE cards AS c SET kept_at = ${now}
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids}) AND c.erased_at IS NULL AND c.kept_at IS NULL
+          AND (${pinned(tenant)})`,
+  );
 }
 
 export interface ExpiredPacket {
@@ -109,17 +120,20 @@ export async function erasePacket(
   packet: ExpiredPacket,
   hash: string,
   now: number,
-): Promise<void> {
-  await tx.run(
+): Promise<boolean> {
+  const changed = await tx.run(
     sql`UPDATE packet_store SET envelope = NULL, original = NULL, sent_hash = NULL, subject_ids = NULL, agent = NULL,
           source = NULL, content_hash = ${hash}, erased_at = ${now}
         WHERE tenant_id = ${tenant} AND seq = ${packet.seq} AND erased_at IS NULL`,
   );
+  // Another server's sweep was first, and has cleared the index as well.
+  if (changed === 0) return false;
   for (const [kind, value] of indexOf(JSON.parse(packet.envelope) as PacketInput)) {
     await tx.run(
       sql`DELETE FROM packet_index WHERE tenant_id = ${tenant} AND kind = ${kind} AND value = ${value} AND seq = ${packet.seq}`,
     );
   }
+  return true;
 }
 
 /** The latest moments that sealing, deleting and sweeping have settled. */

@@ -53,9 +53,11 @@ export const foundation: Migration = {
       created_at ${int} NOT NULL,
       deleted_at ${int},
       erased_at ${int},
+      kept_at ${int},
       PRIMARY KEY (tenant_id, card_id)
     ) ${table}`,
-    'CREATE INDEX cards_expiring ON cards (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
+    // Without those that a sweep found pinned, or every sweep would examine them anew.
+    'CREATE INDEX cards_expiring ON cards (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL AND kept_at IS NULL',
 
     `CREATE TABLE card_subjects (
       tenant_id ${id} NOT NULL,
