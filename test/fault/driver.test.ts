@@ -212,4 +212,26 @@ describe.each(kinds)('a statement that fails on %s', (kind) => {
     }
     await opened.close();
   });
+
+  it('in the journal of a sweep leaves what it was about to erase', async () => {
+    const opened = await open(kind);
+    const { cairn, inJournal } = opened;
+    const soon = new Date(Date.now() + 300).toISOString();
+    await cairn.cards.add({ content: 1, subject_ids: ['s'], expires_at: soon });
+    await cairn.packets.write({ packet_type: 'p', payload: {}, tags: ['t'], ttl: soon });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const before = await cairn.lifetime.stats();
+    expect([before.cards.expired, before.packets.expired]).toEqual([1, 1]);
+    Object.assign(inJournal, noFault(), { at: 1, again: true });
+    await expect(cairn.lifetime.sweep()).rejects.toThrow('injected');
+    expect(await cairn.lifetime.stats()).toEqual(before);
+    Object.assign(inJournal, noFault());
+    expect(await cairn.lifetime.sweep()).toMatchObject({ cards_erased: 1, packets_erased: 1 });
+    const { packets } = await cairn.packets.list({ packet_type: 'cairn.lifetime.swept', order: 'asc' });
+    expect(packets.map(({ payload }) => [payload!.cards_erased, payload!.packets_erased])).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+    await opened.close();
+  });
 });
