@@ -9,6 +9,7 @@ import { textToList } from './codec.js';
 /**
  * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
  * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
+ * CROSS JOIN keeps SQLite from going through all boxes of the tenant to find the few that hold the card.
  * A sealed box pins what could be read when it was sealed. A fork of a box, or a fork of that, pins through its base.
  */
 const strongPins: readonly ((tenant: string) => Sql)[] = [
@@ -18,12 +19,12 @@ const strongPins: readonly ((tenant: string) => Sql)[] = [
         SELECT e.box_id, e.added_revision, e.removed_revision FROM box_entries e
           WHERE e.tenant_id = ${tenant} AND e.card_id = c.card_id
         UNION
-        SELECT f.box_id, 0, f.base_until FROM boxes f JOIN held h ON f.base_box_id = h.box_id
-          WHERE f.tenant_id = ${tenant} AND h.added <= f.base_revision
+        SELECT f.box_id, 0, f.base_until FROM held h CROSS JOIN boxes f
+          WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.added <= f.base_revision
             AND (h.removed IS NULL OR h.removed > f.base_revision)
       )
-      SELECT 1 FROM held h JOIN boxes b ON b.box_id = h.box_id
-        WHERE b.tenant_id = ${tenant} AND h.removed IS NULL AND b.sealed_at IS NOT NULL
+      SELECT 1 FROM held h CROSS JOIN boxes b
+        WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL AND b.sealed_at IS NOT NULL
           AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
           AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at))`,
 ];

@@ -97,8 +97,8 @@ export const foundation: Migration = {
       PRIMARY KEY (tenant_id, box_id, position)
     ) ${compact}`,
     // By card first: UUIDv7 card ids append here, and "which boxes hold this card" is what pins ask.
-    // It ends with what is asked of an entry, so that it answers alone: SQLite would else rather scan the whole box.
-    'CREATE INDEX box_entries_by_card ON box_entries (tenant_id, card_id, box_id, removed_revision)',
+    // It ends with what is asked of an entry, so that it answers alone: SQLite would else rather scan the whole box, or all boxes.
+    'CREATE INDEX box_entries_by_card ON box_entries (tenant_id, card_id, box_id, removed_revision, added_revision)',
 
     `CREATE TABLE box_grants (
       tenant_id ${id} NOT NULL,
