@@ -11,9 +11,15 @@ onEveryTarget(
       const cairn = await test().freshTenant();
       // Not atomic: each card is a write of its own, and all come at once.
       const cards = Array.from({ length: 40 }, (_, i) => ({ card_id: `c${i}`, content }));
-      const refusal = await refusalOf(cairn.cards.add_batch({ cards }));
-      expect(refusal).toMatchObject({ code: 'OVERLOADED', status: 503 });
-      expect(refusal.message).toMatch(/^writes of 19\d{3} bytes are waiting already/);
+      const { results, succeeded, failed } = await cairn.cards.add_batch({ cards });
+      expect([succeeded, failed]).toEqual([19, 21]);
+      expect(results.slice(19)).toEqual(
+        Array(21).fill({
+          status: 'error',
+          code: 'OVERLOADED',
+          message: expect.stringMatching(/^writes of 19\d{3} bytes are waiting already/),
+        }),
+      );
       expect((await cairn.cards.list()).total).toBe(19);
       expect(test().store.figures()).toMatchObject({ writes_waiting: 0, writes_waiting_bytes: 0 });
       expect((await cairn.cards.add_batch({ cards: cards.slice(19, 38) })).succeeded).toBe(19);
