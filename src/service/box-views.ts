@@ -7,19 +7,8 @@ import type { Card } from '../model/card.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
-import {
-  type BoxRow,
-  countBoxes,
-  countEntries,
-  type Entry,
-  entriesAfter,
-  findBoxes,
-  type GrantRow,
-  listBoxes,
-  listGrants,
-  segmentsOf,
-  tailOf,
-} from '../store/boxes.js';
+import { type Entry, entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
+import { type BoxRow, countBoxes, findBoxes, type GrantRow, listBoxes, listGrants } from '../store/boxes.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../store/cards.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
@@ -41,50 +30,50 @@ export function describe(call: Call, row: BoxRow): Omit<Box, 'card_ids'> {
     length: row.length,
     revision: row.revision,
     sealed_at: row.sealed_at === null ? null : toIso(row.sealed_at),
-    forked_from: row.base_box_id === null ? null : { box_id: row.base_box_id, revision: row.base_revision! },
+    forked_from:
+      row.forked_box_id === null ? null : { box_id: row.forked_box_id, revision: row.forked_revision! },
     metadata: JSON.parse(row.metadata) as JsonObject,
     created_at: toIso(row.created_at),
     updated_at: toIso(row.updated_at),
   };
 }
 
-export async function show(call: Call, query: Query, row: BoxRow, limit?: number): Promise<Box> {
-  const entries = await tailOf(
-    query,
-    call.tenant,
-    await segmentsOf(query, call.tenant, row),
-    clampTail(limit),
-  );
-  return { ...describe(call, row), card_ids: entries.map(({ card_id }) => card_id) };
+export async function show(
+  call: Call,
+  query: Query,
+  row: BoxRow,
+  limit?: number,
+  revision = row.revision,
+): Promise<Box> {
+  const segments = await segmentsOf(query, call.tenant, row, reached(row, revision));
+  const entries = await tailOf(query, call.tenant, segments, clampTail(limit));
+  return {
+    ...describe(call, row),
+    revision,
+    length: segments.at(-1)!.through,
+    card_ids: entries.map(({ card_id }) => card_id),
+  };
 }
 
 export async function showAgain(call: Call, query: Query, box_id: string): Promise<Box> {
   return show(call, query, await openBox(call, query, box_id, 'read'));
 }
 
-export function segmentsAt(call: Call, query: Query, row: BoxRow, revision = row.revision) {
+/** A revision of a box, which it must have reached. */
+export function reached(row: BoxRow, revision = row.revision): number {
   if (revision > row.revision) {
     throw new CairnError(
       'INVALID_INPUT',
       `box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`,
     );
   }
-  return segmentsOf(query, call.tenant, row, revision);
+  return revision;
 }
 
 export function load(call: Call, input: In<'load'>): Promise<Box> {
   return call.driver.snapshot(call.tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
-    if (input.revision === undefined) return show(call, query, row, input.limit);
-    const segments = await segmentsAt(call, query, row, input.revision);
-    const entries = await tailOf(query, call.tenant, segments, clampTail(input.limit));
-    const length = await countEntries(query, call.tenant, segments);
-    return {
-      ...describe(call, row),
-      revision: input.revision,
-      length,
-      card_ids: entries.map(({ card_id }) => card_id),
-    };
+    return show(call, query, row, input.limit, input.revision);
   });
 }
 
@@ -177,19 +166,18 @@ export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
   }
   return call.driver.snapshot(tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
-    const segments = await segmentsAt(call, query, row, input.revision);
-    const total = async () =>
-      input.revision === undefined ? row.length : await countEntries(query, tenant, segments);
+    const segments = await segmentsOf(query, tenant, row, reached(row, input.revision));
+    const total = segments.at(-1)!.through;
     const { rows, ...page } =
       input.tail !== undefined
-        ? { rows: await tailOf(query, tenant, segments, input.tail), next_cursor: null, total: await total() }
+        ? { rows: await tailOf(query, tenant, segments, input.tail), next_cursor: null, total }
         : await listPage<Entry, number>(call, {
             input,
             filters: { box_id: input.box_id, revision: input.revision ?? null },
             key: 'number',
             keyOf: ({ position }) => position,
             read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
-            count: total,
+            count: async () => total,
           });
     const card_ids = rows.map(({ card_id }) => card_id);
     const [hydrated] = await hydrate(call, query, [{ row, card_ids }], 'cards by limit or tail');

@@ -9,30 +9,35 @@ import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import {
-  type BoxRow,
-  type BoxState,
   baseSegments,
-  countEntries,
   entriesAfter,
-  findBox,
-  type GrantRow,
-  insertBox,
   insertEntries,
-  lockBox,
-  lockBoxState,
+  ownSegment,
   presentCards,
-  putGrant,
   removeEntriesFrom,
-  removeGrant,
-  sealBox,
+  type Segment,
   segmentsOf,
   standingOf,
+} from '../store/box-entries.js';
+import {
+  type Base,
+  type BoxRow,
+  type BoxState,
+  findBox,
+  type GrantRow,
+  growBox,
+  insertBox,
+  lockBox,
+  lockBoxState,
+  putGrant,
+  removeGrant,
+  sealBox,
   updateBox,
 } from '../store/boxes.js';
 import { knownCards } from '../store/cards.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
-import { DEFAULT_TAIL, describe, segmentsAt, show, showAgain, toGrant } from './box-views.js';
+import { DEFAULT_TAIL, describe, reached, show, showAgain, toGrant } from './box-views.js';
 import { unknownCards } from './cards.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -75,20 +80,33 @@ interface NewBox {
   readonly metadata: JsonObject | undefined;
   readonly sent_hash: string | null;
   readonly length: number;
-  readonly next_position?: number;
-  readonly base?: { readonly box_id: string; readonly revision: number };
+  readonly base?: Base;
+  readonly forked?: { readonly box_id: string; readonly revision: number };
 }
 
+const NO_BASE: Base = {
+  base_box_id: null,
+  base_revision: null,
+  base_first: null,
+  base_position: null,
+  base_length: null,
+};
+
 async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<BoxRow> {
+  const base = box.base ?? NO_BASE;
+  // A fork goes on behind the last position of its base, so that positions rise along it.
+  const first = base.base_position ?? 1;
   const row: BoxRow = {
+    ...base,
     box_id: box.box_id,
     agent_id: box.agent_id,
     revision: 1,
     length: box.length,
-    next_position: box.next_position ?? box.length + 1,
-    base_box_id: box.base?.box_id ?? null,
-    base_revision: box.base?.revision ?? null,
+    first_position: first,
+    next_position: first + box.length - (base.base_length ?? 0),
     base_until: null,
+    forked_box_id: box.forked?.box_id ?? null,
+    forked_revision: box.forked?.revision ?? null,
     sealed_at: null,
     metadata: canonical(box.metadata ?? {}),
     sent_hash: box.sent_hash,
@@ -121,7 +139,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
         { box_id, agent_id, metadata: input.metadata, sent_hash, length: card_ids.length },
         now,
       );
-      await insertEntries(tx, call.tenant, box_id, 1, 1, card_ids);
+      await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
       tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
       return { ...describe(call, row), card_ids: card_ids.slice(-DEFAULT_TAIL) };
     },
@@ -144,7 +162,12 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');
       refuseSealed(box);
-      const inherited = await presentCards(tx, tenant, await baseSegments(tx, tenant, box), wanted);
+      const inherited = await presentCards(
+        tx,
+        tenant,
+        await baseSegments(tx, tenant, box, box.revision),
+        wanted,
+      );
       const isPresent = (id: string) => entered.has(id) || inherited.has(id);
       const already_present = wanted.filter(isPresent);
       const appended = already_present.length === 0 ? wanted : wanted.filter((id) => !isPresent(id));
@@ -155,12 +178,12 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
       }
       const revision = box.revision + 1;
       const length = box.length + appended.length;
-      await insertEntries(tx, tenant, box.box_id, box.next_position, revision, appended);
-      await updateBox(tx, tenant, box.box_id, {
+      const place = { position: box.next_position, behind: box.length, revision };
+      await insertEntries(tx, tenant, box.box_id, place, appended);
+      await growBox(tx, tenant, box.box_id, {
         revision,
         length,
         next_position: box.next_position + appended.length,
-        base_until: box.base_until,
         updated_at: now,
       });
       tx.journal(
@@ -228,18 +251,23 @@ async function replaceEntries(
     now,
   );
   const revision = fresh ? 1 : box.revision + 1;
+  const own = segments.at(-1)!;
   // A fork that no longer starts with all of its base stands on its own from this revision on.
-  const based = segments.length > 1;
-  const baseLength = based ? await countEntries(tx, tenant, segments.slice(0, -1)) : 0;
-  const cutOff = based && kept < baseLength;
+  const cutOff = kept < own.before;
   if (cutOff) kept = 0;
-  const firstRemoved = cutOff ? 0 : (current[kept]?.position ?? box.next_position);
+  // Where more was removed among the entries than the list is long, it is written anew: reads walk over the removed
+  // ones, so a box that is saved again and again must not gather them behind a first card that stays.
+  else if (box.next_position - own.from - (kept - own.before) > wanted.length) kept = own.before;
+  const anew = cutOff || kept === own.before;
+  const firstRemoved = anew ? own.from : (current[kept]?.position ?? box.next_position);
   await removeEntriesFrom(tx, tenant, box.box_id, firstRemoved, revision);
   const added = wanted.slice(kept);
-  await insertEntries(tx, tenant, box.box_id, box.next_position, revision, added);
+  const place = { position: box.next_position, behind: kept, revision };
+  await insertEntries(tx, tenant, box.box_id, place, added);
   const change = {
     revision,
     length: wanted.length,
+    first_position: anew ? box.next_position : box.first_position,
     next_position: box.next_position + added.length,
     base_until: cutOff ? revision : box.base_until,
     updated_at: now,
@@ -269,6 +297,26 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
   });
 }
 
+/** What a fork starts with. A box that adds nothing of its own is passed over, so that no view goes through it. */
+function baseFor(source: BoxRow, own: Segment): Base {
+  if (own.through === own.before) return own.before === 0 ? NO_BASE : baseOf(source);
+  return {
+    base_box_id: own.box_id,
+    base_revision: own.revision,
+    base_first: own.from,
+    base_position: own.until,
+    base_length: own.through,
+  };
+}
+
+const baseOf = ({ base_box_id, base_revision, base_first, base_position, base_length }: Base): Base => ({
+  base_box_id,
+  base_revision,
+  base_first,
+  base_position,
+  base_length,
+});
+
 export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const sent_hash = sentHash(input.new_box_id, input);
@@ -284,26 +332,13 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
           return show(call, tx, existing);
         }
       }
-      const revision = input.revision ?? source.revision;
-      const segments = await segmentsAt(call, tx, source, revision);
-      const length =
-        revision === source.revision ? source.length : await countEntries(tx, call.tenant, segments);
-      const base = { box_id: source.box_id, revision };
-      const row = await makeBox(
-        call,
-        tx,
-        {
-          box_id,
-          agent_id,
-          metadata: input.metadata,
-          sent_hash,
-          length,
-          next_position: source.next_position,
-          base,
-        },
-        now,
-      );
-      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, { forked_from: base, length }));
+      const revision = reached(source, input.revision);
+      const own = await ownSegment(tx, call.tenant, source, revision);
+      const length = own.through;
+      const forked = { box_id: source.box_id, revision };
+      const made = { box_id, agent_id, metadata: input.metadata, sent_hash, length, forked };
+      const row = await makeBox(call, tx, { ...made, base: baseFor(source, own) }, now);
+      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, { forked_from: forked, length }));
       return show(call, tx, row);
     },
     remember: ({ box_id }) => box_id,

@@ -33,12 +33,27 @@ export const checks: readonly Check[] = [
           WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND (p.seq IS NULL OR p.seq >= i.seq) LIMIT ${FEW}`,
   },
   {
-    name: 'the length of a box is the number of its entries',
+    name: 'the length of a box is the number of its entries, and they are numbered up to it',
     broken: (tenant) =>
-      sql`SELECT 'box ' || b.box_id || ' says ' || b.length || ', has ' || COUNT(e.position) AS what FROM boxes b
-          LEFT JOIN box_entries e ON e.tenant_id = b.tenant_id AND e.box_id = b.box_id AND e.removed_revision IS NULL
-          WHERE b.tenant_id = ${tenant} AND (b.base_box_id IS NULL OR b.base_until IS NOT NULL)
-          GROUP BY b.box_id, b.length HAVING COUNT(e.position) <> b.length LIMIT ${FEW}`,
+      sql`SELECT 'box ' || x.box_id || ' says ' || x.length || ', has ' || (x.inherited + x.own) AS what FROM (
+            SELECT b.box_id, b.length, CASE WHEN b.base_until IS NULL THEN COALESCE(b.base_length, 0) ELSE 0 END AS inherited,
+              COUNT(e.position) AS own, MIN(e.ordinal) AS first, MAX(e.ordinal) AS last, MIN(e.position) AS start, b.first_position
+            FROM boxes b
+            LEFT JOIN box_entries e ON e.tenant_id = b.tenant_id AND e.box_id = b.box_id AND e.removed_revision IS NULL
+            WHERE b.tenant_id = ${tenant}
+            GROUP BY b.box_id, b.length, b.base_until, b.base_length, b.first_position) x
+          WHERE x.inherited + x.own <> x.length OR x.first <> x.inherited + 1 OR x.last <> x.length
+            OR x.start < x.first_position LIMIT ${FEW}`,
+  },
+  {
+    name: 'a fork starts with as much as its base held',
+    broken: (tenant) =>
+      sql`SELECT 'box ' || f.box_id || ' says ' || f.base_length || ' of box ' || f.base_box_id AS what FROM boxes f
+          WHERE f.tenant_id = ${tenant} AND f.base_box_id IS NOT NULL AND f.base_length <> COALESCE((
+            SELECT e.ordinal FROM box_entries e WHERE e.tenant_id = f.tenant_id AND e.box_id = f.base_box_id
+              AND e.position >= f.base_first AND e.position < f.base_position AND e.added_revision <= f.base_revision
+              AND (e.removed_revision IS NULL OR e.removed_revision > f.base_revision)
+            ORDER BY e.position DESC LIMIT 1), 0) LIMIT ${FEW}`,
   },
   {
     name: 'no card is in a box twice',

@@ -66,17 +66,27 @@ export const foundation: Migration = {
       PRIMARY KEY (tenant_id, subject_id, card_id)
     ) ${compact}`,
 
-    // A fork starts with what base_box_id held at base_revision, until base_until (its own revision) if a save cut it off.
+    // A fork starts with what base_box_id held at base_revision, until base_until (its own revision) if a save cut it
+    // off. The base's own part of it is between the positions base_first and base_position, and with what comes before
+    // it base_length long: so nothing that the base got later, or dropped before, is ever walked over.
+    // The base is not forked_box_id where that box had no entry of its own: chains have no empty links.
+    // first_position is where the newest revision's own entries start: what saves removed before it is not read.
     `CREATE TABLE boxes (
       tenant_id ${id} NOT NULL,
       box_id ${id} NOT NULL,
       agent_id ${id},
       revision ${int} NOT NULL,
       length ${int} NOT NULL,
+      first_position ${int} NOT NULL,
       next_position ${int} NOT NULL,
       base_box_id ${id},
       base_revision ${int},
+      base_first ${int},
+      base_position ${int},
+      base_length ${int},
       base_until ${int},
+      forked_box_id ${id},
+      forked_revision ${int},
       sealed_at ${int},
       metadata ${json} NOT NULL,
       sent_hash TEXT,
@@ -87,11 +97,14 @@ export const foundation: Migration = {
     'CREATE INDEX boxes_by_agent ON boxes (tenant_id, agent_id, box_id) WHERE agent_id IS NOT NULL',
     'CREATE INDEX boxes_by_base ON boxes (tenant_id, base_box_id, box_id) WHERE base_box_id IS NOT NULL',
 
+    // ordinal is the place in the whole list, from 1: an entry that a save keeps keeps it, so in every revision they
+    // are consecutive, and the last one is the length.
     `CREATE TABLE box_entries (
       tenant_id ${id} NOT NULL,
       box_id ${id} NOT NULL,
       position ${int} NOT NULL,
       card_id ${id} NOT NULL,
+      ordinal ${int} NOT NULL,
       added_revision ${int} NOT NULL,
       removed_revision ${int},
       PRIMARY KEY (tenant_id, box_id, position)
