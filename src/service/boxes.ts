@@ -243,13 +243,11 @@ async function replaceEntries(
   let kept = 0;
   while (kept < wanted.length && current[kept]?.card_id === wanted[kept]) kept++;
   if (kept === wanted.length && kept === box.length && !fresh) return box;
-  const present = wanted.length > 0 ? await presentCards(tx, tenant, segments, wanted) : new Set<string>();
-  await requireKnown(
-    call,
-    tx,
-    wanted.filter((id) => !present.has(id)),
-    now,
-  );
+  // What the box has of its own is asked as an append asks: a box that is saved often has many old entries of a card.
+  const { entered, known } = await standingOf(tx, tenant, box.box_id, wanted, now);
+  const inherited = await presentCards(tx, tenant, segments.slice(0, -1), wanted);
+  const missing = wanted.filter((id) => !known.has(id) && !entered.has(id) && !inherited.has(id));
+  if (missing.length > 0) throw unknownCards('card_ids', missing);
   const revision = fresh ? 1 : box.revision + 1;
   const own = segments.at(-1)!;
   // A fork that no longer starts with all of its base stands on its own from this revision on.

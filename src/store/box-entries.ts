@@ -78,6 +78,22 @@ export async function segmentsOf(
   return [...base, await ownSegment(query, tenant, box, revision)];
 }
 
+/**
+ * Tables that are looked up row by row. PostgreSQL without statistics would read all of a tenant's rows for each, unless
+ * the lookup is a query of its own; SQLite, which has no LATERAL, keeps to the order of a CROSS JOIN.
+ */
+const nextLink = (tenant: string): Sql =>
+  byDialect({
+    sqlite: sql`boxes b`,
+    postgres: sql`LATERAL (SELECT * FROM boxes l WHERE l.tenant_id = ${tenant} AND l.box_id = c.base_box_id OFFSET 0) b`,
+  });
+const middleEntry = (tenant: string, box_id: string): Sql =>
+  byDialect({
+    sqlite: sql`box_entries e`,
+    postgres: sql`LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${tenant} AND l.box_id = ${box_id}
+                  AND l.position = (s.low + s.high) / 2 OFFSET 0) e`,
+  });
+
 /** The stretches that a fork has from its base, in one statement; none for a box that stands on its own. */
 export async function baseSegments(
   query: Query,
@@ -94,8 +110,8 @@ export async function baseSegments(
           UNION ALL
           SELECT c.depth + 1, c.base_revision, b.box_id, b.base_box_id, b.base_revision, b.base_first,
             b.base_position, b.base_length, b.base_until
-          FROM chain c JOIN boxes b ON b.tenant_id = ${tenant} AND b.box_id = c.base_box_id
-          WHERE c.base_until IS NULL OR c.at < c.base_until
+          FROM chain c CROSS JOIN ${nextLink(tenant)}
+          WHERE b.tenant_id = ${tenant} AND b.box_id = c.base_box_id AND (c.base_until IS NULL OR c.at < c.base_until)
         )
         SELECT box_id, base_box_id, base_revision, base_first, base_position, base_length, base_until
         FROM chain ORDER BY depth`,
@@ -157,9 +173,9 @@ async function positionAfter(
           UNION ALL
           SELECT CASE WHEN e.added_revision <= ${revision} THEN e.position + 1 ELSE s.low END,
             CASE WHEN e.added_revision <= ${revision} THEN s.high ELSE e.position END
-          FROM search s JOIN box_entries e
-            ON e.tenant_id = ${tenant} AND e.box_id = ${box_id} AND e.position = (s.low + s.high) / 2
-          WHERE s.low < s.high
+          FROM search s CROSS JOIN ${middleEntry(tenant, box_id)}
+          WHERE s.low < s.high AND e.tenant_id = ${tenant} AND e.box_id = ${box_id}
+            AND e.position = (s.low + s.high) / 2
         )
         SELECT low FROM search WHERE low = high`,
   );
@@ -177,29 +193,43 @@ export interface Entry {
 }
 
 /** Segments as a table s: a long chain is read by one statement, not by one a link. */
-const tableOf = (segments: readonly Segment[]): Sql => {
+const tableOf = (tenant: string, segments: readonly Segment[]): Sql => {
   const json = JSON.stringify(segments.map((one) => [one.box_id, one.from, one.until, one.revision]));
   return byDialect({
     sqlite: sql`(SELECT value ->> 0 AS box_id, value ->> 1 AS low, value ->> 2 AS high, value ->> 3 AS revision
                  FROM json_each(${json})) s CROSS JOIN box_entries e`,
     postgres: sql`(SELECT v ->> 0 AS box_id, (v ->> 1)::bigint AS low, (v ->> 2)::bigint AS high, (v ->> 3)::bigint AS revision
-                   FROM json_array_elements(${json}::json) v) s CROSS JOIN box_entries e`,
+                   FROM json_array_elements(${json}::json) v) s
+                  CROSS JOIN LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${tenant} AND l.box_id = s.box_id
+                    AND l.position >= s.low AND l.position < s.high OFFSET 0) e`,
   });
 };
 
+/** Whether a segment has so few removed entries between its bounds that walking over them is nothing. */
+const isDense = ({ from, until, before, through }: Segment): boolean =>
+  until - from <= 2 * (through - before) + 10;
+
 /** All entries of some segments, in order. */
 async function entriesOf(query: Query, tenant: string, segments: readonly Segment[]): Promise<Entry[]> {
-  const [first] = segments;
-  if (!first) return [];
-  return query.all<Entry>(
-    segments.length === 1
-      ? sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(tenant, first)}
-            ORDER BY e.position LIMIT ${first.through - first.before}`
-      : sql`SELECT e.position, e.card_id FROM ${tableOf(segments)}
-            WHERE e.tenant_id = ${tenant} AND e.box_id = s.box_id AND e.position >= s.low AND e.position < s.high
-              AND e.added_revision <= s.revision AND (e.removed_revision IS NULL OR e.removed_revision > s.revision)
-            ORDER BY e.position`,
-  );
+  const together = segments.length > 1 ? segments.filter(isDense) : [];
+  const found =
+    together.length === 0
+      ? []
+      : await query.all<Entry>(
+          sql`SELECT e.position, e.card_id FROM ${tableOf(tenant, together)}
+              WHERE e.tenant_id = ${tenant} AND e.box_id = s.box_id AND e.position >= s.low AND e.position < s.high
+                AND e.added_revision <= s.revision AND (e.removed_revision IS NULL OR e.removed_revision > s.revision)`,
+        );
+  for (const segment of segments) {
+    if (together.length > 0 && isDense(segment)) continue;
+    // From the end, and no more than there are: so what was removed before the first is not walked over.
+    const rows = await query.all<Entry>(
+      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(tenant, segment)}
+          ORDER BY e.position DESC LIMIT ${segment.through - segment.before}`,
+    );
+    for (const row of rows) found.push(row);
+  }
+  return found.sort((a, b) => a.position - b.position);
 }
 
 /** The last entries of a view, in order. */
