@@ -76,8 +76,8 @@ async function appendRows(store, boxes, newId) {
     const length = lengths.get(item.box_id) + 1;
     lengths.set(item.box_id, length);
     return {
-      entry: [TENANT, item.box_id, length, item.card_id, length + 1],
-      box: [length + 1, length, length + 1, null, Date.now(), TENANT, item.box_id],
+      entry: [TENANT, item.box_id, length, item.card_id, length + 1, length],
+      box: [length + 1, length, 1, length + 1, null, Date.now(), TENANT, item.box_id],
       packet: row([
         [template.packet_id, newId()],
         [card_id, item.card_id],

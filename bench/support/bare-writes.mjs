@@ -2,9 +2,9 @@
 import { TENANT } from './databases.mjs';
 
 const HEAD = `UPDATE tenants SET seq = seq + $1, recorded_at = $2 WHERE tenant_id = $3 RETURNING seq`;
-const ENTRY = `INSERT INTO box_entries (tenant_id, box_id, position, card_id, added_revision) VALUES ($1, $2, $3, $4, $5)`;
-const BOX = `UPDATE boxes SET revision = $1, length = $2, next_position = $3, base_until = $4, updated_at = $5
-  WHERE tenant_id = $6 AND box_id = $7`;
+const ENTRY = `INSERT INTO box_entries (tenant_id, box_id, position, card_id, added_revision, ordinal) VALUES ($1, $2, $3, $4, $5, $6)`;
+const BOX = `UPDATE boxes SET revision = $1, length = $2, first_position = $3, next_position = $4, base_until = $5,
+  updated_at = $6 WHERE tenant_id = $7 AND box_id = $8`;
 const INDEX = `INSERT INTO packet_index (tenant_id, kind, value, seq) VALUES ($1, $2, $3, $4)`;
 
 const PACKET_COLUMNS = [

@@ -46,25 +46,28 @@ function seeded(seed: number): (below: number) => number {
 }
 
 onEveryTarget('boxes with much behind them', (test) => {
-  it('BOX-11 a chain of 1,500 forks, each with a card of its own', { timeout: 120_000 }, async () => {
+  it('BOX-11 a long chain of forks, each with a card of its own', { timeout: 120_000 }, async () => {
     const cairn = await test().freshTenant();
-    const ids = await withCards(cairn, 1502);
+    // More than the 1,000 that SQLite lets one expression have; elsewhere a shorter one shows the same sooner.
+    const depth = test().target === 'sqlite' ? 1100 : 200;
+    const last = `f${depth}`;
+    const ids = await withCards(cairn, depth + 2);
     await cairn.boxes.create({ box_id: 'f0', card_ids: [ids[0]!] });
-    for (let i = 1; i <= 1500; i++) {
+    for (let i = 1; i <= depth; i++) {
       await cairn.boxes.fork({ box_id: `f${i - 1}`, new_box_id: `f${i}` });
       await cairn.boxes.append({ box_id: `f${i}`, card_ids: [ids[i]!] });
     }
-    expect(await cairn.boxes.append({ box_id: 'f1500', card_ids: [ids[7]!, ids[1501]!] })).toMatchObject({
-      length: 1502,
+    expect(await cairn.boxes.append({ box_id: last, card_ids: [ids[7]!, ids[depth + 1]!] })).toMatchObject({
+      length: depth + 2,
       already_present: [ids[7]],
     });
-    expect(await held(cairn, 'f1500')).toEqual(ids);
-    expect(await held(cairn, 'f1500', 1)).toEqual(ids.slice(0, 1500));
-    const page = await cairn.boxes.cards({ box_id: 'f1500', limit: 3, offset: 1200 });
-    expect(page.cards.map(({ card_id }) => card_id)).toEqual(ids.slice(1200, 1203));
-    const turned = [...ids.slice(0, 1400), ids[1501]!];
-    expect(await cairn.boxes.save({ box_id: 'f1500', card_ids: turned })).toMatchObject({ length: 1401 });
-    expect(await held(cairn, 'f1500')).toEqual(turned);
+    expect(await held(cairn, last)).toEqual(ids);
+    expect(await held(cairn, last, 1)).toEqual(ids.slice(0, depth));
+    const page = await cairn.boxes.cards({ box_id: last, limit: 3, offset: 120 });
+    expect(page.cards.map(({ card_id }) => card_id)).toEqual(ids.slice(120, 123));
+    const turned = [...ids.slice(0, depth - 100), ids[depth + 1]!];
+    expect(await cairn.boxes.save({ box_id: last, card_ids: turned })).toMatchObject({ length: depth - 99 });
+    expect(await held(cairn, last)).toEqual(turned);
   });
 
   it('BOX-10 a fork names the box that was forked, also where that one added nothing', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { Driver, Query } from '#cairn/driver/driver.js';
+import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite.js';
 import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
@@ -37,8 +37,8 @@ const notingDriver = (real: Driver): Driver =>
   new Proxy(real, {
     get: (_, name) => {
       if (name === 'write')
-        return (tenant: string, work: (tx: object) => Promise<unknown>, entity?: string) =>
-          real.write(tenant, (tx) => work(noting(tx)), entity);
+        return (tenant: string, work: (tx: object) => Promise<unknown>, options?: WriteOptions) =>
+          real.write(tenant, (tx) => work(noting(tx)), options);
       if (name === 'snapshot')
         return (tenant: string, read: (query: Query) => Promise<unknown>) =>
           real.snapshot(tenant, (query) => read(noting(query)));
