@@ -5,6 +5,7 @@ import type { Access, Operation } from '../contract/operation.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller, KeyRole } from '../model/key.js';
+import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
 import * as cards from './cards.js';
@@ -27,7 +28,7 @@ type UseCases = {
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
   cards,
-  boxes: { ...boxViews, ...boxes },
+  boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,
   events,
   lifetime,

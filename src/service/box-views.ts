@@ -2,13 +2,13 @@
 import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
 import { atLength, type Query } from '../driver/driver.js';
-import type { Box, Grant } from '../model/box.js';
+import type { Box } from '../model/box.js';
 import type { Card } from '../model/card.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
 import { type Entry, entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
-import { type BoxRow, countBoxes, findBoxes, type GrantRow, listBoxes, listGrants } from '../store/boxes.js';
+import { type BoxRow, countBoxes, findBoxes, listBoxes } from '../store/boxes.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../store/cards.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
@@ -182,14 +182,5 @@ export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
     const card_ids = rows.map(({ card_id }) => card_id);
     const [hydrated] = await hydrate(call, query, [{ row, card_ids }], 'cards by limit or tail');
     return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };
-  });
-}
-
-export const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.granted_at) });
-
-export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
-  return call.driver.snapshot(call.tenant, async (query) => {
-    await openBox(call, query, input.box_id, 'read');
-    return { grants: (await listGrants(query, call.tenant, input.box_id)).map(toGrant) };
   });
 }

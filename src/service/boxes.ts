@@ -1,9 +1,9 @@
-/** Changing boxes: create, append, save, seal, fork, grant. */
+/** Changing boxes: create, append, save, seal, fork. */
 import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Tx } from '../driver/driver.js';
-import type { AppendResult, Box, Grant } from '../model/box.js';
+import type { AppendResult, Box } from '../model/box.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
@@ -24,20 +24,17 @@ import {
   type BoxRow,
   type BoxState,
   findBox,
-  type GrantRow,
   growBox,
   insertBox,
   lockBox,
   lockBoxState,
-  putGrant,
-  removeGrant,
   sealBox,
   updateBox,
 } from '../store/boxes.js';
 import { knownCards } from '../store/cards.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
-import { DEFAULT_TAIL, describe, reached, show, showAgain, toGrant } from './box-views.js';
+import { DEFAULT_TAIL, describe, reached, show, showAgain } from './box-views.js';
 import { unknownCards } from './cards.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -77,7 +74,8 @@ function sameBox(row: BoxRow, sent: string | null, agent_id: string | null): voi
 interface NewBox {
   readonly box_id: string;
   readonly agent_id: string | null;
-  readonly metadata: JsonObject | undefined;
+  /** Canonical JSON. */
+  readonly metadata: string;
   readonly sent_hash: string | null;
   readonly length: number;
   readonly base?: Base;
@@ -108,7 +106,7 @@ async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<Bo
     forked_box_id: box.forked?.box_id ?? null,
     forked_revision: box.forked?.revision ?? null,
     sealed_at: null,
-    metadata: canonical(box.metadata ?? {}),
+    metadata: box.metadata,
     sent_hash: box.sent_hash,
     created_at: now,
     updated_at: now,
@@ -117,12 +115,26 @@ async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<Bo
   return row;
 }
 
+/** The metadata of a box is held to the limit of a card. */
+function metadataText(call: Call, metadata: JsonObject | undefined): string {
+  const text = canonical(metadata ?? {});
+  const bytes = Buffer.byteLength(text);
+  const limit = call.limits.max_card_bytes;
+  if (bytes <= limit) return text;
+  throw new CairnError('TOO_LARGE', `the metadata is ${bytes} bytes, the limit is ${limit}`, {
+    bytes,
+    limit,
+  });
+}
+
 export async function create(call: Call, input: In<'create'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const card_ids = [...new Set(input.card_ids)];
   const sent_hash = sentHash(input.box_id, input);
+  const metadata = metadataText(call, input.metadata);
   return change(call, {
     input,
+    bytes: metadata.length,
     work: async (tx, now) => {
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
@@ -136,7 +148,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       const row = await makeBox(
         call,
         tx,
-        { box_id, agent_id, metadata: input.metadata, sent_hash, length: card_ids.length },
+        { box_id, agent_id, metadata, sent_hash, length: card_ids.length },
         now,
       );
       await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
@@ -213,7 +225,7 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
         );
       }
       const agent_id = ownerOf(call, undefined);
-      const empty = { box_id: input.box_id, agent_id, metadata: {}, sent_hash: null, length: 0 };
+      const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(call, tx, empty, now));
       refuseSealed(box);
       const saved = await replaceEntries(call, tx, box, wanted, existing === undefined, now);
@@ -318,8 +330,10 @@ const baseOf = ({ base_box_id, base_revision, base_first, base_position, base_le
 export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const sent_hash = sentHash(input.new_box_id, input);
+  const metadata = metadataText(call, input.metadata);
   return change(call, {
     input,
+    bytes: metadata.length,
     work: async (tx, now) => {
       const source = await openBox(call, tx, input.box_id, 'read');
       const box_id = input.new_box_id ?? newId();
@@ -334,54 +348,12 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       const own = await ownSegment(tx, call.tenant, source, revision);
       const length = own.through;
       const forked = { box_id: source.box_id, revision };
-      const made = { box_id, agent_id, metadata: input.metadata, sent_hash, length, forked };
+      const made = { box_id, agent_id, metadata, sent_hash, length, forked };
       const row = await makeBox(call, tx, { ...made, base: baseFor(source, own) }, now);
       tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, { forked_from: forked, length }));
       return show(call, tx, row);
     },
     remember: ({ box_id }) => box_id,
     again: (query, kept) => showAgain(call, query, kept as string),
-  });
-}
-
-export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
-  return change(call, {
-    input,
-    work: async (tx, now) => {
-      await openBoxLocked(call, tx, input.box_id, 'own');
-      const row: GrantRow = {
-        box_id: input.box_id,
-        agent_id: input.agent_id,
-        access: input.access ?? 'read',
-        granted_at: now,
-      };
-      await putGrant(tx, call.tenant, row);
-      tx.journal(
-        event(call, now, 'cairn.box.granted', 'box', row.box_id, {
-          agent_id: row.agent_id,
-          access: row.access,
-        }),
-      );
-      return toGrant(row);
-    },
-    remember: (answer) => answer,
-    again: async (_query, kept) => kept as unknown as Grant,
-  });
-}
-
-export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
-  await change(call, {
-    input,
-    work: async (tx, now) => {
-      await openBoxLocked(call, tx, input.box_id, 'own');
-      const removed = await removeGrant(tx, call.tenant, input.box_id, input.agent_id);
-      if (removed)
-        tx.journal(
-          event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }),
-        );
-      return null;
-    },
-    remember: () => null,
-    again: async () => null,
   });
 }

@@ -298,4 +298,14 @@ onEveryTarget('boxes', (test) => {
     expect(await list({ agent_id: 'one' })).toEqual([['z'], 1]);
     expect(await list({ agent_id: 'three' })).toEqual([[], 0]);
   });
+
+  it('BOX-19 the metadata of a box is held to the limit of a card', async () => {
+    const cairn = await test().freshTenant();
+    const metadata = { text: 'x'.repeat(1024 * 1024) };
+    await cairn.boxes.create({ box_id: 'a', metadata: { text: 'x' } });
+    for (const refused of [cairn.boxes.create({ metadata }), cairn.boxes.fork({ box_id: 'a', metadata })]) {
+      expect(await refusalOf(refused)).toMatchObject({ code: 'TOO_LARGE', status: 413 });
+    }
+    expect((await cairn.boxes.list()).total).toBe(1);
+  });
 });
