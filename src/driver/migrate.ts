@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CairnError } from '../model/errors.js';
 import { foundation } from './migrations/0001-foundation.js';
+import { memory } from './migrations/0002-memory.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
@@ -23,7 +24,7 @@ export interface Migration {
   readonly statements: (words: Words) => readonly string[];
 }
 
-export const migrations: readonly Migration[] = [foundation];
+export const migrations: readonly Migration[] = [foundation, memory];
 
 const words: Record<Dialect, Words> = {
   sqlite: { id: 'TEXT', int: 'INTEGER', json: 'TEXT', table: 'STRICT', compact: 'STRICT, WITHOUT ROWID' },

@@ -9,6 +9,11 @@ export const errorCodes = {
     meaning: 'The content does not fit the card type that the metadata names.',
   },
   UNKNOWN_CARD: { status: 400, meaning: 'A card that the request refers to does not exist or is gone.' },
+  UNKNOWN_ENTITY: {
+    status: 400,
+    meaning:
+      'A trajectory, scope, artifact or other entity that the request refers to does not exist or is gone.',
+  },
   UNKNOWN_PARENT: { status: 400, meaning: 'A parent packet does not exist in this tenant.' },
   INVALID_LINEAGE: {
     status: 400,
@@ -30,6 +35,12 @@ export const errorCodes = {
   CARD_NOT_FOUND: { status: 404, meaning: 'No card with this id, or it was deleted.' },
   BOX_NOT_FOUND: { status: 404, meaning: 'No box with this id.' },
   PACKET_NOT_FOUND: { status: 404, meaning: 'No packet with this id.' },
+  TRAJECTORY_NOT_FOUND: { status: 404, meaning: 'No trajectory with this id, or it was deleted.' },
+  SCOPE_NOT_FOUND: { status: 404, meaning: 'No scope with this id, or it went with its trajectory.' },
+  TURN_NOT_FOUND: { status: 404, meaning: 'No turn with this id, or its scope was closed.' },
+  ARTIFACT_NOT_FOUND: { status: 404, meaning: 'No artifact with this id, or it was deleted.' },
+  NOTE_NOT_FOUND: { status: 404, meaning: 'No note with this id, or it was deleted.' },
+  EDGE_NOT_FOUND: { status: 404, meaning: 'No edge with this id, or it was deleted.' },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
@@ -38,6 +49,31 @@ export const errorCodes = {
     meaning: 'The box changed since the revision that the request names.',
   },
   BOX_SEALED: { status: 409, meaning: 'A sealed box cannot change. Fork it to go on.' },
+  STATE_CONFLICT: {
+    status: 409,
+    meaning: 'The state that the entity is in does not allow this. The message says which it is in.',
+  },
+  SCOPE_CLOSED: { status: 409, meaning: 'The scope is closed. Open a new one, or restore its checkpoint.' },
+  SEQUENCE_CONFLICT: {
+    status: 409,
+    meaning:
+      'The sequence that was given is not the next one of the scope. Leave it out to have it assigned.',
+  },
+  BUDGET_EXCEEDED: {
+    status: 409,
+    meaning: 'The turn does not fit into the budget of a scope that enforces it.',
+  },
+  NOT_RECOVERABLE: { status: 409, meaning: 'The scope has no checkpoint to restore from.' },
+  EDGE_CYCLE: { status: 409, meaning: 'The edge would close a cycle of Supersedes or DerivedFrom.' },
+  BOX_HELD: {
+    status: 409,
+    meaning:
+      'The box belongs to a scope or its checkpoint, which alone changes it. Add turns there, or fork it.',
+  },
+  CARD_HELD: {
+    status: 409,
+    meaning: 'The card is that of a turn, artifact or note. Delete or close what it belongs to.',
+  },
   STREAM_RESET: {
     status: 409,
     meaning: 'The resume token is from another life of this store. Read again from the start.',

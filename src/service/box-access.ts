@@ -25,7 +25,10 @@ export async function permitted<B extends BoxState>(
   box: B | undefined,
   need: Need,
 ): Promise<B> {
-  if (!box) throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
+  // What a scope held is gone with it, its box included.
+  const ended = box !== undefined && 'ended_at' in box && box.ended_at !== null;
+  if (!box || ended)
+    throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
   if (!(await mayUse(call, query, box, need))) {
     const wanted = need === 'own' ? 'change the grants of' : need;
     throw new CairnError(

@@ -48,7 +48,13 @@ async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now
   if (missing.length > 0) throw unknownCards('card_ids', missing);
 }
 
-const refuseSealed = (box: BoxState) => {
+const refuseFixed = (box: BoxState) => {
+  if (box.held_by !== null) {
+    throw new CairnError(
+      'BOX_HELD',
+      `box ${box.box_id} belongs to ${box.held_by.replace(':', ' ')}, which alone changes it: add turns there, or fork the box`,
+    );
+  }
   if (box.sealed_at !== null) {
     throw new CairnError(
       'BOX_SEALED',
@@ -80,6 +86,8 @@ interface NewBox {
   readonly length: number;
   readonly base?: Base;
   readonly forked?: { readonly box_id: string; readonly revision: number };
+  readonly sealed_at?: number;
+  readonly held_by?: string;
 }
 
 const NO_BASE: Base = {
@@ -105,7 +113,9 @@ async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<Bo
     base_until: null,
     forked_box_id: box.forked?.box_id ?? null,
     forked_revision: box.forked?.revision ?? null,
-    sealed_at: null,
+    sealed_at: box.sealed_at ?? null,
+    held_by: box.held_by ?? null,
+    ended_at: null,
     metadata: box.metadata,
     sent_hash: box.sent_hash,
     created_at: now,
@@ -173,7 +183,7 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
         standingOf(tx, tenant, input.box_id, wanted, now),
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');
-      refuseSealed(box);
+      refuseFixed(box);
       const inherited = await presentCards(
         tx,
         tenant,
@@ -227,7 +237,7 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
       const agent_id = ownerOf(call, undefined);
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(call, tx, empty, now));
-      refuseSealed(box);
+      refuseFixed(box);
       const saved = await replaceEntries(call, tx, box, wanted, existing === undefined, now);
       if (saved !== box) {
         const facts = { revision: saved.revision, length: saved.length };
@@ -292,6 +302,7 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
     work: async (tx, now) => {
       const box = await openBoxLocked(call, tx, input.box_id, 'write');
       if (box.sealed_at !== null) return show(call, tx, box);
+      refuseFixed(box);
       const sealed_at = await takeSealTime(tx, call.tenant, now);
       await sealBox(tx, call.tenant, box.box_id, sealed_at);
       tx.journal(

@@ -149,6 +149,7 @@ async function addCard(
     ttl_seconds: input.ttl_seconds ?? null,
     expires_at: expiry(input, now),
     created_at: now,
+    held_by: null,
   };
   await insertCards(tx, call.tenant, [row]);
   const card = toCard(call.tenant, {
@@ -157,6 +158,7 @@ async function addCard(
     derived_from: listToText(row.derived_from),
     deleted_at: null,
     erased_at: null,
+    ended_at: null,
   });
   return { card, added: true };
 }
@@ -299,6 +301,12 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
       if (!row)
         throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in project ${call.tenant}`);
       if (row.deleted_at !== null) return null;
+      if (row.held_by !== null) {
+        throw new CairnError(
+          'CARD_HELD',
+          `card ${row.card_id} belongs to ${row.held_by.replace(':', ' ')}: delete or close that instead`,
+        );
+      }
       const moment = await takeDeleteTime(tx, call.tenant, now);
       const deleted = await deleteCard(tx, call.tenant, input.card_id, moment);
       if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));

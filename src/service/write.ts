@@ -80,6 +80,8 @@ export function event(
   entity_type: string,
   entity_id: string,
   facts: JsonObject,
+  /** The trajectory that it happened in. */
+  thread_id: string | null = null,
 ): NewPacket {
   const packet_id = newId();
   const { agent_id, key_id } = call.caller;
@@ -87,6 +89,7 @@ export function event(
     packet_id,
     packet_type,
     timestamp: toIso(now),
+    ...(thread_id === null ? {} : { thread_id }),
     payload: { ...facts, entity: { id: entity_id, type: entity_type }, actor: { agent_id, key_id } },
     metadata: { schema_version: SCHEMA_VERSION, ...(agent_id === null ? {} : { agent: agent_id }) },
     provenance: { source: 'cairn' },
@@ -96,7 +99,7 @@ export function event(
     packet_id,
     packet_type,
     timestamp: now,
-    thread_id: null,
+    thread_id,
     agent: agent_id,
     source: 'cairn',
     entity_type,

@@ -1,6 +1,7 @@
 /** boxes, box_grants: one row a box, with what its entries are read by. The entries are in box-entries.ts. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
+import { BOX_ENDED } from './endings.js';
 
 /** Where a fork starts: what a box held at a revision. All null for a box that stands on its own. */
 export interface Base {
@@ -26,6 +27,8 @@ export interface BoxState extends Link {
   readonly length: number;
   readonly next_position: number;
   readonly sealed_at: number | null;
+  /** What it belongs to, such as a scope, which alone changes it: see endings. */
+  readonly held_by: string | null;
 }
 
 export interface BoxRow extends BoxState {
@@ -38,6 +41,8 @@ export interface BoxRow extends BoxState {
   readonly sent_hash: string | null;
   readonly created_at: number;
   readonly updated_at: number;
+  /** When what holds it ended. */
+  readonly ended_at: number | null;
 }
 
 const boxesTable: Table = {
@@ -59,6 +64,8 @@ const boxesTable: Table = {
     forked_revision: 'bigint',
     metadata: 'json',
     sent_hash: 'text',
+    sealed_at: 'bigint',
+    held_by: 'text',
     created_at: 'bigint',
     updated_at: 'bigint',
   },
@@ -83,6 +90,8 @@ export async function insertBox(tx: Tx, tenant: string, box: BoxRow): Promise<vo
       box.forked_revision,
       box.metadata,
       box.sent_hash,
+      box.sealed_at,
+      box.held_by,
       box.created_at,
       box.updated_at,
     ],
@@ -90,13 +99,15 @@ export async function insertBox(tx: Tx, tenant: string, box: BoxRow): Promise<vo
 }
 
 export async function findBox(query: Query, tenant: string, box_id: string): Promise<BoxRow | undefined> {
-  return query.get<BoxRow>(sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${box_id}`);
+  return query.get<BoxRow>(
+    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ${box_id}`,
+  );
 }
 
 /** Finds a box and keeps others from changing it until the commit. */
 export async function lockBox(tx: Tx, tenant: string, box_id: string): Promise<BoxRow | undefined> {
   return tx.get<BoxRow>(
-    sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`,
+    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ${box_id} FOR UPDATE`,
   );
 }
 
@@ -104,7 +115,7 @@ export async function lockBox(tx: Tx, tenant: string, box_id: string): Promise<B
 export async function lockBoxState(tx: Tx, tenant: string, box_id: string): Promise<BoxState | undefined> {
   return tx.get<BoxState>(
     sql`SELECT box_id, agent_id, revision, length, next_position, base_box_id, base_revision, base_first,
-          base_position, base_length, base_until, sealed_at FROM boxes
+          base_position, base_length, base_until, sealed_at, held_by FROM boxes
         WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`,
   );
 }
@@ -115,7 +126,8 @@ export async function findBoxes(
   ids: readonly string[],
 ): Promise<Map<string, BoxRow>> {
   const rows = await query.all<BoxRow>(
-    sql`SELECT * FROM boxes WHERE tenant_id = ${tenant} AND box_id = ANY(${ids})`,
+    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ANY(${ids})
+          AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)`,
   );
   return new Map(rows.map((row) => [row.box_id, row]));
 }
@@ -162,6 +174,7 @@ const visibleBoxes = (tenant: string, viewer: string | null, owner: string | und
   join(
     [
       sql`b.tenant_id = ${tenant}`,
+      sql`(b.held_by IS NULL OR ${BOX_ENDED} IS NULL)`,
       ...(owner === undefined ? [] : [sql`b.agent_id = ${owner}`]),
       ...(viewer === null
         ? []
@@ -181,7 +194,7 @@ export async function listBoxes(
   page: { after?: string | undefined; limit: number; offset?: number | undefined },
 ): Promise<BoxRow[]> {
   return query.all<BoxRow>(
-    sql`SELECT b.* FROM boxes b WHERE ${visibleBoxes(tenant, viewer, owner)} AND b.box_id > ${page.after ?? ''}
+    sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${visibleBoxes(tenant, viewer, owner)} AND b.box_id > ${page.after ?? ''}
         ORDER BY b.box_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }

@@ -5,6 +5,7 @@ import type { Card } from '../model/card.js';
 import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { listToText, textToList } from './codec.js';
+import { CARD_ENDED } from './endings.js';
 
 export interface NewCard {
   readonly card_id: string;
@@ -20,6 +21,8 @@ export interface NewCard {
   readonly ttl_seconds: number | null;
   readonly expires_at: number | null;
   readonly created_at: number;
+  /** What it ends with, if it belongs to something: see endings. */
+  readonly held_by: string | null;
 }
 
 const cardsTable: Table = {
@@ -39,6 +42,7 @@ const cardsTable: Table = {
     ttl_seconds: 'bigint',
     expires_at: 'bigint',
     created_at: 'bigint',
+    held_by: 'text',
   },
 };
 
@@ -65,6 +69,7 @@ export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCar
       c.ttl_seconds,
       c.expires_at,
       c.created_at,
+      c.held_by,
     ]),
   );
   await tx.insert(
@@ -89,22 +94,26 @@ export interface CardRow {
   readonly created_at: number;
   readonly deleted_at: number | null;
   readonly erased_at: number | null;
+  readonly held_by: string | null;
+  /** When what holds it ended. */
+  readonly ended_at: number | null;
 }
 
 export const CARD_COLUMNS = sql`c.card_id, c.content, c.tool_calls, c.tool_call_id, c.metadata, c.author_id,
   c.subject_ids, c.derived_from, c.content_hash, c.sent_hash, c.ttl_seconds, c.expires_at, c.created_at,
-  c.deleted_at, c.erased_at`;
+  c.deleted_at, c.erased_at, c.held_by, ${CARD_ENDED} AS ended_at`;
 
-type Lifetime = Pick<CardRow, 'expires_at' | 'deleted_at' | 'erased_at'>;
+type Lifetime = Pick<CardRow, 'expires_at' | 'deleted_at' | 'erased_at' | 'ended_at'>;
 
 /** Whether a card can be read now. A deleted one cannot, whatever the clock of the server that deleted it said. */
 export const isVisible = (row: Lifetime, now: number): boolean =>
-  row.deleted_at === null && wasVisible(row, now);
+  row.deleted_at === null && row.ended_at === null && wasVisible(row, now);
 
 /** Whether a card could be read at a moment that has passed, and was not erased since. */
 export const wasVisible = (row: Lifetime, moment: number): boolean =>
   row.erased_at === null &&
   (row.deleted_at === null || row.deleted_at > moment) &&
+  (row.ended_at === null || row.ended_at > moment) &&
   (row.expires_at === null || row.expires_at > moment);
 
 const parse = <T>(text: string | null, absent: T): T => (text === null ? absent : (JSON.parse(text) as T));
@@ -146,7 +155,8 @@ export async function findCards(
 
 /** Whether a card can be referred to from now on: once deleted it cannot, whatever the clocks say. */
 export const readableAt = (now: number): Sql =>
-  sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})`;
+  sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})
+      AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`;
 
 /** Which of these ids are cards that can be read now. */
 export async function knownCards(

@@ -5,12 +5,14 @@ import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { PacketInput } from '../model/packet.js';
 import { textToList } from './codec.js';
+import { BOX_ENDED, CARD_ENDED } from './endings.js';
 
 /**
  * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
  * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
  * CROSS JOIN keeps SQLite from going through all boxes of the tenant to find the few that hold the card.
- * A sealed box pins what could be read when it was sealed. A fork of a box, or a fork of that, pins through its base.
+ * A sealed box pins what could be read when it was sealed, and an open scope's box all that it holds; not when what the
+ * box belongs to has ended. A fork of a box, or a fork of that, pins through its base.
  */
 const strongPins: readonly ((tenant: string) => Sql)[] = [
   (tenant) =>
@@ -24,9 +26,11 @@ const strongPins: readonly ((tenant: string) => Sql)[] = [
             AND (h.removed IS NULL OR h.removed > f.base_revision)
       )
       SELECT 1 FROM held h CROSS JOIN boxes b
-        WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL AND b.sealed_at IS NOT NULL
-          AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
-          AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at))`,
+        WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL
+          AND (b.sealed_at IS NOT NULL OR b.held_by IS NOT NULL) AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
+          AND (b.sealed_at IS NULL OR ((c.expires_at IS NULL OR c.expires_at > b.sealed_at)
+            AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
+            AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at))))`,
 ];
 
 const pinned = (tenant: string): Sql =>

@@ -1,0 +1,178 @@
+/** Trajectories, scopes, turns, artifacts, notes, edges, and how they end. Immutable once released. */
+import type { Migration } from '../migrate.js';
+
+export const memory: Migration = {
+  version: 2,
+  name: 'memory',
+  protect: [
+    'trajectories',
+    'scopes',
+    'scope_checkpoints',
+    'memory_versions',
+    'memory_access',
+    'edges',
+    'edge_participants',
+    'edge_guards',
+    'endings',
+  ],
+  statements: ({ id, int, json, table, compact }) => [
+    // What holds a card or a box: `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`, `checkpoint:<box_id>`,
+    // `note:<id>`. When the holder is among the endings, the card or box can no longer be read.
+    `ALTER TABLE cards ADD COLUMN held_by ${id}`,
+    `ALTER TABLE boxes ADD COLUMN held_by ${id}`,
+
+    // One row ends all that its holder holds, however much that is; the content is erased after it, in small batches
+    // that go on behind \`position\` until \`done_at\`. box_id is the box whose cards are to be erased, if there is one.
+    `CREATE TABLE endings (
+      tenant_id ${id} NOT NULL,
+      holder ${id} NOT NULL,
+      ended_at ${int} NOT NULL,
+      thread_id ${id},
+      box_id ${id},
+      position ${int} NOT NULL,
+      erased ${int} NOT NULL,
+      kept ${int} NOT NULL,
+      done_at ${int},
+      PRIMARY KEY (tenant_id, holder)
+    ) ${compact}`,
+    'CREATE INDEX endings_under_way ON endings (tenant_id, ended_at, holder) WHERE done_at IS NULL',
+
+    `CREATE TABLE trajectories (
+      tenant_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      parent_trajectory_id ${id},
+      agent_id ${id},
+      name ${id} NOT NULL,
+      description TEXT,
+      status TEXT NOT NULL,
+      metadata ${json},
+      outcome ${json},
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      finished_at ${int},
+      deleted_at ${int},
+      PRIMARY KEY (tenant_id, trajectory_id)
+    ) ${table}`,
+    'CREATE INDEX trajectories_by_parent ON trajectories (tenant_id, parent_trajectory_id, trajectory_id) WHERE parent_trajectory_id IS NOT NULL',
+    'CREATE INDEX trajectories_by_agent ON trajectories (tenant_id, agent_id, trajectory_id) WHERE agent_id IS NOT NULL',
+    'CREATE INDEX trajectories_by_status ON trajectories (tenant_id, status, trajectory_id)',
+
+    // threshold is a percentage of the budget; threshold_at is when it was crossed: what fired is stored, not inferred.
+    `CREATE TABLE scopes (
+      tenant_id ${id} NOT NULL,
+      scope_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      parent_scope_id ${id},
+      box_id ${id} NOT NULL,
+      agent_id ${id},
+      name ${id} NOT NULL,
+      purpose TEXT,
+      token_budget ${int} NOT NULL,
+      tokens_used ${int} NOT NULL,
+      threshold ${int} NOT NULL,
+      threshold_at ${int},
+      enforce ${int} NOT NULL,
+      restored_from ${id},
+      metadata ${json},
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      closed_at ${int},
+      deleted_at ${int},
+      PRIMARY KEY (tenant_id, scope_id)
+    ) ${table}`,
+    'CREATE INDEX scopes_by_trajectory ON scopes (tenant_id, trajectory_id, scope_id)',
+    'CREATE INDEX scopes_by_parent ON scopes (tenant_id, parent_scope_id, scope_id) WHERE parent_scope_id IS NOT NULL',
+    'CREATE UNIQUE INDEX scopes_by_box ON scopes (tenant_id, box_id)',
+
+    // Beside its scope, whose row is written with every turn and so is kept small. box_id: a sealed fork of the
+    // scope's box, which keeps its turns; null when the checkpoint is not recoverable.
+    `CREATE TABLE scope_checkpoints (
+      tenant_id ${id} NOT NULL,
+      scope_id ${id} NOT NULL,
+      box_id ${id},
+      context_state TEXT,
+      tokens_used ${int} NOT NULL,
+      turns ${int} NOT NULL,
+      created_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, scope_id)
+    ) ${table}`,
+
+    // Artifacts and notes, one row a version, which holds from recorded_at until superseded_at. The current one has no
+    // superseded_at; one that was deleted has no current version. Lifetime is the entity's: all its versions have the same.
+    `CREATE TABLE memory_versions (
+      tenant_id ${id} NOT NULL,
+      memory_id ${id} NOT NULL,
+      version ${int} NOT NULL,
+      kind TEXT NOT NULL,
+      type ${id} NOT NULL,
+      name ${id},
+      card_id ${id} NOT NULL,
+      agent_id ${id},
+      trajectory_id ${id},
+      scope_id ${id},
+      abstraction_level TEXT NOT NULL,
+      token_count ${int} NOT NULL,
+      provenance ${json},
+      metadata ${json},
+      ttl ${json} NOT NULL,
+      lifetime TEXT NOT NULL,
+      expires_at ${int},
+      held_by ${id},
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      recorded_at ${int} NOT NULL,
+      superseded_at ${int},
+      erased_at ${int},
+      PRIMARY KEY (tenant_id, memory_id, version)
+    ) ${table}`,
+    'CREATE INDEX memory_current ON memory_versions (tenant_id, kind, memory_id) WHERE superseded_at IS NULL',
+    'CREATE INDEX memory_by_type ON memory_versions (tenant_id, kind, type, memory_id) WHERE superseded_at IS NULL',
+    'CREATE INDEX memory_by_trajectory ON memory_versions (tenant_id, trajectory_id, kind, memory_id) WHERE trajectory_id IS NOT NULL',
+    'CREATE INDEX memory_by_scope ON memory_versions (tenant_id, scope_id, kind, memory_id) WHERE scope_id IS NOT NULL',
+    'CREATE INDEX memory_expiring ON memory_versions (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
+    'CREATE INDEX memory_held ON memory_versions (tenant_id, held_by, memory_id) WHERE held_by IS NOT NULL AND erased_at IS NULL',
+
+    // Counters apart, so that reading writes no version.
+    `CREATE TABLE memory_access (
+      tenant_id ${id} NOT NULL,
+      memory_id ${id} NOT NULL,
+      access_count ${int} NOT NULL,
+      accessed_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, memory_id)
+    ) ${compact}`,
+
+    `CREATE TABLE edges (
+      tenant_id ${id} NOT NULL,
+      edge_id ${id} NOT NULL,
+      edge_type ${id} NOT NULL,
+      agent_id ${id},
+      body ${json} NOT NULL,
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      deleted_at ${int},
+      PRIMARY KEY (tenant_id, edge_id)
+    ) ${table}`,
+    // Position 1 is A: what supports, supersedes, came from the others.
+    `CREATE TABLE edge_participants (
+      tenant_id ${id} NOT NULL,
+      edge_id ${id} NOT NULL,
+      position ${int} NOT NULL,
+      edge_type ${id} NOT NULL,
+      entity_type ${id} NOT NULL,
+      entity_id ${id} NOT NULL,
+      role ${id},
+      created_at ${int} NOT NULL,
+      deleted_at ${int},
+      PRIMARY KEY (tenant_id, edge_id, position)
+    ) ${compact}`,
+    'CREATE INDEX edge_participants_by_entity ON edge_participants (tenant_id, entity_id, edge_type, position, edge_id)',
+    // Locked before an edge that might close a cycle is looked at.
+    `CREATE TABLE edge_guards (
+      tenant_id ${id} NOT NULL,
+      edge_type ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, edge_type)
+    ) ${compact}`,
+  ],
+};

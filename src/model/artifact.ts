@@ -1,0 +1,105 @@
+/** An artifact: what came out of a conversation and outlives it. Each change of it is a version. */
+import { z } from 'zod';
+import { instant } from './common.js';
+import { anyId, uuid } from './ids.js';
+import { jsonObject, text } from './json.js';
+import {
+  abstractionLevel,
+  confidence,
+  content,
+  extractionMethod,
+  lifetimeClass,
+  name,
+  smallMetadata,
+  ttl,
+} from './memory.js';
+
+/** The types that people know; any other word is taken as well. */
+export const ARTIFACT_TYPES = [
+  'ErrorLog',
+  'CodePatch',
+  'DesignDecision',
+  'UserPreference',
+  'Fact',
+  'Constraint',
+  'ToolResult',
+  'IntermediateOutput',
+  'Code',
+  'Document',
+  'Decision',
+  'Summary',
+  'Plan',
+  'Custom',
+] as const;
+
+const artifactType = text(100, 1).describe(`${ARTIFACT_TYPES.join(', ')}, or any other word`);
+
+const changeable = {
+  artifact_type: artifactType.optional(),
+  name: name.optional(),
+  content: content.optional(),
+  abstraction_level: abstractionLevel.optional(),
+  confidence: confidence.nullish(),
+  ttl: ttl.optional(),
+  metadata: smallMetadata.optional(),
+};
+
+export const artifactInput = z.strictObject({
+  ...changeable,
+  artifact_id: uuid.optional().describe('Made by the server when absent'),
+  trajectory_id: uuid.optional().describe('That of the scope unless given'),
+  scope_id: uuid.nullish().describe('The scope that it came from'),
+  artifact_type: artifactType,
+  name,
+  content,
+  agent_id: anyId.nullish(),
+  source_turn: z.int().min(1).nullish().describe('Sequence of the turn in the scope that it came from'),
+  extraction_method: extractionMethod.optional().describe('Explicit unless given'),
+  derived_from: z
+    .array(uuid)
+    .max(100)
+    .optional()
+    .describe('Artifacts that it was made from: DerivedFrom edges'),
+});
+export type ArtifactInput = z.output<typeof artifactInput>;
+
+export const artifactPatch = z.strictObject(changeable);
+export type ArtifactPatch = z.output<typeof artifactPatch>;
+
+/** What artifacts and notes show alike. */
+export const versionFields = {
+  card_id: z.string().describe('The card that holds the content of this version'),
+  content_hash: z.string(),
+  token_count: z.int(),
+  abstraction_level: abstractionLevel,
+  agent_id: z.string().nullable(),
+  version: z.int(),
+  ttl,
+  lifetime: lifetimeClass,
+  expires_at: instant.nullable(),
+  access_count: z.int(),
+  accessed_at: instant.nullable(),
+  superseded_by: z.array(z.string()).describe('Entities that supersede it'),
+  contradicted_by: z.array(z.string()).describe('Entities that contradict it, or that it contradicts'),
+  metadata: jsonObject,
+  created_at: instant,
+  updated_at: instant.describe('When this version was recorded'),
+};
+
+export const artifact = z
+  .object({
+    artifact_id: z.string(),
+    trajectory_id: z.string(),
+    scope_id: z.string().nullable(),
+    artifact_type: z.string(),
+    name: z.string(),
+    content,
+    provenance: z.object({
+      source_turn: z.int().nullable(),
+      extraction_method: extractionMethod,
+      confidence: confidence.nullable(),
+    }),
+    ...versionFields,
+  })
+  .meta({ id: 'Artifact' });
+export type Artifact = z.output<typeof artifact>;

@@ -1,0 +1,56 @@
+/** A turn: a message in a scope. It is a card at a position of the scope's box, and goes with the scope. */
+import { z } from 'zod';
+import { instant } from './common.js';
+import { uuid } from './ids.js';
+import { jsonObject, jsonValue, text } from './json.js';
+import { content, smallMetadata } from './memory.js';
+
+export const turnRole = z
+  .string()
+  .transform((value) => value.charAt(0).toUpperCase() + value.slice(1).toLowerCase())
+  .pipe(z.enum(['User', 'Assistant', 'System', 'Tool']))
+  .meta({ description: 'User, Assistant, System or Tool, in any case' });
+
+export const turnInput = z.strictObject({
+  turn_id: uuid.optional().describe('Made by the server when absent'),
+  scope_id: uuid,
+  sequence: z.int().min(1).optional().describe('Assigned when absent; else it must be the next'),
+  role: turnRole,
+  content: content.optional().describe('Text, or a list of parts; empty unless given'),
+  token_count: z.int().min(0).max(1_000_000_000).optional().describe('Counted when absent'),
+  model_id: text(200, 1).nullish(),
+  tool_calls: z.array(jsonObject).max(1000).nullish(),
+  tool_results: z.array(jsonValue).max(1000).nullish(),
+  metadata: smallMetadata.optional(),
+});
+export type TurnInput = z.output<typeof turnInput>;
+
+export const turn = z
+  .object({
+    turn_id: z.string(),
+    scope_id: z.string(),
+    sequence: z.int(),
+    role: z.enum(['User', 'Assistant', 'System', 'Tool']),
+    content,
+    token_count: z.int(),
+    model_id: z.string().nullable(),
+    tool_calls: z.array(jsonObject).nullable(),
+    tool_results: z.array(jsonValue).nullable(),
+    metadata: jsonObject,
+    agent_id: z.string().nullable(),
+    created_at: instant,
+  })
+  .meta({ id: 'Turn' });
+export type Turn = z.output<typeof turn>;
+
+export const addedTurn = turn
+  .extend({
+    budget: z.object({
+      token_budget: z.int(),
+      tokens_used: z.int().describe('With this turn'),
+      threshold_reached: z.boolean(),
+      over_budget: z.boolean().describe('True when this turn did not fit, and was taken all the same'),
+    }),
+  })
+  .meta({ id: 'AddedTurn' });
+export type AddedTurn = z.output<typeof addedTurn>;

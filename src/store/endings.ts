@@ -1,0 +1,80 @@
+/**
+ * endings: what has ended, in one row however much it held, and how far the erasure after it has come.
+ * A card, box or version says in held_by what holds it; once that is among the endings, it can no longer be read.
+ */
+import type { Query, Tx } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+
+export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;
+export const sessionHolder = (trajectory_id: string): string => `session:${trajectory_id}`;
+export const trajectoryHolder = (trajectory_id: string): string => `trajectory:${trajectory_id}`;
+export const checkpointHolder = (box_id: string): string => `checkpoint:${box_id}`;
+export const noteHolder = (note_id: string): string => `note:${note_id}`;
+
+/** When what holds a card (under the name c) ended; null as long as it has not. */
+export const CARD_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = c.tenant_id AND x.holder = c.held_by)`;
+/** The same for a box under the name b. */
+export const BOX_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = b.tenant_id AND x.holder = b.held_by)`;
+/** The same for a version of an artifact or note under the name v. */
+export const VERSION_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = v.tenant_id AND x.holder = v.held_by)`;
+
+export interface Ending {
+  readonly holder: string;
+  readonly ended_at: number;
+  /** The trajectory that it happened in. */
+  readonly thread_id: string | null;
+  /** Whose cards are to be erased, besides the versions that the holder holds. */
+  readonly box_id: string | null;
+}
+
+export interface EndingRow extends Ending {
+  readonly position: number;
+  readonly erased: number;
+  readonly kept: number;
+  readonly done_at: number | null;
+}
+
+export async function addEndings(tx: Tx, tenant: string, endings: readonly Ending[]): Promise<void> {
+  for (const { holder, ended_at, thread_id, box_id } of endings) {
+    await tx.send(
+      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept)
+          VALUES (${tenant}, ${holder}, ${ended_at}, ${thread_id}, ${box_id}, 0, 0, 0)
+          ON CONFLICT (tenant_id, holder) DO NOTHING`,
+    );
+  }
+}
+
+export function findEnding(query: Query, tenant: string, holder: string): Promise<EndingRow | undefined> {
+  return query.get<EndingRow>(
+    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, done_at FROM endings
+        WHERE tenant_id = ${tenant} AND holder = ${holder}`,
+  );
+}
+
+/** Endings whose content is still to be erased, the oldest first. */
+export function endingsUnderWay(query: Query, tenant: string, limit: number): Promise<EndingRow[]> {
+  return query.all<EndingRow>(
+    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, done_at FROM endings
+        WHERE tenant_id = ${tenant} AND done_at IS NULL ORDER BY ended_at, holder LIMIT ${limit}`,
+  );
+}
+
+/** Notes how far an erasure has come; not backwards, if another server was faster. */
+export async function noteProgress(
+  tx: Tx,
+  tenant: string,
+  holder: string,
+  progress: { readonly position: number; readonly erased: number; readonly kept: number },
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE endings SET position = ${progress.position}, erased = erased + ${progress.erased},
+          kept = kept + ${progress.kept}
+        WHERE tenant_id = ${tenant} AND holder = ${holder} AND position < ${progress.position} AND done_at IS NULL`,
+  );
+}
+
+export async function noteDone(tx: Tx, tenant: string, holder: string, now: number): Promise<void> {
+  await tx.send(
+    sql`UPDATE endings SET done_at = ${now} WHERE tenant_id = ${tenant} AND holder = ${holder} AND done_at IS NULL`,
+  );
+}
