@@ -74,6 +74,11 @@ export interface Driver {
   migrate(): Promise<MigrationReport>;
   /** What the database itself says about its health; empty when it is well. */
   integrity(): Promise<string[]>;
+  /**
+   * Takes what was overwritten out of the database's own log, as far as that is in this process's hands; false when
+   * someone who still reads an older state stood in the way.
+   */
+  scrub(): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;
   /** Drains what is under way, then closes. */
   close(): Promise<void>;

@@ -34,6 +34,8 @@ const WATCH_MS = 100;
 const CONTENTION_MS = 1000;
 /** A process that holds the lock for long makes a short gap now and then, in case another waits unseen. */
 const GAP_EVERY_MS = 100;
+/** How often the log is tried to be emptied, some 100 ms apart: a reader or another process may be in the way. */
+const SCRUB_ATTEMPTS = 50;
 
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
   const path = resolve(file);
@@ -298,6 +300,17 @@ class SqliteDriver implements Driver {
   async integrity(): Promise<string[]> {
     const rows = await this.#long.all<{ integrity_check: string }>('PRAGMA integrity_check', []);
     return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+  }
+
+  async scrub(): Promise<boolean> {
+    // On the thread, and most of it beside the writers: only the rest, which is little, is copied while they wait.
+    for (let attempt = 1; attempt <= SCRUB_ATTEMPTS; attempt++) {
+      await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
+      const [row] = await this.#long.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', []);
+      if (row!.busy === 0) return true;
+      await sleep(Math.random() * 20 * Math.min(attempt, 10));
+    }
+    return false;
   }
 
   figures(): Readonly<Record<string, number>> {

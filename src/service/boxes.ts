@@ -12,20 +12,16 @@ import {
   baseSegments,
   entriesAfter,
   insertEntries,
-  ownSegment,
   presentCards,
   removeEntriesFrom,
-  type Segment,
   segmentsOf,
   standingOf,
 } from '../store/box-entries.js';
 import {
-  type Base,
   type BoxRow,
   type BoxState,
   findBox,
   growBox,
-  insertBox,
   lockBox,
   lockBoxState,
   sealBox,
@@ -34,6 +30,7 @@ import {
 import { knownCards } from '../store/cards.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
+import { makeBox, makeFork } from './box-making.js';
 import { DEFAULT_TAIL, describe, reached, show, showAgain } from './box-views.js';
 import { unknownCards } from './cards.js';
 import type { Call } from './runtime.js';
@@ -75,54 +72,6 @@ function sameBox(row: BoxRow, sent: string | null, agent_id: string | null): voi
       `box ${row.box_id} exists and was made otherwise: use a new box_id`,
     );
   }
-}
-
-interface NewBox {
-  readonly box_id: string;
-  readonly agent_id: string | null;
-  /** Canonical JSON. */
-  readonly metadata: string;
-  readonly sent_hash: string | null;
-  readonly length: number;
-  readonly base?: Base;
-  readonly forked?: { readonly box_id: string; readonly revision: number };
-  readonly sealed_at?: number;
-  readonly held_by?: string;
-}
-
-const NO_BASE: Base = {
-  base_box_id: null,
-  base_revision: null,
-  base_first: null,
-  base_position: null,
-  base_length: null,
-};
-
-async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<BoxRow> {
-  const base = box.base ?? NO_BASE;
-  // A fork goes on behind the last position of its base, so that positions rise along it.
-  const first = base.base_position ?? 1;
-  const row: BoxRow = {
-    ...base,
-    box_id: box.box_id,
-    agent_id: box.agent_id,
-    revision: 1,
-    length: box.length,
-    first_position: first,
-    next_position: first + box.length - (base.base_length ?? 0),
-    base_until: null,
-    forked_box_id: box.forked?.box_id ?? null,
-    forked_revision: box.forked?.revision ?? null,
-    sealed_at: box.sealed_at ?? null,
-    held_by: box.held_by ?? null,
-    ended_at: null,
-    metadata: box.metadata,
-    sent_hash: box.sent_hash,
-    created_at: now,
-    updated_at: now,
-  };
-  await insertBox(tx, call.tenant, row);
-  return row;
 }
 
 /** The metadata of a box is held to the limit of a card. */
@@ -318,26 +267,6 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
   });
 }
 
-/** What a fork starts with. A box that adds nothing of its own is passed over, so that no view goes through it. */
-function baseFor(source: BoxRow, own: Segment): Base {
-  if (own.through === own.before) return own.before === 0 ? NO_BASE : baseOf(source);
-  return {
-    base_box_id: own.box_id,
-    base_revision: own.revision,
-    base_first: own.from,
-    base_position: own.until,
-    base_length: own.through,
-  };
-}
-
-const baseOf = ({ base_box_id, base_revision, base_first, base_position, base_length }: Base): Base => ({
-  base_box_id,
-  base_revision,
-  base_first,
-  base_position,
-  base_length,
-});
-
 export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const sent_hash = sentHash(input.new_box_id, input);
@@ -356,12 +285,10 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
         }
       }
       const revision = reached(source, input.revision);
-      const own = await ownSegment(tx, call.tenant, source, revision);
-      const length = own.through;
-      const forked = { box_id: source.box_id, revision };
-      const made = { box_id, agent_id, metadata, sent_hash, length, forked };
-      const row = await makeBox(call, tx, { ...made, base: baseFor(source, own) }, now);
-      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, { forked_from: forked, length }));
+      const made = { box_id, agent_id, metadata, sent_hash };
+      const row = await makeFork(call, tx, source, revision, made, now);
+      const facts = { forked_from: { box_id: source.box_id, revision }, length: row.length };
+      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, facts));
       return show(call, tx, row);
     },
     remember: ({ box_id }) => box_id,

@@ -77,6 +77,7 @@ export class FaultyDriver implements Driver {
   onCommit = (listener: (tenant: string | undefined) => void) => this.#driver.onCommit(listener);
   migrate = () => this.#driver.migrate();
   integrity = () => this.#driver.integrity();
+  scrub = () => this.#driver.scrub();
   figures = () => this.#driver.figures();
   close = () => this.#driver.close();
 }
