@@ -40,6 +40,8 @@ describe('the package', () => {
           'dist/index.js',
           'dist/index.d.ts',
           'dist/client/index.js',
+          'dist/vendor/gpt-tokenizer/encoding/o200k_base.js',
+          'dist/vendor/gpt-tokenizer/LICENSE',
           'README.md',
           'LICENSE',
         ])
@@ -65,6 +67,13 @@ describe('the package', () => {
           version: string;
         };
         expect(version.stdout.trim()).toBe(expected);
+
+        // The tokenizer is not a dependency: what it needs came along.
+        const counting = `
+          import { countTokens } from './node_modules/cairndb/dist/provider/tokenizer.js';
+          console.log(await countTokens('Hello, world! <|endoftext|>'));`;
+        const counted = await run(process.execPath, ['--input-type=module', '-e', counting], { cwd: folder });
+        expect(counted).toMatchObject({ code: 0, stderr: '', stdout: '11\n' });
 
         // The types are good for a strict project that checks its libraries as well.
         const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];

@@ -1,0 +1,61 @@
+/** Counting tokens: the same as gpt-tokenizer counts, also where that would take too long. */
+import { readFileSync } from 'node:fs';
+import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, it } from 'vitest';
+import { countTokens } from '#cairn/provider/tokenizer.js';
+
+const plainly = { disallowedSpecial: new Set<string>() };
+
+/** Always the same letters in no order. */
+function letters(alphabet: readonly string[], length: number): string {
+  let state = 7;
+  return Array.from({ length }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return alphabet[(state >> 8) % alphabet.length]!;
+  }).join('');
+}
+
+const texts: Readonly<Record<string, string>> = {
+  nothing: '',
+  words: "It's the model's call; they'll see. Tokenization isn't 1234567 guesses!",
+  code: readFileSync(new URL('../../scripts/postgres.mjs', import.meta.url), 'utf8'),
+  Chinese: '人工智能的记忆是一个有趣的问题。',
+  'Japanese and Korean': '記憶とは何ですか。기억이란 무엇입니까?',
+  'Arabic, Hindi and accents': 'ذاكرة الوكيل स्मृति é e\u0301 ñ',
+  emoji: '👩‍👩‍👧‍👦 🏳️‍🌈 😀😀😀 ✅',
+  'white space': ' \t\n\n  x \r\n\u00a0 \ufeff\u0085  ',
+  'a lone surrogate': 'a\ud800b',
+  'special tokens': '<|endoftext|> and <|im_start|>system<|im_sep|><|fim_prefix|><|endofprompt|>',
+  'a long run of one letter': 'a'.repeat(3000),
+  'a long run of Chinese': '记忆'.repeat(800),
+  'a long run of emoji': '😀🏳️‍🌈'.repeat(300),
+  'a long run of space': `x${' '.repeat(3000)}y`,
+  'a long run of signs': '=-'.repeat(1500),
+  'a long word in no order': letters([...'etaoinshrdlucmfw'], 3000),
+  'long words of bytes that are no characters': letters(['é', 'ß', '中', 'ا', '\u0301', 'a'], 2000),
+};
+
+describe('tokens', () => {
+  it.each(Object.entries(texts))('of %s are those that gpt-tokenizer counts', async (_, text) => {
+    expect(await countTokens(text)).toBe(reference(text, plainly));
+  });
+
+  it('are those of o200k_base', async () => {
+    expect(await countTokens('Hello, world!')).toBe(4);
+    expect(await countTokens('tiktoken is great!')).toBe(6);
+    expect(await countTokens('<|endoftext|>')).toBe(7);
+  });
+
+  it('of 200,000 characters without a break are counted well before the test ends', async () => {
+    expect(await countTokens('a'.repeat(200_000))).toBe(25_000);
+    expect(await countTokens('中'.repeat(200_000))).toBe(200_000);
+  });
+
+  it('of a long text let others have their turn', async () => {
+    let turns = 0;
+    const counting = countTokens('all work and no play. '.repeat(20_000));
+    const tick = setInterval(() => turns++, 0);
+    await counting.finally(() => clearInterval(tick));
+    expect(turns).toBeGreaterThan(1);
+  });
+});
