@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { errorCodes } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
-import { namesProject, pathParameters, restGoesTo } from './operation.js';
+import { namesProject, pathParameters, pathsOf, restGoesTo } from './operation.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';
 
 /** Schemas that have a name of their own are described once and referred to. */
@@ -76,25 +76,35 @@ function answerOf(operation: NamedOperation, named: Named): JsonObject {
   return { [status]: { description: operation.summary, content: { [type]: { schema } } } };
 }
 
-export function openapi(version: string): JsonObject {
+function describe(operation: NamedOperation, named: Named): JsonObject {
+  const requestBody = bodyOf(operation, named);
+  return {
+    tags: [operation.group],
+    summary: operation.summary,
+    description: `Needs the role ${operation.access}.${operation.event ? ` Appends the event \`${operation.event}\`.` : ''}`,
+    parameters: parametersOf(operation, named),
+    ...(requestBody ? { requestBody } : {}),
+    responses: {
+      ...answerOf(operation, named),
+      '4XX': { $ref: '#/components/responses/Error' },
+      '5XX': { $ref: '#/components/responses/Error' },
+    },
+  };
+}
+
+/** Names an operation at one of its paths: `cards.add` at the first, `cards.add.2` at the second, as ids are unique. */
+const operationId = ({ name }: NamedOperation, index: number): string =>
+  index === 0 ? name : `${name}.${index + 1}`;
+
+export function openapi(version: string, table: readonly NamedOperation[] = allOperations): JsonObject {
   const paths: Record<string, JsonObject> = {};
   const named: Named = {};
-  for (const operation of allOperations) {
-    const path = (paths[operation.path] ??= {});
-    const requestBody = bodyOf(operation, named);
-    path[operation.method.toLowerCase()] = {
-      operationId: operation.name,
-      tags: [operation.group],
-      summary: operation.summary,
-      description: `Needs the role ${operation.access}.${operation.event ? ` Appends the event \`${operation.event}\`.` : ''}`,
-      parameters: parametersOf(operation, named),
-      ...(requestBody ? { requestBody } : {}),
-      responses: {
-        ...answerOf(operation, named),
-        '4XX': { $ref: '#/components/responses/Error' },
-        '5XX': { $ref: '#/components/responses/Error' },
-      },
-    };
+  for (const operation of table) {
+    const described = describe(operation, named);
+    for (const [i, path] of pathsOf(operation).entries()) {
+      const methods = (paths[path] ??= {});
+      methods[operation.method.toLowerCase()] = { operationId: operationId(operation, i), ...described };
+    }
   }
   return {
     openapi: '3.1.0',
@@ -105,7 +115,7 @@ export function openapi(version: string): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(allOperations.map(({ group }) => group))].map((name) => ({
+    tags: [...new Set(table.map(({ group }) => group))].map((name) => ({
       name,
       description: groups[name as keyof typeof groups],
     })),

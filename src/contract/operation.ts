@@ -8,6 +8,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly method: Method;
   /** With `{placeholders}`, which are members of the input; `{project_id}` is the caller's tenant. */
   readonly path: string;
+  /** Further paths that lead to it, with the same method and placeholders. Clients use the first, which is `path`. */
+  readonly also?: readonly string[];
   /** A strict object. Placeholders go into the path, the rest into the query (GET, DELETE) or the body. */
   readonly input: I;
   readonly output: O;
@@ -29,6 +31,12 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
 export const operation = <I extends z.ZodObject, O extends z.ZodType, const X extends object>(
   entry: Operation<I, O> & X,
 ): Operation<I, O> & X => entry;
+
+/** Every path that leads to an operation, the one that clients use first. */
+export const pathsOf = ({ path, also = [] }: Pick<Operation, 'path' | 'also'>): readonly string[] => [
+  path,
+  ...also,
+];
 
 /** The names between braces in a path, but for project_id. */
 export function pathParameters(path: string): string[] {

@@ -1,6 +1,6 @@
 /** The API reference: one page made from the table, which loads nothing from anywhere. */
 import { z } from 'zod';
-import { namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
+import { namesProject, pathParameters, pathsOf, restGoesTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { errorCodes } from '../model/errors.js';
 
@@ -82,9 +82,12 @@ export function curlOf(operation: NamedOperation, base: string): string {
 
 function section(operation: NamedOperation): string {
   const inPath = pathParameters(operation.path);
+  const also = pathsOf(operation)
+    .slice(1)
+    .map((path) => `<code>${escapeHtml(path)}</code>`);
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
-${fields(operation.input, inPath, restGoesTo(operation.method))}${outputs(operation)}
+${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation.input, inPath, restGoesTo(operation.method))}${outputs(operation)}
 <pre>${escapeHtml(curlOf(operation, 'http://127.0.0.1:8080'))}</pre></section>`;
 }
 
@@ -101,10 +104,10 @@ td b{color:#c33}.m{font:600 12px ui-monospace,monospace;padding:.15rem .45rem;bo
 .POST{background:#2a7d46}.PUT,.PATCH{background:#a56a13}.DELETE{background:#b3383a}.GET{background:#2b6cb0}
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto;border:0}}`;
 
-export function referencePage(version: string): string {
-  const groups = [...new Set(allOperations.map(({ group }) => group))];
+export function referencePage(version: string, table: readonly NamedOperation[] = allOperations): string {
+  const groups = [...new Set(table.map(({ group }) => group))];
   const links = groups.map((group) => {
-    const entries = allOperations.filter((operation) => operation.group === group);
+    const entries = table.filter((operation) => operation.group === group);
     return `<b>${group}</b>${entries.map(({ name, verb }) => `<a href="#${name}">${verb}</a>`).join('')}`;
   });
   const codes = Object.entries(errorCodes).map(
@@ -116,9 +119,9 @@ export function referencePage(version: string): string {
 <nav><strong>Cairn ${escapeHtml(version)}</strong><a href="/openapi.json">openapi.json</a>${links.join('')}<b>errors</b><a href="#errors">all codes</a></nav>
 <main><h1>API reference</h1>
 <p>With keys in the store, send <code>Authorization: Bearer &lt;key&gt;</code> or <code>X-API-Key</code>. In a path, <code>{project_id}</code> is your tenant${
-    allOperations.some(({ path }) => namesProject(path)) ? ' (<code>default</code> without keys)' : ''
+    table.some(({ path }) => namesProject(path)) ? ' (<code>default</code> without keys)' : ''
   }. Every write takes an <code>Idempotency-Key</code> header. Required inputs are marked *.</p>
-${allOperations.map(section).join('\n')}
+${table.map(section).join('\n')}
 <section id="errors"><h2>Errors</h2><p>Always <code>{"code", "message", "details"?}</code>.</p><table>${codes.join('')}</table></section>
 </main></body></html>`;
 }

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
 import { openapi } from '../contract/openapi.js';
 import { restGoesTo } from '../contract/operation.js';
-import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { allOperations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
 import { callerOf, checkTenant, refuseGuards, refuseStrangers } from './access.js';
@@ -13,6 +13,7 @@ import { errorHandler, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
 import { referencePage } from './reference.js';
+import { methodsAt, type Route, routesOf } from './routes.js';
 import { sendStream } from './stream.js';
 
 export interface ServerOptions {
@@ -32,6 +33,9 @@ export interface CairnServer {
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** How long a closing server waits for requests under way; less than the 10 s after which Docker kills. */
 const GRACE_MS = 8000;
+
+const routes = routesOf(allOperations);
+const allowedAt = methodsAt(routes, ['/', '/openapi.json', '/health/live', '/health/ready', '/metrics']);
 
 export function createServer(host: Host, options: ServerOptions): CairnServer {
   const limit = options.max_body_bytes ?? MAX_BODY_BYTES;
@@ -72,7 +76,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     done(null, payload);
   });
   const silent = connectionsWithoutRequest(app);
-  for (const operation of allOperations) addRoute(app, host, operation, metrics, stopping.signal);
+  for (const route of routes) addRoute(app, host, route, metrics, stopping.signal);
   addPages(app, host, options.version, metrics);
   return {
     app,
@@ -111,7 +115,7 @@ declare module 'fastify' {
 function addRoute(
   app: FastifyInstance,
   host: Host,
-  operation: NamedOperation,
+  { method, url, operation }: Route,
   metrics: Metrics,
   stopping: AbortSignal,
 ): void {
@@ -131,8 +135,8 @@ function addRoute(
     return { ...rest, ...path };
   };
   app.route({
-    method: operation.method,
-    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    method,
+    url,
     // Before the body is read: a stranger's megabytes are not worth parsing.
     onRequest: async (request) => {
       request.caller = await callerOf(host, request);
@@ -145,16 +149,16 @@ function addRoute(
     },
     handler: async (request, reply) => {
       const api = host.api(request.caller!) as unknown as ApiByName;
-      const method = api[operation.group]![operation.verb]!;
+      const run = api[operation.group]![operation.verb]!;
       const input = inputOf(request);
       if (operation.stream)
         return sendStream(
           reply,
-          (signal) => whileValid(host, request, follow(method, input, request, signal)),
+          (signal) => whileValid(host, request, follow(run, input, request, signal)),
           stopping,
         );
       const key = request.headers['idempotency-key'];
-      const answer = await method(input, key === undefined ? undefined : { idempotency_key: String(key) });
+      const answer = await run(input, key === undefined ? undefined : { idempotency_key: String(key) });
       const status = operation.status ?? 200;
       reply.code(status);
       return status === 204 ? reply.send() : reply.type('application/json').send(JSON.stringify(answer));
@@ -230,25 +234,9 @@ const localUnlessKeys = (host: Host) => async (request: FastifyRequest) => {
   if (!(await host.hasKeys())) refuseStrangers(request);
 };
 
-const patterns = new Map<string, { expression: RegExp; methods: string[] }>();
-for (const { path, method } of allOperations) {
-  const known = patterns.get(path) ?? {
-    expression: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-    methods: [],
-  };
-  known.methods.push(method);
-  patterns.set(path, known);
-}
-
-for (const path of ['/', '/openapi.json', '/health/live', '/health/ready', '/metrics'])
-  patterns.set(path, { expression: new RegExp(`^${path.replaceAll('.', '\\.')}$`), methods: ['GET'] });
-
 function notFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?')[0]!;
-  const methods = [...patterns.values()]
-    .filter(({ expression }) => expression.test(path))
-    .flatMap((known) => known.methods);
-  const allowed = [...new Set(methods)];
+  const allowed = allowedAt(path);
   if (allowed.length > 0 && !allowed.includes(request.method)) {
     reply.header('allow', allowed.join(', '));
     throw new CairnError('METHOD_NOT_ALLOWED', `${path} takes ${allowed.join(', ')}, not ${request.method}`);

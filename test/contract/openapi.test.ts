@@ -1,7 +1,7 @@
 /** The description of the API: a sound OpenAPI 3.1 document, a page that lists it all, and answers that keep to it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorCodes } from '#cairn/model/errors.js';
-import { allOperations, inputOf, pathParameters, plant, restGoesTo } from '../support/contract.js';
+import { allOperations, inputOf, pathParameters, pathsOf, plant, restGoesTo } from '../support/contract.js';
 import { databases, type HttpTest, requestOf, startHttp } from '../support/http.js';
 
 interface Parameter {
@@ -73,11 +73,15 @@ describe('the description of the API', () => {
     }
   });
 
-  it('has every operation of the table once, and no other', () => {
-    const wanted = allOperations.map(({ method, path, name }) => `${method} ${path} ${name}`);
+  it('has every operation of the table once at each of its paths, and no other', () => {
+    const wanted = allOperations.flatMap(({ name, ...operation }) =>
+      pathsOf(operation).map(
+        (path, i) => `${operation.method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`,
+      ),
+    );
     const found = described().map(({ method, path, one }) => `${method} ${path} ${one.operationId}`);
     expect(found.sort()).toEqual(wanted.sort());
-    expect(new Set(described().map(({ one }) => one.operationId)).size).toBe(allOperations.length);
+    expect(new Set(described().map(({ one }) => one.operationId)).size).toBe(wanted.length);
   });
 
   it('declares every parameter of a path once and as required, and none that is not there', () => {
@@ -135,8 +139,8 @@ describe('the description of the API', () => {
 
   it('is what clients rely on: a change of this list is a change of the wire', () => {
     const lines = allOperations.map(
-      ({ name, method, path, status = 200, access, event, stream }) =>
-        `${name}: ${method} ${path} → ${status}${stream ? ' stream' : ''}, ${access}, ${event ?? 'no event'}`,
+      ({ name, method, status = 200, access, event, stream, ...paths }) =>
+        `${name}: ${method} ${pathsOf(paths).join(' or ')} → ${status}${stream ? ' stream' : ''}, ${access}, ${event ?? 'no event'}`,
     );
     expect(lines).toMatchSnapshot();
   });
@@ -147,6 +151,7 @@ describe('the description of the API', () => {
       expect(page).toContain(`href="#${name}"`);
       expect(page).toContain(`>${method}</span> <code>${path}</code>`);
     }
+    for (const path of allOperations.flatMap(pathsOf)) expect(page).toContain(`<code>${path}</code>`);
     for (const code of Object.keys(errorCodes)) expect(page).toContain(`<code>${code}</code>`);
     const links = [...page.matchAll(/(?:src|href|action|srcset|poster|data)\s*=\s*["']?([^"'\s>]+)/gi)];
     expect(links.length).toBeGreaterThan(allOperations.length);
@@ -163,7 +168,17 @@ for (const database of databases()) {
     });
     afterAll(() => test.close());
 
-    it.each(allOperations.map((operation, i) => [operation.name, operation, `t${i}`] as const))(
+    const atEachPath = allOperations.flatMap((operation, i) =>
+      pathsOf(operation).map(
+        (path, j) =>
+          [
+            j === 0 ? operation.name : `${operation.name} at ${path}`,
+            { ...operation, path },
+            `t${i}-${j}`,
+          ] as const,
+      ),
+    );
+    it.each(atEachPath)(
       '%s answers as its output says, no more and no less',
       async (_, operation, tenant) => {
         const planted = await plant(await test.admin(tenant));
