@@ -48,6 +48,10 @@ export const errorCodes = {
     status: 409,
     meaning: 'The box changed since the revision that the request names.',
   },
+  NOT_ATTEMPTED: {
+    status: 409,
+    meaning: 'An earlier item of the batch failed and stop_on_error was set.',
+  },
   BOX_SEALED: { status: 409, meaning: 'A sealed box cannot change. Fork it to go on.' },
   STATE_CONFLICT: {
     status: 409,

@@ -24,6 +24,7 @@ import {
 import { listToText, textToList } from '../store/codec.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { actsAs } from './actor.js';
+import { allDone, runEach } from './batch.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
 import { listPage } from './pages.js';
@@ -183,7 +184,8 @@ export async function add(call: Call, input: In<'add'>): Promise<Card> {
 }
 
 export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  return input.atomic ? addTogether(call, input) : addEach(call, input);
+  if (input.atomic) return addTogether(call, input);
+  return runEach(call, input, input.cards, add, { noun: 'card' });
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
@@ -205,37 +207,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
     remember: (answer) => answer.map(({ card_id }) => card_id),
     again: (query, kept) => Promise.all((kept as string[]).map((id) => readCard(call, query, id))),
   });
-  return { results: cards.map((data) => ({ status: 'success', data })), succeeded: cards.length, failed: 0 };
-}
-
-/** Each card commits alone and is answered alone. */
-async function addEach(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  const key = call.options.idempotency_key;
-  // The key stands for the batch as a whole, and only then for each of its cards.
-  if (key !== undefined)
-    await change(call, { input, work: async () => null, remember: () => null, again: async () => null });
-  const settled = await Promise.allSettled(
-    input.cards.map((one, i) =>
-      add(
-        key === undefined
-          ? call
-          : { ...call, options: { ...call.options, idempotency_key: `batch:${sha256(key)}:${i}` } },
-        one,
-      ),
-    ),
-  );
-  // Where nothing was written for a reason that lies with the store, the batch as a whole says so.
-  const failures = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
-  const ours = (reason: unknown) => !(reason instanceof CairnError) || reason.status >= 500;
-  if (failures.length === settled.length && failures.every(ours)) throw failures[0];
-  const results = settled.map((one): Out<'add_batch'>['results'][number] => {
-    if (one.status === 'fulfilled') return { status: 'success', data: one.value };
-    const { reason } = one as { reason: unknown };
-    if (reason instanceof CairnError) return { status: 'error', code: reason.code, message: reason.message };
-    return { status: 'error', code: 'INTERNAL', message: 'a defect in Cairn: this card was not written' };
-  });
-  const succeeded = results.filter(({ status }) => status === 'success').length;
-  return { results, succeeded, failed: results.length - succeeded };
+  return allDone(cards);
 }
 
 async function readCard(call: Call, query: Query, card_id: string): Promise<Card> {
