@@ -19,8 +19,6 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly summary: string;
   /** Of the answer; 200 unless given. 204 answers have no body. */
   readonly status?: number;
-  /** Further paths that lead to the same, with the same placeholders. */
-  readonly also?: readonly string[];
   /** A stream answers with one output after another, over server-sent events. */
   readonly stream?: true;
   /** An input that works, for the reference page and the generated tests. Ids in it need not exist. */
