@@ -3,13 +3,17 @@ import { boxes } from './boxes.js';
 import { cards } from './cards.js';
 import type { Operation } from './operation.js';
 import { packets } from './packets.js';
+import { scopes } from './scopes.js';
 import { auth, events, keys, lifetime } from './system.js';
+import { turns } from './turns.js';
 
-export const operations = { cards, boxes, packets, events, lifetime, keys, auth };
+export const operations = { scopes, turns, cards, boxes, packets, events, lifetime, keys, auth };
 export type Operations = typeof operations;
 
 /** What each group is about. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
+  scopes: 'context windows with a budget',
+  turns: 'messages in a scope',
   cards: 'immutable facts',
   boxes: 'ordered sets of cards',
   packets: 'events with lineage',

@@ -12,7 +12,11 @@ import * as cards from './cards.js';
 import * as lifetime from './lifetime.js';
 import * as packets from './packets.js';
 import type { Call, Runtime } from './runtime.js';
+import * as scopeCheckpoints from './scope-checkpoints.js';
+import * as scopeClosing from './scope-closing.js';
+import * as scopes from './scopes.js';
 import { auth, events, keys } from './system.js';
+import * as turns from './turns.js';
 
 type UseCase<O extends Operation> = (
   call: Call,
@@ -27,6 +31,8 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
+  scopes: { ...scopes, ...scopeCheckpoints, close: scopeClosing.close, turns: turns.turnsOf },
+  turns,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

@@ -1,6 +1,7 @@
 /** Batches whose items commit alone: each is answered alone, in order, and can be sent again under the batch's key. */
 import { sha256 } from '../domain/canonical.js';
 import { CairnError } from '../model/errors.js';
+import { inItem } from './items.js';
 import type { Call } from './runtime.js';
 import { change } from './write.js';
 
@@ -47,9 +48,34 @@ export async function runEach<I, T>(
     ? await oneByOne(items, runItem)
     : await Promise.allSettled(items.map(runItem));
   refuseIfOurs(settled);
-  const results = settled.map((one) => resultOf(one, noun));
+  return answerOf(settled.map((one) => resultOf(one, noun)));
+}
+
+export function answerOf<T>(results: ItemResult<T>[]): BatchAnswer<T> {
   const succeeded = results.filter(({ status }) => status === 'success').length;
   return { results, succeeded, failed: results.length - succeeded };
+}
+
+/** Of a batch that runs in one transaction: its answers, the items that were not tried included. */
+export function resultsOf<T>(
+  settled: readonly PromiseSettledResult<T>[],
+  count: number,
+  { noun, list, atomic = false }: { noun: string; list: string; atomic?: boolean | undefined },
+): ItemResult<T>[] {
+  const all: PromiseSettledResult<T>[] = Array.from(
+    { length: count },
+    (_, i) => settled[i] ?? { status: 'rejected', reason: NOT_TRIED },
+  );
+  for (const [i, one] of all.entries()) {
+    if (one.status === 'fulfilled') continue;
+    // Whatever is no refusal is a failure of the store, and with it of the whole transaction.
+    if (one.reason !== NOT_TRIED && !(one.reason instanceof CairnError)) throw one.reason;
+    if (atomic)
+      inItem(list, i, () => {
+        throw one.reason;
+      });
+  }
+  return all.map((one) => resultOf(one, noun));
 }
 
 function callOfItem(call: Call, index: number): Call {

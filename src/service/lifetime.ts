@@ -18,6 +18,7 @@ import {
 } from '../store/lifetime.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
+import { eraseAll } from './erasure.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
@@ -31,6 +32,7 @@ export async function sweep(call: Call): Promise<Swept> {
   const cards = await sweepCards(call);
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
+  await eraseAll(call);
   return {
     cards_erased: cards.erased,
     packets_erased,

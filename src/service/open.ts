@@ -11,6 +11,8 @@ import { packetJournal } from '../store/packets.js';
 import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch } from '../store/tenants.js';
 import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
+import { eraseAll } from './erasure.js';
+import { Erasures } from './erasures.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
@@ -81,9 +83,11 @@ export class Store implements Host {
         limits,
         hub: new StreamHub(driver),
         calls: new CallsUnderWay(),
+        erasures: new Erasures(),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
+      if ((options.sweep_every_ms ?? SWEEP_EVERY_MS) > 0) store.#resumeErasures();
       return store;
     } catch (error) {
       await driver.close();
@@ -165,10 +169,29 @@ export class Store implements Host {
     }
   }
 
+  /** What was being erased when the store was last closed, or when a process died. */
+  #resumeErasures(): void {
+    const runtime = this.#runtime;
+    const caller = { agent_id: null, role: 'admin', key_id: null } as const;
+    runtime.erasures.start(async () => {
+      for (const { tenant_id: tenant } of await listTenants(runtime.driver.at(''))) {
+        if (this.#stopping) return;
+        await eraseAll({
+          ...runtime,
+          tenant,
+          caller: { ...caller, tenant_id: tenant },
+          operation: 'lifetime.sweep',
+          options: {},
+        });
+      }
+    });
+  }
+
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
+    await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#runtime.calls.drain();
     await this.#runtime.driver.close();

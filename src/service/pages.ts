@@ -6,7 +6,7 @@ import type { Json } from '../model/json.js';
 import { CHUNK, nextLimit } from './chunks.js';
 import type { Call } from './runtime.js';
 
-interface PageInput {
+export interface PageInput {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly offset?: number | undefined;

@@ -5,6 +5,7 @@ import { QUEUE_BYTES } from '../driver/waiting.js';
 import type { Caller } from '../model/key.js';
 import type { StoreMeta } from '../store/tenants.js';
 import type { CallsUnderWay } from './calls.js';
+import type { Erasures } from './erasures.js';
 import type { StreamHub } from './stream-hub.js';
 
 export interface Limits {
@@ -28,6 +29,7 @@ export interface Runtime {
   readonly limits: Limits;
   readonly hub: StreamHub;
   readonly calls: CallsUnderWay;
+  readonly erasures: Erasures;
 }
 
 /** One call of one operation. */

@@ -68,7 +68,11 @@ export async function expiredCards(
 export const keyedHash = (key: string, hash: string): string =>
   `keyed:${createHmac('sha256', key).update(hash).digest('hex')}`;
 
-/** Erases content; the card's row, and that it existed, stay. Checks the pin again, in the writing transaction. */
+/** What erasing sets of a card besides its hash and the moment: its row, and that it existed, stay. */
+const BLANK: Sql = sql`content = NULL, tool_calls = NULL, tool_call_id = NULL, metadata = NULL, author_id = NULL,
+  subject_ids = NULL, derived_from = NULL, sent_hash = NULL`;
+
+/** Erases content. Checks the pin again, in the writing transaction. */
 export async function eraseCard(
   tx: Tx,
   tenant: string,
@@ -77,8 +81,7 @@ export async function eraseCard(
   now: number,
 ): Promise<boolean> {
   const changed = await tx.run(
-    sql`UPDATE cards AS c SET content = NULL, tool_calls = NULL, tool_call_id = NULL, metadata = NULL, author_id = NULL,
-          subject_ids = NULL, derived_from = NULL, sent_hash = NULL, content_hash = ${hash}, erased_at = ${now}
+    sql`UPDATE cards AS c SET ${BLANK}, content_hash = ${hash}, erased_at = ${now}
         WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL AND NOT (${pinned(tenant)})`,
   );
   if (changed === 0) return false;
@@ -88,6 +91,32 @@ export async function eraseCard(
     );
   }
   return true;
+}
+
+/**
+ * Erases the cards among these whose holder has ended and that nothing pins; says how many are erased now. A card that
+ * was erased before counts as well, so that the same batch again gives the same count. What is held has no subjects.
+ */
+export async function eraseCards(
+  tx: Tx,
+  tenant: string,
+  card_ids: readonly string[],
+  key: string,
+  now: number,
+): Promise<number> {
+  const free = await tx.all<{ card_id: string; content_hash: string; erased_at: number | null }>(
+    sql`SELECT c.card_id, c.content_hash, c.erased_at FROM cards c
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids})
+          AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pinned(tenant)})))`,
+  );
+  for (const { card_id, content_hash, erased_at } of free) {
+    if (erased_at !== null) continue;
+    await tx.send(
+      sql`UPDATE cards SET ${BLANK}, content_hash = ${keyedHash(key, content_hash)}, erased_at = ${now}
+          WHERE tenant_id = ${tenant} AND card_id = ${card_id} AND erased_at IS NULL`,
+    );
+  }
+  return free.length;
 }
 
 /** Notes which of these cards are pinned, and says how many. Checks the pin again: one that has ended is not noted. */

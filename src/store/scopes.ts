@@ -1,6 +1,7 @@
 /** scopes and scope_checkpoints: one row a context window; its turns are in its box. */
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import { startsWith, type Times, within } from './filters.js';
 
 export interface ScopeRow {
   readonly scope_id: string;
@@ -126,5 +127,131 @@ export async function closeScopes(
   await tx.send(
     sql`UPDATE scopes SET closed_at = ${now}, updated_at = ${now}
         WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND closed_at IS NULL`,
+  );
+}
+
+/** A scope with what is shown of it besides its row. */
+export interface ScopeView extends ScopeRow {
+  readonly turns: number;
+  readonly checkpoint_box_id: string | null;
+  readonly context_state: string | null;
+  readonly checkpoint_tokens: number | null;
+  readonly checkpoint_turns: number | null;
+  readonly checkpoint_at: number | null;
+  /** Of the erasure after it was closed; null for an open one. */
+  readonly erased: number | null;
+  readonly kept: number | null;
+  readonly done_at: number | null;
+}
+
+const VIEW: Sql = sql`SELECT s.*, b.length AS turns, k.box_id AS checkpoint_box_id, k.context_state,
+    k.tokens_used AS checkpoint_tokens, k.turns AS checkpoint_turns, k.created_at AS checkpoint_at,
+    x.erased, x.kept, x.done_at
+  FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
+  LEFT JOIN scope_checkpoints k ON k.tenant_id = s.tenant_id AND k.scope_id = s.scope_id
+  LEFT JOIN endings x ON x.tenant_id = s.tenant_id AND x.holder = 'scope:' || s.scope_id`;
+
+export function viewScope(query: Query, tenant: string, scope_id: string): Promise<ScopeView | undefined> {
+  return query.get<ScopeView>(
+    sql`${VIEW} WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} AND s.deleted_at IS NULL`,
+  );
+}
+
+export interface ScopeFilter {
+  readonly trajectory_id?: string | undefined;
+  readonly parent_scope_id?: string | undefined;
+  readonly status?: 'active' | 'closed' | undefined;
+  readonly agent_id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly times: Times;
+}
+
+function where(tenant: string, filter: ScopeFilter): Sql {
+  const { trajectory_id, parent_scope_id, status, agent_id, name } = filter;
+  const conditions: Sql[] = [sql`s.tenant_id = ${tenant}`, sql`s.deleted_at IS NULL`];
+  if (trajectory_id !== undefined) conditions.push(sql`s.trajectory_id = ${trajectory_id}`);
+  if (parent_scope_id !== undefined) conditions.push(sql`s.parent_scope_id = ${parent_scope_id}`);
+  if (status === 'active') conditions.push(sql`s.closed_at IS NULL`);
+  if (status === 'closed') conditions.push(sql`s.closed_at IS NOT NULL`);
+  if (agent_id !== undefined) conditions.push(sql`s.agent_id = ${agent_id}`);
+  if (name !== undefined) conditions.push(startsWith(sql`s.name`, name));
+  conditions.push(...within(sql`s.created_at`, sql`s.updated_at`, filter.times));
+  return join(conditions, ' AND ');
+}
+
+export function listScopes(
+  query: Query,
+  tenant: string,
+  filter: ScopeFilter,
+  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+): Promise<ScopeView[]> {
+  return query.all<ScopeView>(
+    sql`${VIEW} WHERE ${where(tenant, filter)} AND s.scope_id > ${page.after ?? ''}
+        ORDER BY s.scope_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countScopes = (tenant: string, filter: ScopeFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM scopes s WHERE ${where(tenant, filter)}`;
+
+export type ScopeChange = Pick<
+  ScopeRow,
+  'name' | 'purpose' | 'token_budget' | 'threshold' | 'threshold_at' | 'enforce' | 'metadata' | 'updated_at'
+>;
+
+export async function updateScope(
+  tx: Tx,
+  tenant: string,
+  scope_id: string,
+  change: ScopeChange,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE scopes SET name = ${change.name}, purpose = ${change.purpose}, token_budget = ${change.token_budget},
+          threshold = ${change.threshold}, threshold_at = ${change.threshold_at}, enforce = ${change.enforce},
+          metadata = ${change.metadata}, updated_at = ${change.updated_at}
+        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+  );
+}
+
+export interface CheckpointRow {
+  readonly scope_id: string;
+  readonly box_id: string | null;
+  readonly context_state: string | null;
+  readonly tokens_used: number;
+  readonly turns: number;
+  readonly created_at: number;
+}
+
+export function findCheckpoint(
+  query: Query,
+  tenant: string,
+  scope_id: string,
+): Promise<CheckpointRow | undefined> {
+  return query.get<CheckpointRow>(
+    sql`SELECT scope_id, box_id, context_state, tokens_used, turns, created_at FROM scope_checkpoints
+        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+  );
+}
+
+export async function putCheckpoint(tx: Tx, tenant: string, row: CheckpointRow): Promise<void> {
+  await tx.run(
+    sql`INSERT INTO scope_checkpoints (tenant_id, scope_id, box_id, context_state, tokens_used, turns, created_at)
+        VALUES (${tenant}, ${row.scope_id}, ${row.box_id}, ${row.context_state}, ${row.tokens_used}, ${row.turns},
+          ${row.created_at})
+        ON CONFLICT (tenant_id, scope_id) DO UPDATE SET box_id = excluded.box_id,
+          context_state = excluded.context_state, tokens_used = excluded.tokens_used, turns = excluded.turns,
+          created_at = excluded.created_at`,
+  );
+}
+
+/** Removes checkpoints that nothing can be restored from, when their scopes are closed. */
+export async function dropLooseCheckpoints(
+  tx: Tx,
+  tenant: string,
+  scope_ids: readonly string[],
+): Promise<void> {
+  await tx.send(
+    sql`DELETE FROM scope_checkpoints
+        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND box_id IS NULL`,
   );
 }

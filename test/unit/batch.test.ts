@@ -8,6 +8,7 @@ import { CairnError } from '#cairn/model/errors.js';
 import { runEach } from '#cairn/service/batch.js';
 import { CallsUnderWay } from '#cairn/service/calls.js';
 import { add } from '#cairn/service/cards.js';
+import { Erasures } from '#cairn/service/erasures.js';
 import { openDriver, Store } from '#cairn/service/open.js';
 import { type Call, defaultLimits } from '#cairn/service/runtime.js';
 import { StreamHub } from '#cairn/service/stream-hub.js';
@@ -27,6 +28,7 @@ beforeAll(async () => {
     limits: defaultLimits,
     hub: new StreamHub(driver),
     calls: new CallsUnderWay(),
+    erasures: new Erasures(),
     operation: 'cards.add_batch',
     caller: { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null },
     tenant: 'default',

@@ -1,0 +1,86 @@
+/**
+ * Erases what has ended: the turns of closed scopes, what replaced checkpoints kept, the artifacts of removed
+ * trajectories. In small batches beside live traffic; how far it came is stored, so that it goes on after a crash.
+ */
+import { entriesAfter, segmentsOf } from '../store/box-entries.js';
+import { findBox } from '../store/boxes.js';
+import { type EndingRow, endingsUnderWay, findEnding, noteDone, noteProgress } from '../store/endings.js';
+import { eraseCards } from '../store/lifetime.js';
+import { eraseMemories } from '../store/memories.js';
+import type { Call } from './runtime.js';
+import { event } from './write.js';
+
+/** So few that other writers hardly notice: a batch takes a few milliseconds. */
+const BATCH = 100;
+
+/** Starts erasing what these holders held, and leaves what fails to the next sweep. */
+export function startErasure(call: Call, holders: readonly string[]): void {
+  call.erasures.start(() => eraseHolders(call, holders));
+}
+
+/** Erases what these holders held; resolves when it is done, or when the store is about to close. */
+export async function eraseHolders(call: Call, holders: readonly string[]): Promise<void> {
+  for (const holder of holders)
+    await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
+}
+
+/** Goes on with whatever was left, by this process or another. */
+export async function eraseAll(call: Call): Promise<number> {
+  for (let count = 0; ; ) {
+    const under_way = await endingsUnderWay(call.driver.at(call.tenant), call.tenant, BATCH);
+    for (const { holder } of under_way) await eraseHolders(call, [holder]);
+    count += under_way.length;
+    // What could not be finished now is left to the next time.
+    if (under_way.length < BATCH || call.erasures.stopping) return count;
+  }
+}
+
+async function eraseOne(call: Call, holder: string): Promise<void> {
+  const { driver, tenant } = call;
+  const ending = await findEnding(driver.at(tenant), tenant, holder);
+  if (!ending || ending.done_at !== null) return;
+  if (!(await eraseBox(call, ending))) return;
+  if (!(await eraseHeld(call, holder))) return;
+  // Only now is it gone: from the file by the overwriting, and from its log by this.
+  if (!(await driver.scrub())) return;
+  await driver.write(tenant, async (tx) => {
+    const { erased, kept, done_at, thread_id } = (await findEnding(tx, tenant, holder))!;
+    if (done_at !== null) return;
+    const now = driver.now();
+    await noteDone(tx, tenant, holder, now);
+    const [kind, id] = holder.split(':') as [string, string];
+    tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, { erased, kept }, thread_id));
+  });
+}
+
+/** The cards in the box of what ended, in order. False when the store is about to close. */
+async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
+  const { driver, tenant } = call;
+  const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), tenant, ending.box_id);
+  if (!box) return true;
+  const segments = await segmentsOf(driver.at(tenant), tenant, box);
+  for (let after = ending.position; ; ) {
+    const entries = await entriesAfter(driver.at(tenant), tenant, segments, { after, limit: BATCH });
+    if (entries.length === 0) return true;
+    if (call.erasures.stopping) return false;
+    const position = entries.at(-1)!.position;
+    const ids = entries.map(({ card_id }) => card_id);
+    await driver.write(tenant, async (tx) => {
+      const erased = await eraseCards(tx, tenant, ids, call.meta.erasure_key, driver.now());
+      await noteProgress(tx, tenant, ending.holder, { position, erased, kept: ids.length - erased });
+    });
+    after = position;
+  }
+}
+
+/** Artifacts and notes that end with the holder, with the cards of all their versions. */
+async function eraseHeld(call: Call, holder: string): Promise<boolean> {
+  const { driver, tenant } = call;
+  for (;;) {
+    if (call.erasures.stopping) return false;
+    const count = await driver.write(tenant, (tx) =>
+      eraseMemories(tx, tenant, holder, BATCH, call.meta.erasure_key, driver.now()),
+    );
+    if (count < BATCH) return true;
+  }
+}

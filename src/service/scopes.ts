@@ -1,0 +1,316 @@
+/** Use cases of scopes: open, read, change. Closing is in scope-closing.ts, checkpoints in scope-checkpoints.ts. */
+import type { z } from 'zod';
+import type { scopes as operations } from '../contract/scopes.js';
+import { reachesThreshold, thresholdAt } from '../domain/budget.js';
+import { canonical, sha256 } from '../domain/canonical.js';
+import { atLength, type Query, type Tx } from '../driver/driver.js';
+import { toIso, toMs } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET, type Scope } from '../model/scope.js';
+import { scopeHolder } from '../store/endings.js';
+import type { Times } from '../store/filters.js';
+import {
+  countScopes,
+  findScope,
+  insertScope,
+  listScopes,
+  lockScope,
+  type ScopeFilter,
+  type ScopeRow,
+  type ScopeView,
+  updateScope,
+  viewScope,
+} from '../store/scopes.js';
+import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
+import { ownerOf } from './box-access.js';
+import { makeBox } from './box-making.js';
+import { listPage, type PageInput } from './pages.js';
+import type { Call } from './runtime.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+export function showScope(view: ScopeView): Scope {
+  const closed = view.closed_at !== null;
+  return {
+    scope_id: view.scope_id,
+    trajectory_id: view.trajectory_id,
+    parent_scope_id: view.parent_scope_id,
+    box_id: view.box_id,
+    agent_id: view.agent_id,
+    name: view.name,
+    purpose: view.purpose,
+    token_budget: view.token_budget,
+    tokens_used: view.tokens_used,
+    turns: view.turns,
+    threshold_percent: view.threshold,
+    threshold_reached_at: view.threshold_at === null ? null : toIso(view.threshold_at),
+    enforce: view.enforce === 1,
+    is_active: !closed,
+    checkpoint:
+      view.checkpoint_at === null
+        ? null
+        : {
+            context_state: view.context_state,
+            recoverable: view.checkpoint_box_id !== null,
+            tokens_used: view.checkpoint_tokens!,
+            turns: view.checkpoint_turns!,
+            created_at: toIso(view.checkpoint_at),
+          },
+    restored_from: view.restored_from,
+    erasure: closed
+      ? { state: view.done_at === null ? 'pending' : 'done', erased: view.erased ?? 0, kept: view.kept ?? 0 }
+      : null,
+    metadata: view.metadata === null ? {} : (JSON.parse(view.metadata) as JsonObject),
+    created_at: toIso(view.created_at),
+    updated_at: toIso(view.updated_at),
+    closed_at: view.closed_at === null ? null : toIso(view.closed_at),
+  };
+}
+
+export const noScope = (scope_id: string): CairnError =>
+  new CairnError('SCOPE_NOT_FOUND', `there is no scope ${scope_id}`);
+
+export async function readScope(call: Call, query: Query, scope_id: string): Promise<Scope> {
+  const view = await viewScope(query, call.tenant, scope_id);
+  if (!view) throw noScope(scope_id);
+  return showScope(view);
+}
+
+/** A scope that can still change, locked. */
+export async function openScopeLocked(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
+  const row = await lockScope(tx, call.tenant, scope_id);
+  if (!row || row.deleted_at !== null) throw noScope(scope_id);
+  refuseClosed(row);
+  return row;
+}
+
+export function refuseClosed(scope: { readonly scope_id: string; readonly closed_at: number | null }): void {
+  if (scope.closed_at === null) return;
+  throw new CairnError(
+    'SCOPE_CLOSED',
+    `scope ${scope.scope_id} was closed at ${toIso(scope.closed_at)}: open a new one, or restore its checkpoint`,
+  );
+}
+
+/** A trajectory that can still change, locked: nobody finishes it until the commit. */
+export async function openTrajectoryLocked(
+  call: Call,
+  tx: Tx,
+  trajectory_id: string,
+): Promise<TrajectoryRow> {
+  const row = await lockTrajectory(tx, call.tenant, trajectory_id);
+  if (!row || row.deleted_at !== null) {
+    throw new CairnError('UNKNOWN_ENTITY', `trajectory_id names ${trajectory_id}, which does not exist`);
+  }
+  if (isFinished(row)) {
+    throw new CairnError(
+      'STATE_CONFLICT',
+      `trajectory ${trajectory_id} is ${row.status}, so it is read only`,
+    );
+  }
+  return row;
+}
+
+export const metadataText = (metadata: JsonObject | undefined): string | null =>
+  metadata === undefined ? null : canonical(metadata);
+
+export type NewScope = Pick<
+  ScopeRow,
+  | 'scope_id'
+  | 'trajectory_id'
+  | 'parent_scope_id'
+  | 'agent_id'
+  | 'name'
+  | 'purpose'
+  | 'token_budget'
+  | 'tokens_used'
+  | 'threshold'
+  | 'enforce'
+  | 'metadata'
+  | 'restored_from'
+  | 'sent_hash'
+>;
+
+/** Adds the row of a scope whose box is there. Tells of a threshold that is reached from the start. */
+export async function addScope(
+  call: Call,
+  tx: Tx,
+  scope: NewScope,
+  box_id: string,
+  now: number,
+): Promise<void> {
+  const threshold_at = thresholdAt(scope, scope.tokens_used, null, now);
+  const times = { created_at: now, updated_at: now, closed_at: null, deleted_at: null };
+  await insertScope(tx, call.tenant, { ...scope, box_id, threshold_at, ...times });
+  if (threshold_at !== null) tx.journal(thresholdEvent(call, scope, scope.tokens_used, now));
+}
+
+export const thresholdEvent = (
+  call: Call,
+  scope: Pick<ScopeRow, 'scope_id' | 'trajectory_id' | 'token_budget' | 'threshold'>,
+  tokens_used: number,
+  now: number,
+) => {
+  const { scope_id, trajectory_id, token_budget, threshold } = scope;
+  const facts = { tokens_used, token_budget, threshold_percent: threshold };
+  return event(call, now, 'cairn.scope.threshold', 'scope', scope_id, facts, trajectory_id);
+};
+
+/** The scope that a new one is nested in: open, and of the same trajectory. */
+async function checkParent(call: Call, tx: Tx, parent_id: string, trajectory_id: string): Promise<void> {
+  const parent = await lockScope(tx, call.tenant, parent_id);
+  if (!parent || parent.deleted_at !== null || parent.trajectory_id !== trajectory_id) {
+    throw new CairnError(
+      'UNKNOWN_ENTITY',
+      `parent_scope_id names ${parent_id}, which is no scope of trajectory ${trajectory_id}`,
+    );
+  }
+  refuseClosed(parent);
+}
+
+/** The scope that has this id already, if it came of the same request. */
+function sameScope(row: ScopeRow, sent_hash: string | null): void {
+  if (row.deleted_at !== null) {
+    throw new CairnError(
+      'ENTITY_GONE',
+      `scope ${row.scope_id} existed and is gone: an id is never used twice`,
+    );
+  }
+  if (row.sent_hash !== sent_hash) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `scope ${row.scope_id} exists and was made otherwise: use a new scope_id`,
+    );
+  }
+}
+
+export async function create(call: Call, input: In<'create'>): Promise<Scope> {
+  const { tenant } = call;
+  const agent_id = ownerOf(call, input.agent_id ?? undefined);
+  const metadata = metadataText(input.metadata);
+  const sent_hash = input.scope_id === undefined ? null : sha256(canonical(input as unknown as Json));
+  return change(call, {
+    input,
+    bytes: metadata?.length ?? 0,
+    work: async (tx, now) => {
+      const scope_id = input.scope_id ?? newId();
+      if (input.scope_id !== undefined) {
+        const existing = await findScope(tx, tenant, scope_id);
+        if (existing) {
+          sameScope(existing, sent_hash);
+          return readScope(call, tx, scope_id);
+        }
+      }
+      const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id);
+      const parent_scope_id = input.parent_scope_id ?? null;
+      if (parent_scope_id !== null) await checkParent(call, tx, parent_scope_id, trajectory_id);
+      const box_id = newId();
+      const held_by = scopeHolder(scope_id);
+      await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+      await addScope(
+        call,
+        tx,
+        {
+          scope_id,
+          trajectory_id,
+          parent_scope_id,
+          agent_id,
+          name: input.name,
+          purpose: input.purpose ?? null,
+          token_budget: input.token_budget ?? DEFAULT_TOKEN_BUDGET,
+          tokens_used: 0,
+          threshold: input.threshold_percent ?? DEFAULT_THRESHOLD_PERCENT,
+          enforce: input.enforce ? 1 : 0,
+          metadata,
+          restored_from: null,
+          sent_hash,
+        },
+        box_id,
+        now,
+      );
+      const facts = { box_id, ...(parent_scope_id === null ? {} : { parent_scope_id }) };
+      tx.journal(event(call, now, 'cairn.scope.created', 'scope', scope_id, facts, trajectory_id));
+      return readScope(call, tx, scope_id);
+    },
+    remember: ({ scope_id }) => scope_id,
+    again: (query, kept) => readScope(call, query, kept as string),
+  });
+}
+
+export const get = (call: Call, input: In<'get'>): Promise<Scope> =>
+  readScope(call, call.driver.at(call.tenant), input.scope_id);
+
+export const timesOf = (
+  input: {
+    [K in keyof Times]?: string | undefined;
+  },
+): Times => ({
+  created_after: input.created_after === undefined ? undefined : toMs(input.created_after),
+  created_before: input.created_before === undefined ? undefined : toMs(input.created_before),
+  updated_after: input.updated_after === undefined ? undefined : toMs(input.updated_after),
+  updated_before: input.updated_before === undefined ? undefined : toMs(input.updated_before),
+});
+
+export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => {
+  const { limit, cursor, offset, ...filters } = input;
+  return scopePage(call, { limit, cursor, offset }, { ...filters, times: timesOf(filters) }, filters as Json);
+};
+
+/** A page of scopes, for every list that shows some. */
+export async function scopePage(
+  call: Call,
+  input: PageInput,
+  filter: ScopeFilter,
+  filters: Json,
+): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { rows, ...page } = await listPage<ScopeView, string>(call, {
+    input,
+    filters,
+    key: 'string',
+    keyOf: ({ scope_id }) => scope_id,
+    read: (request) => listScopes(atLength(driver, tenant), tenant, filter, request),
+    bytesOf: ({ metadata, context_state }) => (metadata?.length ?? 0) + (context_state?.length ?? 0),
+    count: countScopes(tenant, filter),
+  });
+  return { scopes: rows.map(showScope), ...page };
+}
+
+export async function update(call: Call, input: In<'update'>): Promise<Scope> {
+  const { scope_id, ...fields } = input;
+  if (Object.values(fields).every((value) => value === undefined)) {
+    throw new CairnError('INVALID_INPUT', 'scopes.update: give at least one field to change');
+  }
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await openScopeLocked(call, tx, scope_id);
+      const budget = {
+        token_budget: fields.token_budget ?? row.token_budget,
+        threshold: fields.threshold_percent ?? row.threshold,
+      };
+      const threshold_at = thresholdAt(budget, row.tokens_used, row.threshold_at, now);
+      await updateScope(tx, call.tenant, scope_id, {
+        ...budget,
+        threshold_at,
+        name: fields.name ?? row.name,
+        purpose: fields.purpose === undefined ? row.purpose : fields.purpose,
+        enforce: fields.enforce === undefined ? row.enforce : fields.enforce ? 1 : 0,
+        metadata: fields.metadata === undefined ? row.metadata : metadataText(fields.metadata),
+        updated_at: now,
+      });
+      const facts = { fields: Object.keys(fields) };
+      tx.journal(event(call, now, 'cairn.scope.updated', 'scope', scope_id, facts, row.trajectory_id));
+      if (row.threshold_at === null && reachesThreshold(budget, row.tokens_used)) {
+        tx.journal(thresholdEvent(call, { ...row, ...budget }, row.tokens_used, now));
+      }
+      return readScope(call, tx, scope_id);
+    },
+    remember: () => scope_id,
+    again: (query, kept) => readScope(call, query, kept as string),
+  });
+}
