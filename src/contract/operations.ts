@@ -5,13 +5,26 @@ import type { Operation } from './operation.js';
 import { packets } from './packets.js';
 import { scopes } from './scopes.js';
 import { auth, events, keys, lifetime } from './system.js';
+import { trajectories } from './trajectories.js';
 import { turns } from './turns.js';
 
-export const operations = { scopes, turns, cards, boxes, packets, events, lifetime, keys, auth };
+export const operations = {
+  trajectories,
+  scopes,
+  turns,
+  cards,
+  boxes,
+  packets,
+  events,
+  lifetime,
+  keys,
+  auth,
+};
 export type Operations = typeof operations;
 
 /** What each group is about. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
+  trajectories: 'tasks and their parts',
   scopes: 'context windows with a budget',
   turns: 'messages in a scope',
   cards: 'immutable facts',

@@ -3,10 +3,8 @@ import { z } from 'zod';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
-import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
-import { scope } from '../model/scope.js';
+import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
 import { outcomeInput, trajectory, trajectoryStatus } from '../model/trajectory.js';
-import { batchInput } from './memories.js';
 import { operation } from './operation.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -30,17 +28,6 @@ const updateInput = z.strictObject({
   metadata: smallMetadata.optional(),
 });
 export type TrajectoryPatch = z.output<typeof updateInput>;
-
-const node = z.object({
-  kind: z.enum(['trajectory', 'scope', 'artifact', 'note']),
-  id: z.string(),
-  depth: z.int().describe('0 for the trajectory that was asked for'),
-  name: z.string(),
-  status: z.string().describe('Of a trajectory or scope; the type of an artifact or note'),
-  token_budget: z.int().nullable(),
-  tokens_used: z.int().nullable(),
-  turns: z.int().nullable(),
-});
 
 export const trajectories = {
   create: operation({
@@ -92,30 +79,6 @@ export const trajectories = {
       'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
     example: { trajectory_id: A_TRAJECTORY, description: 'The login fails for long names' },
   }),
-  delete: operation({
-    method: 'DELETE',
-    path: '/api/v1/trajectories/{trajectory_id}',
-    input: z.strictObject({
-      ...byId,
-      wait: z.boolean().optional().describe('Wait until the content is erased'),
-    }),
-    output: z.void(),
-    access: 'write',
-    event: 'cairn.trajectory.deleted',
-    status: 204,
-    summary: 'Remove a trajectory with its scopes, turns, artifacts and children, for good. Notes stay.',
-    example: { trajectory_id: A_TRAJECTORY },
-  }),
-  scopes: operation({
-    method: 'GET',
-    path: '/api/v1/trajectories/{trajectory_id}/scopes',
-    input: z.strictObject({ ...byId, ...pageInput }),
-    output: z.object({ scopes: z.array(scope), ...pageOutput }),
-    access: 'read',
-    event: null,
-    summary: 'List the scopes of a trajectory.',
-    example: { trajectory_id: A_TRAJECTORY },
-  }),
   children: operation({
     method: 'GET',
     path: '/api/v1/trajectories/{trajectory_id}/children',
@@ -125,35 +88,5 @@ export const trajectories = {
     event: null,
     summary: 'List the trajectories that are a part of this one.',
     example: { trajectory_id: A_TRAJECTORY },
-  }),
-  tree: operation({
-    method: 'GET',
-    path: '/api/v1/trajectories/{trajectory_id}/tree',
-    input: z.strictObject({
-      ...byId,
-      limit: z.int().min(1).max(5000).optional().describe('How many nodes at most, 1,000 unless given'),
-    }),
-    output: z.object({
-      trajectory,
-      nodes: z
-        .array(node)
-        .describe('Depth first: a trajectory, its scopes, artifacts and notes, then its children'),
-      truncated: z.boolean().describe('True when there is more than the limit let through'),
-    }),
-    access: 'read',
-    event: null,
-    summary: 'Show a trajectory with all that is below it.',
-    example: { trajectory_id: A_TRAJECTORY },
-  }),
-  batch: operation({
-    method: 'POST',
-    path: '/api/v1/trajectories/batch',
-    also: ['/api/v1/batch/trajectories'],
-    input: batchInput(byId, createInput, updateInput),
-    output: batchResult(trajectory.nullable()),
-    access: 'write',
-    event: 'cairn.trajectory.*',
-    summary: 'Create, change and delete up to 1,000 trajectories, each answered alone.',
-    example: { items: [{ operation: 'create', create: { name: 'Fix bug #123' } }] },
   }),
 };

@@ -16,6 +16,7 @@ import * as scopeCheckpoints from './scope-checkpoints.js';
 import * as scopeClosing from './scope-closing.js';
 import * as scopes from './scopes.js';
 import { auth, events, keys } from './system.js';
+import * as trajectories from './trajectories.js';
 import * as turns from './turns.js';
 
 type UseCase<O extends Operation> = (
@@ -31,6 +32,7 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
+  trajectories,
   scopes: { ...scopes, ...scopeCheckpoints, close: scopeClosing.close, turns: turns.turnsOf },
   turns,
   cards,

@@ -20,15 +20,14 @@ import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
-/** Closes these open scopes, which are locked. From the commit on, nothing that they hold can be read. */
+/** Closes these open scopes, which are locked; says when. From the commit on, nothing that they hold can be read. */
 export async function endScopes(
   call: Call,
   tx: Tx,
   scopes: readonly ScopeRow[],
   now: number,
-): Promise<string[]> {
+): Promise<number> {
   const { tenant } = call;
-  if (scopes.length === 0) return [];
   const ids = scopes.map(({ scope_id }) => scope_id);
   // Behind every seal, so that a sealed box keeps what it was sealed with.
   const ended_at = await takeDeleteTime(tx, tenant, now);
@@ -44,7 +43,7 @@ export async function endScopes(
   for (const { scope_id, trajectory_id, tokens_used } of scopes) {
     tx.journal(event(call, now, 'cairn.scope.closed', 'scope', scope_id, { tokens_used }, trajectory_id));
   }
-  return endings.map(({ holder }) => holder);
+  return ended_at;
 }
 
 /** What a scope looks like from the outside once it is closed, and who keeps some of its turns. */

@@ -1,6 +1,7 @@
 /** trajectories: one row a task. */
+import { isFinal } from '../domain/trajectory-states.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { JsonObject } from '../model/json.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from '../model/trajectory.js';
@@ -38,8 +39,7 @@ const trajectoriesTable: Table = {
   },
 };
 
-export const isFinished = ({ status }: { readonly status: TrajectoryStatus }): boolean =>
-  status === 'Completed' || status === 'Failed';
+export const isFinished = ({ status }: { readonly status: TrajectoryStatus }): boolean => isFinal(status);
 
 export function toTrajectory(tenant: string, row: TrajectoryRow): Trajectory {
   return {
@@ -97,3 +97,84 @@ export function lockTrajectory(
     sql`SELECT * FROM trajectories WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} FOR UPDATE`,
   );
 }
+
+export interface TrajectoryChange {
+  readonly name: string;
+  readonly description: string | null;
+  readonly status: TrajectoryStatus;
+  /** Canonical JSON, and that of the outcome. */
+  readonly metadata: string | null;
+  readonly outcome: string | null;
+  readonly updated_at: number;
+  readonly finished_at: number | null;
+}
+
+export async function updateTrajectory(
+  tx: Tx,
+  tenant: string,
+  trajectory_id: string,
+  change: TrajectoryChange,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE trajectories SET name = ${change.name}, description = ${change.description}, status = ${change.status},
+          metadata = ${change.metadata}, outcome = ${change.outcome}, updated_at = ${change.updated_at},
+          finished_at = ${change.finished_at}
+        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}`,
+  );
+}
+
+/** Those of a trajectory's children that are Active, at most so many. */
+export async function activeChildren(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await query.all<{ trajectory_id: string }>(
+    sql`SELECT trajectory_id FROM trajectories
+        WHERE tenant_id = ${tenant} AND parent_trajectory_id = ${trajectory_id} AND status = 'Active' AND deleted_at IS NULL
+        ORDER BY trajectory_id LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.trajectory_id);
+}
+
+export interface TrajectoryFilter {
+  readonly status?: TrajectoryStatus | undefined;
+  readonly agent_id?: string | undefined;
+  readonly parent_id?: string | undefined;
+  /** How the name starts. */
+  readonly name?: string | undefined;
+  readonly created_after?: number | undefined;
+  readonly created_before?: number | undefined;
+  readonly updated_after?: number | undefined;
+  readonly updated_before?: number | undefined;
+}
+
+function where(tenant: string, filter: TrajectoryFilter): Sql {
+  const { status, agent_id, parent_id, name } = filter;
+  const conditions: Sql[] = [sql`t.tenant_id = ${tenant}`, sql`t.deleted_at IS NULL`];
+  if (status !== undefined) conditions.push(sql`t.status = ${status}`);
+  if (agent_id !== undefined) conditions.push(sql`t.agent_id = ${agent_id}`);
+  if (parent_id !== undefined) conditions.push(sql`t.parent_trajectory_id = ${parent_id}`);
+  if (name !== undefined) conditions.push(sql`t.name >= ${name} AND t.name < ${`${name}\u{10ffff}`}`);
+  if (filter.created_after !== undefined) conditions.push(sql`t.created_at >= ${filter.created_after}`);
+  if (filter.created_before !== undefined) conditions.push(sql`t.created_at < ${filter.created_before}`);
+  if (filter.updated_after !== undefined) conditions.push(sql`t.updated_at >= ${filter.updated_after}`);
+  if (filter.updated_before !== undefined) conditions.push(sql`t.updated_at < ${filter.updated_before}`);
+  return join(conditions, ' AND ');
+}
+
+export function listTrajectories(
+  query: Query,
+  tenant: string,
+  filter: TrajectoryFilter,
+  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+): Promise<TrajectoryRow[]> {
+  return query.all<TrajectoryRow>(
+    sql`SELECT t.* FROM trajectories t WHERE ${where(tenant, filter)} AND t.trajectory_id > ${page.after ?? ''}
+        ORDER BY t.trajectory_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countTrajectories = (tenant: string, filter: TrajectoryFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM trajectories t WHERE ${where(tenant, filter)}`;

@@ -44,6 +44,11 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     lineage: { parent_ids: [parent.packet_id] },
     confidence: { score: 0.5, rationale: SECRET },
   });
+  const { trajectory_id } = await cairn.trajectories.create({
+    name: SECRET,
+    description: SECRET,
+    metadata: { about: SECRET },
+  });
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
     card_id: spare.card_id,
@@ -53,6 +58,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     packet_id: child.packet_id,
     parent_id: parent.packet_id,
     thread_id,
+    trajectory_id,
     key_id,
     subject_id,
     tag,

@@ -1,0 +1,83 @@
+/** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
+import type { Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import type { Outcome, OutcomeInput } from '../model/trajectory.js';
+import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
+import { artifactsOf, notesFrom, readableAmong } from '../store/produced.js';
+import { lockScopesOf } from '../store/scopes.js';
+import { activeChildren } from '../store/trajectories.js';
+import type { Call } from './runtime.js';
+import { endScopes } from './scope-closing.js';
+
+/** How many ids an outcome names, and a refusal. */
+const MAX_PRODUCED = 1000;
+const MAX_NAMED = 100;
+
+interface Finish {
+  readonly trajectory_id: string;
+  readonly status: 'Completed' | 'Failed';
+  readonly outcome: OutcomeInput | undefined;
+}
+
+export interface Finished {
+  readonly outcome: Outcome;
+  readonly finished_at: number;
+  /** What ended with it. */
+  readonly ended: readonly string[];
+  readonly closed_scope_ids: readonly string[];
+}
+
+/** Ends what lives as long as the trajectory, which is locked: its open scopes, and what is kept for the session. */
+export async function finish(call: Call, tx: Tx, what: Finish, now: number): Promise<Finished> {
+  const { tenant } = call;
+  const { trajectory_id, status, outcome: given = {} } = what;
+  if (status === 'Completed') await refuseActiveChildren(call, tx, trajectory_id);
+  const named = {
+    artifact: given.produced_artifacts && [...new Set(given.produced_artifacts)],
+    note: given.produced_notes && [...new Set(given.produced_notes)],
+  };
+  await refuseUnknown(call, tx, 'artifact', named.artifact ?? [], now);
+  await refuseUnknown(call, tx, 'note', named.note ?? [], now);
+  const scopes = await lockScopesOf(tx, tenant, [trajectory_id]);
+  const finished_at = await endScopes(call, tx, scopes, now);
+  const session = sessionHolder(trajectory_id);
+  await addEndings(tx, tenant, [
+    { holder: session, ended_at: finished_at, thread_id: trajectory_id, box_id: null },
+  ]);
+  // Asked after the endings: what ends with the trajectory is nothing that it leaves behind.
+  const outcome: Outcome = {
+    status: given.status ?? (status === 'Completed' ? 'Success' : 'Failure'),
+    summary: given.summary ?? '',
+    produced_artifacts: named.artifact ?? (await artifactsOf(tx, tenant, trajectory_id, now, MAX_PRODUCED)),
+    produced_notes: named.note ?? (await notesFrom(tx, tenant, trajectory_id, now, MAX_PRODUCED)),
+  };
+  const closed_scope_ids = scopes.map(({ scope_id }) => scope_id);
+  return { outcome, finished_at, ended: [...closed_scope_ids.map(scopeHolder), session], closed_scope_ids };
+}
+
+async function refuseActiveChildren(call: Call, tx: Tx, trajectory_id: string): Promise<void> {
+  const active = await activeChildren(tx, call.tenant, trajectory_id, MAX_NAMED);
+  if (active.length === 0) return;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `trajectory ${trajectory_id} has parts that are Active: finish or suspend them first: ${active.slice(0, 3).join(', ')}`,
+    { active_child_ids: active },
+  );
+}
+
+async function refuseUnknown(
+  call: Call,
+  tx: Tx,
+  kind: 'artifact' | 'note',
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const known = await readableAmong(tx, call.tenant, kind, ids, now);
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length === 0) return;
+  throw new CairnError(
+    'UNKNOWN_ENTITY',
+    `outcome.produced_${kind}s names ${missing.length} ${kind}(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
+    { missing_ids: missing.slice(0, MAX_NAMED) },
+  );
+}

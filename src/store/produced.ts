@@ -1,0 +1,64 @@
+/** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
+import type { Query } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+import { VERSION_ENDED } from './endings.js';
+
+/** Whether a version under the name v is the current one of something that can be read. */
+export const readableVersion = (now: number): Sql =>
+  sql`v.superseded_at IS NULL AND v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
+      AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
+
+const idsOf = (rows: readonly { memory_id: string }[]): string[] => rows.map(({ memory_id }) => memory_id);
+
+export async function artifactsOf(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  now: number,
+  limit: number,
+): Promise<string[]> {
+  return idsOf(
+    await query.all<{ memory_id: string }>(
+      sql`SELECT v.memory_id FROM memory_versions v
+          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
+            AND ${readableVersion(now)} ORDER BY v.memory_id LIMIT ${limit}`,
+    ),
+  );
+}
+
+export async function notesFrom(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  now: number,
+  limit: number,
+): Promise<string[]> {
+  return idsOf(
+    await query.all<{ memory_id: string }>(
+      sql`SELECT DISTINCT v.memory_id FROM edge_participants p
+          JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
+            AND o.entity_type = 'Note'
+          JOIN memory_versions v ON v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note'
+          WHERE p.tenant_id = ${tenant} AND p.entity_id = ${trajectory_id} AND p.edge_type = 'DerivedFrom'
+            AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL AND ${readableVersion(now)}
+          ORDER BY v.memory_id LIMIT ${limit}`,
+    ),
+  );
+}
+
+/** Which of these artifacts or notes can be read. */
+export async function readableAmong(
+  query: Query,
+  tenant: string,
+  kind: 'artifact' | 'note',
+  memory_ids: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  if (memory_ids.length === 0) return new Set();
+  const rows = await query.all<{ memory_id: string }>(
+    sql`SELECT v.memory_id FROM memory_versions v
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.kind = ${kind}
+          AND ${readableVersion(now)}`,
+  );
+  return new Set(idsOf(rows));
+}
