@@ -18,8 +18,14 @@ export function startErasure(call: Call, holders: readonly string[]): void {
   call.erasures.start(() => eraseHolders(call, holders));
 }
 
-/** Erases what these holders held; resolves when it is done, or when the store is about to close. */
-export async function eraseHolders(call: Call, holders: readonly string[]): Promise<void> {
+/**
+ * Waits for the erasure of what these holders held. If it fails or the store is about to close, it is stored as
+ * unfinished: what ended has ended all the same.
+ */
+export const waitForErasure = (call: Call, holders: readonly string[]): Promise<void> =>
+  eraseHolders(call, holders).catch(() => undefined);
+
+async function eraseHolders(call: Call, holders: readonly string[]): Promise<void> {
   for (const holder of holders)
     await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
 }

@@ -33,6 +33,8 @@ export async function sweep(call: Call): Promise<Swept> {
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
   await eraseAll(call);
+  // What was overwritten in the file is in its log until that is emptied.
+  if (cards.erased + packets_erased > 0) await call.driver.scrub();
   return {
     cards_erased: cards.erased,
     packets_erased,

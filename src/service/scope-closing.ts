@@ -13,7 +13,7 @@ import {
   lockOpenScopes,
   type ScopeRow,
 } from '../store/scopes.js';
-import { eraseHolders, startErasure } from './erasure.js';
+import { startErasure, waitForErasure } from './erasure.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope } from './scopes.js';
 import { change, event } from './write.js';
@@ -69,7 +69,7 @@ export async function close(call: Call, input: In<'close'>): Promise<ClosedScope
     again: async (_query, kept) => kept as string[],
   });
   const holders = [...new Set([scope_id, ...closed_scope_ids])].map(scopeHolder);
-  if (wait) await eraseHolders(call, holders);
+  if (wait) await waitForErasure(call, holders);
   else startErasure(call, holders);
   return describeClosed(call, await readScope(call, driver.at(tenant), scope_id), closed_scope_ids);
 }
