@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
-import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
+import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
 import { outcomeInput, trajectory, trajectoryStatus } from '../model/trajectory.js';
+import { batchInput } from './memories.js';
 import { operation } from './operation.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -79,6 +80,20 @@ export const trajectories = {
       'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
     example: { trajectory_id: A_TRAJECTORY, description: 'The login fails for long names' },
   }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/api/v1/trajectories/{trajectory_id}',
+    input: z.strictObject({
+      ...byId,
+      wait: z.boolean().optional().describe('Wait until the content is erased'),
+    }),
+    output: z.void(),
+    access: 'write',
+    event: 'cairn.trajectory.deleted',
+    status: 204,
+    summary: 'Remove a trajectory with its scopes, turns, artifacts and children, for good. Notes stay.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
   children: operation({
     method: 'GET',
     path: '/api/v1/trajectories/{trajectory_id}/children',
@@ -88,5 +103,16 @@ export const trajectories = {
     event: null,
     summary: 'List the trajectories that are a part of this one.',
     example: { trajectory_id: A_TRAJECTORY },
+  }),
+  batch: operation({
+    method: 'POST',
+    path: '/api/v1/trajectories/batch',
+    also: ['/api/v1/batch/trajectories'],
+    input: batchInput(byId, createInput, updateInput),
+    output: batchResult(trajectory.nullable()),
+    access: 'write',
+    event: 'cairn.trajectory.*',
+    summary: 'Create, change and delete up to 1,000 trajectories, each answered alone.',
+    example: { items: [{ operation: 'create', create: { name: 'Fix bug #123' } }] },
   }),
 };

@@ -17,6 +17,8 @@ import * as scopeClosing from './scope-closing.js';
 import * as scopes from './scopes.js';
 import { auth, events, keys } from './system.js';
 import * as trajectories from './trajectories.js';
+import { batch } from './trajectory-batch.js';
+import { remove } from './trajectory-end.js';
 import * as turns from './turns.js';
 
 type UseCase<O extends Operation> = (
@@ -32,9 +34,9 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
-  trajectories,
   scopes: { ...scopes, ...scopeCheckpoints, close: scopeClosing.close, turns: turns.turnsOf },
   turns,
+  trajectories: { ...trajectories, delete: remove, batch },
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

@@ -1,13 +1,26 @@
 /** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
+import type { z } from 'zod';
+import type { trajectories as operations } from '../contract/trajectories.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Outcome, OutcomeInput } from '../model/trajectory.js';
 import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
 import { artifactsOf, notesFrom, readableAmong } from '../store/produced.js';
 import { lockScopesOf } from '../store/scopes.js';
-import { activeChildren } from '../store/trajectories.js';
+import { activeChildren, findTrajectory } from '../store/trajectories.js';
+import {
+  clearTrajectories,
+  endedBelow,
+  endTrajectories,
+  lockTree,
+  removeEdgesBelow,
+} from '../store/trajectory-removal.js';
+import { startErasure, waitForErasure } from './erasure.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 /** How many ids an outcome names, and a refusal. */
 const MAX_PRODUCED = 1000;
@@ -80,4 +93,51 @@ async function refuseUnknown(
     `outcome.produced_${kind}s names ${missing.length} ${kind}(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
     { missing_ids: missing.slice(0, MAX_NAMED) },
   );
+}
+
+/** How many ids one event names. */
+const IDS_PER_EVENT = 1000;
+
+/** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
+export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<string[]> {
+  const { tenant } = call;
+  if (!(await findTrajectory(tx, tenant, trajectory_id))) {
+    throw new CairnError(
+      'TRAJECTORY_NOT_FOUND',
+      `there is no trajectory ${trajectory_id} in project ${tenant}`,
+    );
+  }
+  const ids = await lockTree(tx, tenant, trajectory_id);
+  // Deleted before: there may still be something to wait for.
+  if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
+  const scopes = await lockScopesOf(tx, tenant, ids);
+  const deleted_at = await endScopes(call, tx, scopes, now);
+  await endTrajectories(tx, tenant, ids, deleted_at);
+  await clearTrajectories(tx, tenant, ids, deleted_at);
+  for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
+    const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };
+    const packet = event(
+      call,
+      now,
+      'cairn.trajectory.deleted',
+      'trajectory',
+      trajectory_id,
+      facts,
+      trajectory_id,
+    );
+    const settle = (last: Tx, recorded_at: number) => removeEdgesBelow(last, tenant, ids, recorded_at);
+    tx.journal(from === 0 ? { ...packet, settle } : packet);
+  }
+  return endedBelow(tx, tenant, trajectory_id);
+}
+
+export async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  const ended = await change<readonly string[]>(call, {
+    input,
+    work: (tx, now) => removeIn(call, tx, input.trajectory_id, now),
+    remember: () => null,
+    again: (query) => endedBelow(query, call.tenant, input.trajectory_id),
+  });
+  if (input.wait) await waitForErasure(call, ended);
+  else if (ended.length > 0) startErasure(call, ended);
 }

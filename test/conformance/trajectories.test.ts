@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { type Sql, sql } from '#cairn/driver/sql.js';
 import { uuid } from '#cairn/model/ids.js';
-import { addArtifact, addNote, addScope, tenantOf } from '../support/hierarchy.js';
+import {
+  addArtifact,
+  addCheckpoint,
+  addEdge,
+  addNote,
+  addScope,
+  hold,
+  tenantOf,
+} from '../support/hierarchy.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
@@ -392,5 +401,239 @@ onEveryTarget('trajectories', (test) => {
     expect(await cairn.trajectories.update(finish)).toEqual(done);
     expect(await cairn.trajectories.update({ trajectory_id, status: 'Completed' })).toEqual(done);
     expect(await latestToken(cairn)).toBe(before);
+  });
+
+  it('TRAJ-12 a trajectory goes with all below it, finished or not', async () => {
+    const { store } = test();
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const [root, other] = [await start(cairn), await start(cairn)];
+    const child = await start(cairn, { parent_trajectory_id: root });
+    const grandchild = await start(cairn, { parent_trajectory_id: child });
+    const [open, closed, elsewhere] = [
+      await addScope(store, tenant, grandchild),
+      await addScope(store, tenant, child),
+      await addScope(store, tenant, other),
+    ];
+    await move(cairn, grandchild, 'Suspended');
+    await move(cairn, child, 'Failed');
+    const checkpoint = await addCheckpoint(store, tenant, open);
+    const cards = ['by-trajectory', 'by-session', 'by-scope'];
+    await hold(cairn, store, cards[0]!, `trajectory:${grandchild}`);
+    await hold(cairn, store, cards[1]!, `session:${grandchild}`);
+    await hold(cairn, store, cards[2]!, `scope:${open.scope_id}`);
+    await hold(cairn, store, 'elsewhere', `trajectory:${other}`);
+    expect(await cairn.trajectories.delete({ trajectory_id: root })).toBeUndefined();
+    for (const trajectory_id of [root, child, grandchild]) {
+      expect(await refusalOf(cairn.trajectories.get({ trajectory_id }))).toMatchObject(notFound);
+      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, name: 'n' }))).toMatchObject(
+        notFound,
+      );
+    }
+    for (const { box_id } of [open, closed, checkpoint])
+      expect(await refusalOf(cairn.boxes.load({ box_id }))).toMatchObject({ code: 'BOX_NOT_FOUND' });
+    const { missing_ids } = await cairn.cards.get_batch({ card_ids: [...cards, 'elsewhere'] });
+    expect(missing_ids).toEqual(cards);
+    expect((await cairn.trajectories.list()).trajectories.map((one) => one.trajectory_id)).toEqual([other]);
+    expect(await cairn.boxes.load({ box_id: elsewhere.box_id })).toMatchObject({ length: 0 });
+  });
+
+  it('TRAJ-12 what was deleted leaves no text behind, and its id is not used again', async () => {
+    const { store } = test();
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const sent = {
+      trajectory_id: randomUUID(),
+      name: 'secret',
+      description: 'secret',
+      metadata: { secret: 1 },
+    };
+    await cairn.trajectories.create(sent);
+    const { trajectory_id } = sent;
+    const scope = await addScope(store, tenant, trajectory_id, { name: 'secret' });
+    await addCheckpoint(store, tenant, scope, 'secret');
+    await cairn.trajectories.update({ trajectory_id, status: 'Completed', outcome: { summary: 'secret' } });
+    await cairn.trajectories.delete({ trajectory_id, wait: true });
+    for (const table of [
+      sql`SELECT * FROM trajectories WHERE tenant_id = ${tenant}`,
+      sql`SELECT * FROM scopes WHERE tenant_id = ${tenant}`,
+      sql`SELECT * FROM scope_checkpoints WHERE tenant_id = ${tenant}`,
+      sql`SELECT 'secret' AS hash FROM trajectories WHERE tenant_id = ${tenant} AND sent_hash IS NOT NULL`,
+      sql`SELECT 'secret' AS hash FROM scopes WHERE tenant_id = ${tenant} AND sent_hash IS NOT NULL`,
+      sql`SELECT * FROM packet_store WHERE tenant_id = ${tenant}`,
+    ])
+      expect(JSON.stringify(await store.driver.at(tenant).all(table))).not.toContain('secret');
+    expect(await refusalOf(cairn.trajectories.create(sent))).toMatchObject({
+      code: 'ENTITY_GONE',
+      status: 410,
+    });
+    const child = { name: 'c', parent_trajectory_id: trajectory_id };
+    expect(await refusalOf(cairn.trajectories.create(child))).toMatchObject(unknown);
+  });
+
+  it('TRAJ-12 deleting again changes nothing, and what is unknown is not found', async () => {
+    const cairn = await test().freshTenant();
+    const other = await test().freshTenant();
+    const trajectory_id = await start(cairn);
+    expect(await refusalOf(other.trajectories.delete({ trajectory_id }))).toMatchObject(notFound);
+    await cairn.trajectories.delete({ trajectory_id });
+    const before = await latestToken(cairn);
+    await cairn.trajectories.delete({ trajectory_id });
+    await cairn.trajectories.delete({ trajectory_id, wait: true });
+    expect(await latestToken(cairn)).toBe(before);
+    const missing = { trajectory_id: randomUUID() };
+    expect(await refusalOf(cairn.trajectories.delete(missing))).toMatchObject(notFound);
+  });
+
+  it('TRAJ-12 a part of a task can go alone, and its parent can then complete', async () => {
+    const cairn = await test().freshTenant();
+    const root = await start(cairn);
+    const [one, two] = [
+      await start(cairn, { parent_trajectory_id: root }),
+      await start(cairn, { parent_trajectory_id: root }),
+    ];
+    await cairn.trajectories.delete({ trajectory_id: one });
+    await move(cairn, two, 'Completed');
+    const { trajectories, total } = await cairn.trajectories.children({ trajectory_id: root });
+    expect([trajectories.map(({ trajectory_id }) => trajectory_id), total]).toEqual([[two], 1]);
+    expect(await move(cairn, root, 'Completed')).toMatchObject({ status: 'Completed' });
+    await cairn.trajectories.delete({ trajectory_id: root });
+    expect((await cairn.trajectories.list()).total).toBe(0);
+  });
+
+  it('TRAJ-13 the edges of what is removed go, all others and the notes stay', async () => {
+    const { store } = test();
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const [root, other] = [await start(cairn), await start(cairn)];
+    const child = await start(cairn, { parent_trajectory_id: root });
+    const [gone, kept] = [await addArtifact(store, tenant, child), await addArtifact(store, tenant, other)];
+    const note = await addNote(store, tenant, [child, other]);
+    await addEdge(store, tenant, 'RelatesTo', ['Artifact', kept], ['Artifact', gone]);
+    await addEdge(store, tenant, 'DerivedFrom', ['Note', note], ['Artifact', gone]);
+    const stays = await addEdge(store, tenant, 'DerivedFrom', ['Note', note], ['Artifact', kept]);
+    await cairn.trajectories.delete({ trajectory_id: root });
+    const read = <R>(query: Sql) => store.driver.at(tenant).all<R>(query);
+    const edges = await read<{ edge_id: string; entity_id: string }>(
+      sql`SELECT e.edge_id, p.entity_id FROM edges e JOIN edge_participants p ON p.tenant_id = e.tenant_id AND p.edge_id = e.edge_id
+          WHERE e.tenant_id = ${tenant} AND e.deleted_at IS NULL AND p.deleted_at IS NULL ORDER BY e.edge_id, p.position`,
+    );
+    expect(edges.map(({ entity_id }) => entity_id)).toEqual([note, other, note, kept]);
+    expect(edges.at(-1)!.edge_id).toBe(stays);
+    const [{ recorded_at }] = (await read<{ recorded_at: number }>(
+      sql`SELECT recorded_at FROM packet_store WHERE tenant_id = ${tenant} ORDER BY seq DESC LIMIT 1`,
+    )) as [{ recorded_at: number }];
+    const removed = await read<{ deleted_at: number }>(
+      sql`SELECT deleted_at FROM edge_participants WHERE tenant_id = ${tenant} AND deleted_at IS NOT NULL`,
+    );
+    expect(removed.map(({ deleted_at }) => deleted_at)).toEqual(Array(6).fill(recorded_at));
+    const { outcome } = await move(cairn, other, 'Completed');
+    expect(outcome).toMatchObject({ produced_artifacts: [kept], produced_notes: [note] });
+  });
+
+  it('TRAJ-14 the items of a batch are done in order, each alone', async () => {
+    const cairn = await test().freshTenant();
+    const [parent, child] = [randomUUID(), randomUUID()];
+    const { results, succeeded, failed } = await cairn.trajectories.batch({
+      items: [
+        { operation: 'create', create: { trajectory_id: parent, name: 'parent' } },
+        {
+          operation: 'create',
+          create: { trajectory_id: child, name: 'child', parent_trajectory_id: parent },
+        },
+        { operation: 'update', trajectory_id: parent, update: { status: 'Completed' } },
+        { operation: 'update', trajectory_id: child, update: { status: 'Completed' } },
+        { operation: 'update', trajectory_id: child, update: {} },
+        { operation: 'delete', trajectory_id: child },
+      ],
+    });
+    expect(results).toMatchObject([
+      { status: 'success', data: { trajectory_id: parent, status: 'Active' } },
+      { status: 'success', data: { trajectory_id: child, parent_trajectory_id: parent } },
+      { status: 'error', code: 'STATE_CONFLICT' },
+      { status: 'success', data: { status: 'Completed' } },
+      { status: 'error', code: 'INVALID_INPUT' },
+      { status: 'success', data: null },
+    ]);
+    expect([succeeded, failed]).toEqual([4, 2]);
+    expect((await cairn.trajectories.list()).trajectories).toMatchObject([{ trajectory_id: parent }]);
+  });
+
+  it('TRAJ-14 stop_on_error leaves out what comes after the first failure', async () => {
+    const cairn = await test().freshTenant();
+    const answer = await cairn.trajectories.batch({
+      items: [
+        { operation: 'create', create: { name: 'one' } },
+        { operation: 'delete', trajectory_id: randomUUID() },
+        { operation: 'create', create: { name: 'two' } },
+      ],
+      stop_on_error: true,
+    });
+    expect(answer).toMatchObject({
+      results: [{ status: 'success' }, { status: 'error', code: 'TRAJECTORY_NOT_FOUND' }],
+      succeeded: 1,
+      failed: 1,
+    });
+    expect((await cairn.trajectories.list()).trajectories).toMatchObject([{ name: 'one' }]);
+  });
+
+  it('TRAJ-14 an atomic batch is all or nothing, and says which item was refused', async () => {
+    const cairn = await test().freshTenant();
+    const [parent, child, old] = [randomUUID(), randomUUID(), await start(cairn)];
+    const items = [
+      { operation: 'create', create: { trajectory_id: parent, name: 'parent' } },
+      { operation: 'create', create: { trajectory_id: child, name: 'child', parent_trajectory_id: parent } },
+      { operation: 'update', trajectory_id: child, update: { status: 'Completed' } },
+      { operation: 'delete', trajectory_id: old },
+    ] as const;
+    const before = await latestToken(cairn);
+    const wrong = { operation: 'delete', trajectory_id: randomUUID() } as const;
+    const refused = await refusalOf(cairn.trajectories.batch({ items: [...items, wrong], atomic: true }));
+    expect(refused).toMatchObject(notFound);
+    expect(refused.message).toMatch(/^items\[4\]: /);
+    expect(await latestToken(cairn)).toBe(before);
+    expect((await cairn.trajectories.list()).total).toBe(1);
+    const key = { idempotency_key: randomUUID() };
+    const answer = await cairn.trajectories.batch({ items: [...items], atomic: true }, key);
+    expect(answer).toMatchObject({
+      results: [
+        { data: { trajectory_id: parent } },
+        { data: { trajectory_id: child, status: 'Active' } },
+        { data: { trajectory_id: child, status: 'Completed' } },
+        { data: null },
+      ],
+      succeeded: 4,
+      failed: 0,
+    });
+    const after = await latestToken(cairn);
+    expect(await cairn.trajectories.batch({ items: [...items], atomic: true }, key)).toMatchObject({
+      results: [{ data: { trajectory_id: parent } }, {}, {}, { data: null }],
+    });
+    expect(await latestToken(cairn)).toBe(after);
+    expect((await cairn.trajectories.list()).total).toBe(2);
+  });
+
+  it('TRAJ-15 every change is an event in the thread of the trajectory, without what was said', async () => {
+    const cairn = await test().freshTenant();
+    const secret = { name: 'secret', description: 'secret', metadata: { secret: 'secret' } };
+    const root = await start(cairn);
+    const trajectory_id = await start(cairn, { ...secret, parent_trajectory_id: root });
+    await cairn.trajectories.update({ trajectory_id, name: 'secret 2' });
+    await move(cairn, trajectory_id, 'Suspended');
+    await cairn.trajectories.update({ trajectory_id, status: 'Failed', outcome: { summary: 'secret' } });
+    await move(cairn, root, 'Completed');
+    await cairn.trajectories.delete({ trajectory_id: root });
+    const types = async (id: string) => (await eventsOf(cairn, id)).map(({ packet_type }) => packet_type);
+    const of = (...names: string[]) => names.map((name) => `cairn.trajectory.${name}`);
+    expect(await types(trajectory_id)).toEqual(of('created', 'updated', 'updated', 'failed'));
+    expect(await types(root)).toEqual(of('created', 'completed', 'deleted'));
+    const [created] = await eventsOf(cairn, trajectory_id);
+    expect(created!.payload).toMatchObject({ parent_trajectory_id: root });
+    expect((await eventsOf(cairn, root)).at(-1)!.payload).toMatchObject({
+      entity: { type: 'trajectory', id: root },
+      trajectory_ids: [root, trajectory_id].sort(),
+      trajectories: 2,
+    });
+    expect(JSON.stringify(await cairn.packets.list({ limit: 500 }))).not.toContain('secret');
   });
 });

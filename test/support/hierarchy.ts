@@ -4,7 +4,7 @@ import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
 import { newId } from '#cairn/model/ids.js';
 import type { Store } from '#cairn/service/open.js';
-import { insertBox } from '#cairn/store/boxes.js';
+import { type BoxRow, insertBox } from '#cairn/store/boxes.js';
 import { insertEdges } from '#cairn/store/edges.js';
 import { insertScope } from '#cairn/store/scopes.js';
 
@@ -14,6 +14,30 @@ export interface PlantedScope {
   readonly scope_id: string;
   readonly box_id: string;
 }
+
+const emptyBox = (box_id: string, held_by: string, now: number): BoxRow => ({
+  box_id,
+  agent_id: null,
+  revision: 1,
+  length: 0,
+  first_position: 1,
+  next_position: 1,
+  base_box_id: null,
+  base_revision: null,
+  base_first: null,
+  base_position: null,
+  base_length: null,
+  base_until: null,
+  forked_box_id: null,
+  forked_revision: null,
+  metadata: '{}',
+  sent_hash: null,
+  sealed_at: null,
+  held_by,
+  ended_at: null,
+  created_at: now,
+  updated_at: now,
+});
 
 /** An open scope without turns. */
 export async function addScope(
@@ -27,28 +51,7 @@ export async function addScope(
   await store.driver.write(tenant, async (tx) => {
     const now = store.driver.now();
     const times = { created_at: now, updated_at: now };
-    await insertBox(tx, tenant, {
-      box_id,
-      agent_id: null,
-      revision: 1,
-      length: 0,
-      first_position: 1,
-      next_position: 1,
-      base_box_id: null,
-      base_revision: null,
-      base_first: null,
-      base_position: null,
-      base_length: null,
-      base_until: null,
-      forked_box_id: null,
-      forked_revision: null,
-      metadata: '{}',
-      sent_hash: null,
-      sealed_at: null,
-      held_by: `scope:${scope_id}`,
-      ended_at: null,
-      ...times,
-    });
+    await insertBox(tx, tenant, emptyBox(box_id, `scope:${scope_id}`, now));
     await insertScope(tx, tenant, {
       scope_id,
       trajectory_id,
@@ -71,6 +74,34 @@ export async function addScope(
     });
   });
   return { scope_id, box_id };
+}
+
+/** A checkpoint of a scope, with a box that it holds. */
+export async function addCheckpoint(
+  store: Store,
+  tenant: string,
+  { scope_id }: PlantedScope,
+  context_state = 'state',
+): Promise<{ box_id: string }> {
+  const box_id = `checkpoint-${scope_id}`;
+  await store.driver.write(tenant, async (tx) => {
+    const now = store.driver.now();
+    await insertBox(tx, tenant, emptyBox(box_id, `checkpoint:${box_id}`, now));
+    await tx.run(
+      sql`INSERT INTO scope_checkpoints (tenant_id, scope_id, box_id, context_state, tokens_used, turns, created_at)
+          VALUES (${tenant}, ${scope_id}, ${box_id}, ${context_state}, 0, 0, ${now})`,
+    );
+  });
+  return { box_id };
+}
+
+/** A card that something holds. */
+export async function hold(cairn: Api, store: Store, card_id: string, held_by: string): Promise<void> {
+  const tenant = await tenantOf(cairn);
+  await cairn.cards.add({ card_id, content: card_id });
+  await store.driver.write(tenant, (tx) =>
+    tx.run(sql`UPDATE cards SET held_by = ${held_by} WHERE tenant_id = ${tenant} AND card_id = ${card_id}`),
+  );
 }
 
 async function addVersion(

@@ -1,0 +1,89 @@
+/** Batches over trajectories: each item alone, or all in one transaction. */
+import type { z } from 'zod';
+import type { trajectories as operations } from '../contract/trajectories.js';
+import type { Tx } from '../driver/driver.js';
+import type { Json } from '../model/json.js';
+import type { Trajectory } from '../model/trajectory.js';
+import { runEach } from './batch.js';
+import { startErasure } from './erasure.js';
+import { bytesOf, inItem } from './items.js';
+import type { Call } from './runtime.js';
+import { create, createIn, prepareCreate, preparePatch, read, update, updateIn } from './trajectories.js';
+import { remove, removeIn } from './trajectory-end.js';
+import { change } from './write.js';
+
+type In = z.output<(typeof operations)['batch']['input']>;
+type Out = z.output<(typeof operations)['batch']['output']>;
+type Item = In['items'][number];
+
+export function batch(call: Call, input: In): Promise<Out> {
+  return input.atomic ? together(call, input) : runEach(call, input, input.items, alone, input);
+}
+
+async function alone(call: Call, item: Item): Promise<Trajectory | null> {
+  if (item.operation === 'create') return create(call, item.create);
+  const { trajectory_id } = item;
+  if (item.operation === 'update') return update(call, { ...item.update, trajectory_id });
+  await remove(call, { trajectory_id });
+  return null;
+}
+
+interface Prepared {
+  readonly bytes: number;
+  readonly work: (tx: Tx, now: number) => Promise<Done>;
+}
+
+interface Done {
+  readonly trajectory: Trajectory | null;
+  readonly ended: readonly string[];
+}
+
+function prepare(call: Call, item: Item): Prepared {
+  if (item.operation === 'create') {
+    const prepared = prepareCreate(call, item.create);
+    return {
+      bytes: prepared.bytes,
+      work: async (tx, now) => ({ trajectory: await createIn(call, tx, prepared, now), ended: [] }),
+    };
+  }
+  if (item.operation === 'update') {
+    const prepared = preparePatch(item.trajectory_id, item.update);
+    return { bytes: prepared.bytes, work: (tx, now) => updateIn(call, tx, prepared, now) };
+  }
+  return {
+    bytes: 0,
+    work: async (tx, now) => ({
+      trajectory: null,
+      ended: await removeIn(call, tx, item.trajectory_id, now),
+    }),
+  };
+}
+
+async function together(call: Call, input: In): Promise<Out> {
+  const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
+  const done = await change<Done[]>(call, {
+    input,
+    bytes: bytesOf(prepared),
+    work: async (tx, now) => {
+      const answers: Done[] = [];
+      for (const [i, { work }] of prepared.entries())
+        answers.push(await inItem('items', i, () => work(tx, now)));
+      return answers;
+    },
+    remember: (answers) => answers.map(({ trajectory }): Json => trajectory?.trajectory_id ?? null),
+    again: (query, kept) =>
+      Promise.all(
+        (kept as (string | null)[]).map(async (id) => ({
+          trajectory: id === null ? null : await read(call, query, id),
+          ended: [],
+        })),
+      ),
+  });
+  const ended = done.flatMap((one) => one.ended);
+  if (ended.length > 0) startErasure(call, ended);
+  return {
+    results: done.map(({ trajectory }) => ({ status: 'success', data: trajectory })),
+    succeeded: done.length,
+    failed: 0,
+  };
+}

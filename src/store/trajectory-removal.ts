@@ -1,0 +1,127 @@
+/** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
+import type { Query, Tx } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+import { checkpointHolder, sessionHolder, trajectoryHolder } from './endings.js';
+import type { TrajectoryRow } from './trajectories.js';
+
+/** A trajectory and all below it, deleted ones included. */
+const below = (tenant: string, trajectory_id: string): Sql =>
+  sql`WITH RECURSIVE below(trajectory_id) AS (
+        SELECT t.trajectory_id FROM trajectories t
+          WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${trajectory_id}
+        UNION
+        SELECT t.trajectory_id FROM below b CROSS JOIN trajectories t
+          WHERE t.tenant_id = ${tenant} AND t.parent_trajectory_id = b.trajectory_id
+      )
+      SELECT trajectory_id FROM below`;
+
+/** Locks a trajectory and all below it: nothing more comes below it until the commit. Gives those that are not deleted. */
+export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): Promise<string[]> {
+  let before = -1;
+  for (;;) {
+    const found = await tx.all<{ trajectory_id: string }>(below(tenant, trajectory_id));
+    const ids = found.map((row) => row.trajectory_id);
+    const rows = await tx.all<Pick<TrajectoryRow, 'trajectory_id' | 'deleted_at'>>(
+      sql`SELECT trajectory_id, deleted_at FROM trajectories
+          WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
+    );
+    // A part may have been added before its parent was locked; to those that are locked none is.
+    if (ids.length === before) {
+      return rows.filter(({ deleted_at }) => deleted_at === null).map((row) => row.trajectory_id);
+    }
+    before = ids.length;
+  }
+}
+
+/** What ended in a trajectory or below it and is still to be erased. */
+export async function endedBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+  const rows = await query.all<{ holder: string }>(
+    sql`SELECT x.holder FROM endings x WHERE x.tenant_id = ${tenant} AND x.done_at IS NULL
+          AND x.thread_id IN (${below(tenant, trajectory_id)}) ORDER BY x.ended_at, x.holder`,
+  );
+  return rows.map(({ holder }) => holder);
+}
+
+/** Ends all that these trajectories hold, but for their open scopes: artifacts, and the checkpoints of scopes. */
+export async function endTrajectories(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  ended_at: number,
+): Promise<void> {
+  for (const holder of [trajectoryHolder, sessionHolder]) {
+    await tx.send(
+      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept)
+          SELECT t.tenant_id, ${holder('')} || t.trajectory_id, CAST(${ended_at} AS BIGINT), t.trajectory_id, 0, 0, 0
+          FROM trajectories t WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+          ON CONFLICT (tenant_id, holder) DO NOTHING`,
+    );
+  }
+  await tx.send(
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept)
+        SELECT s.tenant_id, ${checkpointHolder('')} || c.box_id, CAST(${ended_at} AS BIGINT), s.trajectory_id, c.box_id, 0, 0, 0
+        FROM scopes s CROSS JOIN scope_checkpoints c
+        WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+          AND c.tenant_id = ${tenant} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL
+        ON CONFLICT (tenant_id, holder) DO NOTHING`,
+  );
+}
+
+/** Leaves of trajectories and their scopes no more than their ids and times. */
+export async function clearTrajectories(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE trajectories SET name = '', description = NULL, metadata = NULL, outcome = NULL, sent_hash = NULL,
+          updated_at = ${now}, deleted_at = ${now}
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+  );
+  await tx.send(
+    sql`DELETE FROM scope_checkpoints WHERE tenant_id = ${tenant} AND scope_id IN (
+          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}))`,
+  );
+  await tx.send(
+    sql`UPDATE scopes SET name = '', purpose = NULL, metadata = NULL, sent_hash = NULL, updated_at = ${now},
+          deleted_at = ${now}
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+  );
+}
+
+/** The edges that these trajectories, their scopes, their artifacts or the cards of those take part in. */
+const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
+  sql`WITH gone(entity_type, entity_id) AS (
+        SELECT 'Trajectory', t.trajectory_id FROM trajectories t
+          WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+        UNION ALL
+        SELECT 'Scope', s.scope_id FROM scopes s
+          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+        UNION ALL
+        SELECT 'Artifact', v.memory_id FROM memory_versions v
+          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact' AND v.version = 1
+        UNION ALL
+        SELECT 'Card', v.card_id FROM memory_versions v
+          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
+      )
+      SELECT p.edge_id FROM gone g CROSS JOIN edge_participants p
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id AND p.entity_type = g.entity_type
+        AND p.deleted_at IS NULL`;
+
+/** Deletes those edges. The time is the recorded one, by which an as_of looks at edges. */
+export async function removeEdgesBelow(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  recorded_at: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE edges SET deleted_at = ${recorded_at} WHERE tenant_id = ${tenant} AND deleted_at IS NULL
+          AND edge_id IN (${edgesBelow(tenant, trajectory_ids)})`,
+  );
+  await tx.send(
+    sql`UPDATE edge_participants SET deleted_at = ${recorded_at} WHERE tenant_id = ${tenant} AND deleted_at IS NULL
+          AND edge_id IN (${edgesBelow(tenant, trajectory_ids)})`,
+  );
+}
