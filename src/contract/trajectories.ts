@@ -30,6 +30,19 @@ const updateInput = z.strictObject({
 });
 export type TrajectoryPatch = z.output<typeof updateInput>;
 
+const node = z.object({
+  kind: z.enum(['trajectory', 'scope', 'artifact', 'note']),
+  id: z.string(),
+  depth: z.int().describe('0 for the trajectory that was asked for'),
+  name: z.string(),
+  status: z
+    .string()
+    .describe('Of a trajectory; Active or Closed of a scope; the type of an artifact or note'),
+  token_budget: z.int().nullable(),
+  tokens_used: z.int().nullable(),
+  turns: z.int().nullable(),
+});
+
 export const trajectories = {
   create: operation({
     method: 'POST',
@@ -102,6 +115,27 @@ export const trajectories = {
     access: 'read',
     event: null,
     summary: 'List the trajectories that are a part of this one.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  tree: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}/tree',
+    input: z.strictObject({
+      ...byId,
+      limit: z.int().min(1).max(5000).optional().describe('How many nodes at most, 1,000 unless given'),
+    }),
+    output: z.object({
+      trajectory,
+      nodes: z
+        .array(node)
+        .describe(
+          'Depth first: a trajectory, its scopes with those nested in them, artifacts and notes, then its children',
+        ),
+      truncated: z.boolean().describe('True when there is more than the limit let through'),
+    }),
+    access: 'read',
+    event: null,
+    summary: 'Show a trajectory with all that is below it.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   batch: operation({

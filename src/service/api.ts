@@ -19,6 +19,7 @@ import { auth, events, keys } from './system.js';
 import * as trajectories from './trajectories.js';
 import { batch } from './trajectory-batch.js';
 import { remove } from './trajectory-end.js';
+import { tree } from './trajectory-tree.js';
 import * as turns from './turns.js';
 
 type UseCase<O extends Operation> = (
@@ -36,7 +37,7 @@ type UseCases = {
 const useCases: UseCases = {
   scopes: { ...scopes, ...scopeCheckpoints, close: scopeClosing.close, turns: turns.turnsOf },
   turns,
-  trajectories: { ...trajectories, delete: remove, batch },
+  trajectories: { ...trajectories, delete: remove, tree, batch },
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

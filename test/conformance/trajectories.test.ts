@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
 import { uuid } from '#cairn/model/ids.js';
+import { checks } from '#cairn/store/doctor.js';
 import {
   addArtifact,
   addCheckpoint,
@@ -635,5 +636,157 @@ onEveryTarget('trajectories', (test) => {
       trajectories: 2,
     });
     expect(JSON.stringify(await cairn.packets.list({ limit: 500 }))).not.toContain('secret');
+  });
+
+  it('TRAJ-16 a tree is shown depth first, with what each trajectory has', async () => {
+    const { store } = test();
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const above = await start(cairn);
+    const root = await start(cairn, { name: 'root', parent_trajectory_id: above });
+    const one = await start(cairn, { name: 'one', parent_trajectory_id: root });
+    const two = await start(cairn, { name: 'two', parent_trajectory_id: root });
+    const below = await start(cairn, { name: 'below', parent_trajectory_id: one });
+    const gone = await start(cairn, { name: 'gone', parent_trajectory_id: root });
+    const outer = await addScope(store, tenant, one, { name: 'outer', tokens_used: 7 });
+    const beside = await addScope(store, tenant, one, { name: 'beside' });
+    const inner = await addScope(store, tenant, one, { name: 'inner', parent_scope_id: outer.scope_id });
+    const artifact = await addArtifact(store, tenant, one, { name: 'code' });
+    await addArtifact(store, tenant, one, { held_by: `session:${below}` });
+    const note = await addNote(store, tenant, [root, one], 'why');
+    await move(cairn, below, 'Failed');
+    await cairn.trajectories.delete({ trajectory_id: gone });
+    const answer = await cairn.trajectories.tree({ trajectory_id: root });
+    expect(answer).toMatchObject({ trajectory: { trajectory_id: root }, truncated: false });
+    const none = { token_budget: null, tokens_used: null, turns: null };
+    const scope = (id: string, depth: number, name: string, tokens_used = 0) =>
+      ({
+        kind: 'scope',
+        id,
+        depth,
+        name,
+        status: 'Active',
+        token_budget: 8000,
+        tokens_used,
+        turns: 0,
+      }) as const;
+    const nodes = [
+      { kind: 'trajectory', id: root, depth: 0, name: 'root', status: 'Active', ...none },
+      { kind: 'note', id: note, depth: 1, name: 'why', status: 'Insight', ...none },
+      { kind: 'trajectory', id: one, depth: 1, name: 'one', status: 'Active', ...none },
+      scope(outer.scope_id, 2, 'outer', 7),
+      scope(inner.scope_id, 3, 'inner'),
+      scope(beside.scope_id, 2, 'beside'),
+      { kind: 'artifact', id: artifact, depth: 2, name: 'code', status: 'Code', ...none },
+      { kind: 'note', id: note, depth: 2, name: 'why', status: 'Insight', ...none },
+      { kind: 'trajectory', id: below, depth: 2, name: 'below', status: 'Failed', ...none },
+      { kind: 'trajectory', id: two, depth: 1, name: 'two', status: 'Active', ...none },
+    ];
+    expect(answer.nodes).toEqual(nodes);
+    for (const limit of [1, 2, 3, 4, 6, 7, 8, 9]) {
+      expect(await cairn.trajectories.tree({ trajectory_id: root, limit })).toMatchObject({
+        nodes: nodes.slice(0, limit),
+        truncated: true,
+      });
+    }
+    expect(await cairn.trajectories.tree({ trajectory_id: root, limit: 10 })).toEqual(answer);
+    await move(cairn, one, 'Completed');
+    const closed = await cairn.trajectories.tree({ trajectory_id: one });
+    expect(closed.nodes.filter(({ kind }) => kind === 'scope').map(({ status }) => status)).toEqual(
+      Array(3).fill('Closed'),
+    );
+    const elsewhere = await test().freshTenant();
+    expect(await refusalOf(elsewhere.trajectories.tree({ trajectory_id: root }))).toMatchObject(notFound);
+    expect(await refusalOf(cairn.trajectories.tree({ trajectory_id: gone }))).toMatchObject(notFound);
+  });
+
+  it('TRAJ-16 a deep and a wide tree are shown as far as the limit goes', async () => {
+    const cairn = await test().freshTenant();
+    /** Tasks of which each but the first is part of the one that is named by its place. */
+    const made = (parentOf: (i: number) => number) => {
+      const ids = Array.from({ length: 300 }, () => randomUUID()).sort();
+      return ids.map((trajectory_id, i) => ({
+        operation: 'create' as const,
+        create: { trajectory_id, name: 'n', parent_trajectory_id: i === 0 ? null : ids[parentOf(i)]! },
+      }));
+    };
+    for (const [items, depths] of [
+      [made((i) => i - 1), (i: number) => i],
+      [made(() => 0), (i: number) => Math.min(i, 1)],
+    ] as const) {
+      await cairn.trajectories.batch({ items, atomic: true });
+      const { trajectory_id } = items[0]!.create;
+      const whole = await cairn.trajectories.tree({ trajectory_id });
+      expect(whole.nodes.map(({ id }) => id)).toEqual(items.map(({ create }) => create.trajectory_id));
+      expect(whole.nodes.map(({ depth }) => depth)).toEqual(items.map((_, i) => depths(i)));
+      expect(whole.truncated).toBe(false);
+      const part = await cairn.trajectories.tree({ trajectory_id, limit: 299 });
+      expect([part.nodes, part.truncated]).toEqual([whole.nodes.slice(0, 299), true]);
+      await cairn.trajectories.delete({ trajectory_id });
+      expect((await cairn.trajectories.list()).total).toBe(0);
+    }
+  });
+
+  it('TRAJ-17 of a completion and a part that starts or resumes, one comes first', async () => {
+    const cairn = await test().freshTenant();
+    for (let round = 0; round < 6; round++) {
+      const parent = await start(cairn);
+      const child = await start(cairn, { parent_trajectory_id: parent });
+      await move(cairn, child, 'Suspended');
+      const calls = [
+        () => move(cairn, parent, 'Completed'),
+        () => cairn.trajectories.create({ name: 'c', parent_trajectory_id: parent }),
+        () => move(cairn, child, 'Active'),
+      ];
+      const settled = await Promise.allSettled(calls.map((_, i) => calls[(i + round) % 3]!()));
+      const refused = settled.flatMap((one) =>
+        one.status === 'rejected' ? [(one.reason as { code: string }).code] : [],
+      );
+      expect(new Set(refused)).toEqual(new Set(['STATE_CONFLICT']));
+      const { status } = await cairn.trajectories.get({ trajectory_id: parent });
+      const { total } = await cairn.trajectories.list({ parent_id: parent, status: 'Active' });
+      if (status === 'Completed') expect(total).toBe(0);
+      else expect(total).toBeGreaterThan(0);
+    }
+  });
+
+  it('TRAJ-9, TRAJ-12 the doctor finds an open scope, text and a part that were left over', async () => {
+    const { store } = test();
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const [finished, deleted] = [await start(cairn), await start(cairn)];
+    const part = await start(cairn, { parent_trajectory_id: deleted });
+    const left = await addScope(store, tenant, deleted);
+    await move(cairn, finished, 'Completed');
+    await cairn.trajectories.delete({ trajectory_id: deleted });
+    const found = async () =>
+      (
+        await Promise.all(
+          checks.map(({ broken }) => store.driver.long<{ what: string }>(tenant, broken(tenant))),
+        )
+      )
+        .flat()
+        .map(({ what }) => what);
+    expect(await found()).toEqual([]);
+    const { scope_id } = await addScope(store, tenant, finished);
+    await store.driver.write(tenant, async (tx) => {
+      await tx.run(
+        sql`UPDATE trajectories SET deleted_at = NULL WHERE tenant_id = ${tenant} AND trajectory_id = ${part}`,
+      );
+      await tx.run(
+        sql`UPDATE trajectories SET description = 'x' WHERE tenant_id = ${tenant} AND trajectory_id = ${deleted}`,
+      );
+      await tx.run(
+        sql`UPDATE scopes SET purpose = 'x' WHERE tenant_id = ${tenant} AND scope_id = ${left.scope_id}`,
+      );
+    });
+    expect((await found()).sort()).toEqual(
+      [
+        `trajectory ${part} is part of ${deleted}`,
+        `scope ${scope_id} of trajectory ${finished}`,
+        `trajectory ${deleted}`,
+        `scope ${left.scope_id}`,
+      ].sort(),
+    );
   });
 });
