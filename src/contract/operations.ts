@@ -1,6 +1,7 @@
 /** The table of all operations. Everything that reaches Cairn from outside is made from it. */
 import { boxes } from './boxes.js';
 import { cards } from './cards.js';
+import { edges } from './edges.js';
 import type { Operation } from './operation.js';
 import { packets } from './packets.js';
 import { scopes } from './scopes.js';
@@ -12,6 +13,7 @@ export const operations = {
   trajectories,
   scopes,
   turns,
+  edges,
   cards,
   boxes,
   packets,
@@ -30,6 +32,7 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   cards: 'immutable facts',
   boxes: 'ordered sets of cards',
   packets: 'events with lineage',
+  edges: 'typed links between entities',
   events: 'what happens, live',
   lifetime: 'what expired, and erasing it',
   keys: 'who may come in',

@@ -9,6 +9,8 @@ import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
 import * as cards from './cards.js';
+import * as edgeWalks from './edge-walks.js';
+import * as edges from './edges.js';
 import * as lifetime from './lifetime.js';
 import * as packets from './packets.js';
 import type { Call, Runtime } from './runtime.js';
@@ -41,6 +43,7 @@ const useCases: UseCases = {
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,
+  edges: { ...edges, ...edgeWalks },
   events,
   lifetime,
   keys,

@@ -252,15 +252,16 @@ export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const now = driver.now();
+  const { subject_id, include_superseded = false } = input;
+  const filter = { subject_id, include_superseded };
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
-    filters: { subject_id: input.subject_id ?? null },
+    filters: { subject_id: subject_id ?? null, include_superseded },
     key: 'string',
     keyOf: (row) => row.card_id,
-    read: (request) =>
-      listCards(driver.at(tenant), tenant, { subject_id: input.subject_id, ...request }, now),
+    read: (request) => listCards(driver.at(tenant), tenant, { ...filter, ...request }, now),
     bytesOf: cardBytes,
-    count: countCards(tenant, input.subject_id, now),
+    count: countCards(tenant, filter, now),
   });
   return { cards: rows.map((row) => toCard(tenant, row)), ...page };
 }

@@ -6,6 +6,7 @@ import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
+import { CARD_NOT_SUPERSEDED } from './supersession.js';
 
 export interface NewCard {
   readonly card_id: string;
@@ -172,8 +173,12 @@ export async function knownCards(
   return new Set(rows.map(({ card_id }) => card_id));
 }
 
-export interface CardPage {
+export interface CardFilter {
   readonly subject_id?: string | undefined;
+  readonly include_superseded?: boolean | undefined;
+}
+
+export interface CardPage extends CardFilter {
   readonly after?: string | undefined;
   readonly offset?: number | undefined;
   readonly limit: number;
@@ -189,19 +194,21 @@ export async function listCards(
   // By the column of the table that leads, or SQLite would walk all cards and look for each in the subject's.
   const id = page.subject_id === undefined ? sql`c.card_id` : sql`s.card_id`;
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page.subject_id)} AND ${readableAt(now)}
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page)} AND ${readableAt(now)}
         AND ${id} > ${after} ORDER BY ${id} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
-export const countCards = (tenant: string, subject_id: string | undefined, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, subject_id)} AND ${readableAt(now)}`;
+export const countCards = (tenant: string, filter: CardFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter)} AND ${readableAt(now)}`;
 
-const cardsAbout = (tenant: string, subject: string | undefined): Sql =>
-  subject === undefined
-    ? sql`cards c WHERE c.tenant_id = ${tenant}`
+function cardsAbout(tenant: string, { subject_id, include_superseded }: CardFilter): Sql {
+  const shown = include_superseded ? sql`` : sql` AND ${CARD_NOT_SUPERSEDED}`;
+  return subject_id === undefined
+    ? sql`cards c WHERE c.tenant_id = ${tenant}${shown}`
     : sql`card_subjects s JOIN cards c ON c.tenant_id = s.tenant_id AND c.card_id = s.card_id
-          WHERE s.tenant_id = ${tenant} AND s.subject_id = ${subject}`;
+          WHERE s.tenant_id = ${tenant} AND s.subject_id = ${subject_id}${shown}`;
+}
 
 export async function deleteCard(tx: Tx, tenant: string, card_id: string, now: number): Promise<boolean> {
   const changed = await tx.run(

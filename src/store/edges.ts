@@ -1,11 +1,11 @@
 /** edges and edge_participants: the only relation between entities. */
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { type Sql, sql } from '../driver/sql.js';
-import type { EdgeType, EntityType } from '../model/edge.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import { toIso } from '../model/common.js';
+import type { Edge, EdgeType, EntityType } from '../model/edge.js';
+import { type EntityRef, knownEntities, nameOf } from './entities.js';
 
-export interface Participant {
-  readonly entity_type: EntityType;
-  readonly entity_id: string;
+export interface Participant extends EntityRef {
   readonly role: string | null;
 }
 
@@ -47,7 +47,13 @@ const participantsTable: Table = {
   },
 };
 
-/** created_at is the recorded time (see `settle` of a packet), by which an as_of looks at them. */
+/**
+ * Stands for a time that only the commit gives. An edge that others of the same commit must see, so that two halves of
+ * a cycle do not pass each other, is written with it and settled at the end (see `settle` of a packet).
+ */
+export const UNSETTLED = -1;
+
+/** created_at is the recorded time, by which an as_of looks at them, or UNSETTLED until it is known. */
 export async function insertEdges(
   tx: Tx,
   tenant: string,
@@ -75,6 +81,154 @@ export async function insertEdges(
   );
 }
 
+/** Gives edges that were inserted or deleted by this commit the time that it has. */
+export async function settleEdges(
+  tx: Tx,
+  tenant: string,
+  edge_ids: readonly string[],
+  recorded_at: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE edges SET created_at = CASE WHEN created_at = ${UNSETTLED} THEN ${recorded_at} ELSE created_at END,
+          deleted_at = CASE WHEN deleted_at = ${UNSETTLED} THEN ${recorded_at} ELSE deleted_at END
+        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
+  );
+  await tx.send(
+    sql`UPDATE edge_participants SET created_at = CASE WHEN created_at = ${UNSETTLED} THEN ${recorded_at} ELSE created_at END,
+          deleted_at = CASE WHEN deleted_at = ${UNSETTLED} THEN ${recorded_at} ELSE deleted_at END
+        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
+  );
+}
+
+export interface EdgeRow {
+  readonly edge_id: string;
+  readonly edge_type: EdgeType;
+  readonly agent_id: string | null;
+  readonly body: string;
+  readonly sent_hash: string | null;
+  readonly created_at: number;
+  readonly deleted_at: number | null;
+  readonly participants: readonly Participant[];
+}
+
+type Bare = Omit<EdgeRow, 'participants'>;
+
+const EDGE_COLUMNS: Sql = sql`e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, e.created_at, e.deleted_at`;
+
+export function toEdge(row: EdgeRow): Edge {
+  const { weight, provenance, metadata } = JSON.parse(row.body) as Pick<
+    Edge,
+    'weight' | 'provenance' | 'metadata'
+  >;
+  return {
+    edge_id: row.edge_id,
+    edge_type: row.edge_type,
+    participants: row.participants.map(({ entity_type, entity_id, role }) => ({
+      entity_type,
+      entity_id,
+      role,
+    })),
+    weight,
+    provenance,
+    agent_id: row.agent_id,
+    metadata,
+    created_at: toIso(row.created_at),
+  };
+}
+
+/** What an edge weighs in an answer, about. */
+export const edgeBytes = ({ body, participants }: EdgeRow): number =>
+  participants.reduce(
+    (sum, one) => sum + one.entity_id.length + (one.role?.length ?? 0) + 60,
+    Buffer.byteLength(body) + 200,
+  );
+
+/** Participants never change, so that they need not be of the same moment as the rows. */
+async function withParticipants(query: Query, tenant: string, rows: readonly Bare[]): Promise<EdgeRow[]> {
+  if (rows.length === 0) return [];
+  const found = await query.all<Participant & { edge_id: string }>(
+    sql`SELECT p.edge_id, p.entity_type, p.entity_id, p.role FROM edge_participants p
+        WHERE p.tenant_id = ${tenant} AND p.edge_id = ANY(${rows.map(({ edge_id }) => edge_id)})
+        ORDER BY p.edge_id, p.position`,
+  );
+  const byEdge = grouped(found, ({ edge_id }) => edge_id);
+  return rows.map((row) => ({ ...row, participants: byEdge.get(row.edge_id) ?? [] }));
+}
+
+function grouped<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group) group.push(value);
+    else groups.set(keyOf(value), [value]);
+  }
+  return groups;
+}
+
+/** Deleted ones included, since an id is never used twice; in the order of their ids. */
+export async function findEdges(
+  query: Query,
+  tenant: string,
+  edge_ids: readonly string[],
+): Promise<EdgeRow[]> {
+  const rows = await query.all<Bare>(
+    sql`SELECT ${EDGE_COLUMNS} FROM edges e WHERE e.tenant_id = ${tenant} AND e.edge_id = ANY(${edge_ids})
+        ORDER BY e.edge_id`,
+  );
+  return withParticipants(query, tenant, rows);
+}
+
+export interface EdgeFilter {
+  readonly edge_type?: EdgeType | undefined;
+  readonly entity_id?: string | undefined;
+  readonly entity_type?: EntityType | undefined;
+  readonly created_after?: number | undefined;
+  readonly created_before?: number | undefined;
+}
+
+/** The ends that are the same entity as this one: a turn may be linked as its card. */
+const ofType = (entity_type: EntityType): Sql =>
+  entity_type === 'Turn' || entity_type === 'Card'
+    ? sql`p.entity_type IN ('Card', 'Turn')`
+    : sql`p.entity_type = ${entity_type}`;
+
+/** By the table that leads: with an entity that is the one of its ends, in the order of their edges. */
+function edgesWhere(tenant: string, filter: EdgeFilter): Sql {
+  const { edge_type, entity_id, entity_type, created_after, created_before } = filter;
+  const conditions: Sql[] = [sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL`];
+  if (edge_type !== undefined) conditions.push(sql`e.edge_type = ${edge_type}`);
+  if (created_after !== undefined) conditions.push(sql`e.created_at >= ${created_after}`);
+  if (created_before !== undefined) conditions.push(sql`e.created_at < ${created_before}`);
+  if (entity_id === undefined) return sql`edges e WHERE ${join(conditions, ' AND ')}`;
+  if (entity_type !== undefined) conditions.push(ofType(entity_type));
+  // Two entities of an edge may have the same id, if they are of different types.
+  else
+    conditions.push(
+      sql`NOT EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = p.tenant_id AND q.edge_id = p.edge_id
+            AND q.entity_id = p.entity_id AND q.position < p.position)`,
+    );
+  return sql`edge_participants p CROSS JOIN edges e
+    WHERE p.tenant_id = ${tenant} AND p.entity_id = ${entity_id} AND p.deleted_at IS NULL
+      AND e.edge_id = p.edge_id AND ${join(conditions, ' AND ')}`;
+}
+
+export async function listEdges(
+  query: Query,
+  tenant: string,
+  filter: EdgeFilter,
+  page: { readonly after?: string | undefined; readonly offset: number; readonly limit: number },
+): Promise<EdgeRow[]> {
+  const id = filter.entity_id === undefined ? sql`e.edge_id` : sql`p.edge_id`;
+  const rows = await query.all<Bare>(
+    sql`SELECT ${EDGE_COLUMNS} FROM ${edgesWhere(tenant, filter)} AND ${id} > ${page.after ?? ''}
+        ORDER BY ${id} LIMIT ${page.limit} OFFSET ${page.offset}`,
+  );
+  return withParticipants(query, tenant, rows);
+}
+
+export const countEdges = (tenant: string, filter: EdgeFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM ${edgesWhere(tenant, filter)}`;
+
 /** Whether an edge holds at a moment; at any moment unless given, as long as it was not deleted. */
 const holdsAt = (as_of: number | undefined): Sql =>
   as_of === undefined
@@ -86,6 +240,7 @@ export interface Link {
   readonly edge_type: EdgeType;
   /** The entity that was asked about. */
   readonly of_id: string;
+  readonly of_type: EntityType;
   /** Its position in the edge, and that of the other end. */
   readonly of_position: number;
   readonly position: number;
@@ -102,13 +257,51 @@ export function linksOf(
   as_of?: number,
 ): Promise<Link[]> {
   return query.all<Link>(
-    sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.position AS of_position, o.position,
-          o.entity_type, o.entity_id
+    sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
+          o.position, o.entity_type, o.entity_id
         FROM edge_participants p
         JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
         WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
           AND ${holdsAt(as_of)}
         ORDER BY p.edge_id, o.position`,
+  );
+}
+
+export interface Relations {
+  /** Entities that supersede it. */
+  readonly superseded_by: string[];
+  /** Entities that contradict it, or that it contradicts, as far as they can be read. */
+  readonly contradicted_by: string[];
+}
+
+/** What supersedes and contradicts these artifacts and notes; for each of them, if only that there is nothing. */
+export async function relationsOf(
+  query: Query,
+  tenant: string,
+  entity_ids: readonly string[],
+  now: number,
+  as_of?: number,
+): Promise<Map<string, Relations>> {
+  const links = (await linksOf(query, tenant, entity_ids, ['Supersedes', 'Contradicts'], as_of)).filter(
+    ({ of_type }) => of_type === 'Artifact' || of_type === 'Note',
+  );
+  const superseding = links.filter((one) => one.edge_type === 'Supersedes' && one.position === 1);
+  // Between A and each of the others; those say nothing of each other.
+  const contradicting = links.filter(
+    (one) => one.edge_type === 'Contradicts' && (one.position === 1 || one.of_position === 1),
+  );
+  const readable = await knownEntities(query, tenant, contradicting, { now, as_of, agent: null });
+  const supersedes = grouped(superseding, ({ of_id }) => of_id);
+  const contradicts = grouped(
+    contradicting.filter((one) => readable.has(nameOf(one))),
+    ({ of_id }) => of_id,
+  );
+  const idsOf = (found: readonly Link[] = []) => [...new Set(found.map(({ entity_id }) => entity_id))];
+  return new Map(
+    entity_ids.map((id) => [
+      id,
+      { superseded_by: idsOf(supersedes.get(id)), contradicted_by: idsOf(contradicts.get(id)) },
+    ]),
   );
 }
 
@@ -129,6 +322,20 @@ export async function removeEdgesOf(
     rows.map(({ edge_id }) => edge_id),
     now,
   );
+}
+
+/** Deletes an edge from this commit on, to be settled; says whether it was there until now. */
+export async function deleteEdge(tx: Tx, tenant: string, edge_id: string): Promise<boolean> {
+  const changed = await tx.run(
+    sql`UPDATE edges SET deleted_at = ${UNSETTLED}
+        WHERE tenant_id = ${tenant} AND edge_id = ${edge_id} AND deleted_at IS NULL`,
+  );
+  if (changed === 0) return false;
+  await tx.send(
+    sql`UPDATE edge_participants SET deleted_at = ${UNSETTLED}
+        WHERE tenant_id = ${tenant} AND edge_id = ${edge_id} AND deleted_at IS NULL`,
+  );
+  return true;
 }
 
 /** Deletes edges; what they linked, and that they were there, can still be seen by an earlier as_of. */

@@ -272,7 +272,7 @@ function where(tenant: string, filter: PacketFilter, now: number, agent: string 
 }
 
 /** Events about a box are for those who may see the box. */
-function visibleTo(tenant: string, agent: string): Sql {
+export function visibleTo(tenant: string, agent: string): Sql {
   return sql`(p.entity_type IS NULL OR p.entity_type <> 'box'
     OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = p.entity_id AND b.agent_id = ${agent})
     OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${tenant} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;

@@ -8,12 +8,19 @@ const HOUR = 60 * 60_000;
 const conflict = { code: 'IDEMPOTENCY_CONFLICT', status: 409 };
 const packet = { packet_type: 'event', payload: { a: 1 } };
 
-/** A tenant with the cards a, b and the boxes x (with a) and y. */
+const EDGE = randomUUID();
+const linked = {
+  edge_type: 'Supports' as const,
+  participants: ['a', 'b'].map((entity_id) => ({ entity_type: 'Card' as const, entity_id })),
+};
+
+/** A tenant with the cards a, b, an edge between them, and the boxes x (with a) and y. */
 async function prepared(cairn: Api): Promise<Api> {
   await cairn.cards.add_batch({ cards: [{ card_id: 'a' }, { card_id: 'b' }], atomic: true });
   await cairn.boxes.create({ box_id: 'x', card_ids: ['a'] });
   await cairn.boxes.create({ box_id: 'y' });
   await cairn.boxes.grant({ box_id: 'x', agent_id: 'old' });
+  await cairn.edges.create({ ...linked, edge_id: EDGE });
   return cairn;
 }
 
@@ -41,6 +48,22 @@ const changes: readonly [string, (cairn: Api, options: CallOptions) => Promise<u
     'packets.write_batch',
     (cairn, options) => cairn.packets.write_batch({ packets: [packet, packet] }, options),
   ],
+  ['edges.create', (cairn, options) => cairn.edges.create(linked, options)],
+  ['edges.delete', (cairn, options) => cairn.edges.delete({ edge_id: EDGE }, options)],
+  ...[false, true].map((atomic): [string, (cairn: Api, options: CallOptions) => Promise<unknown>] => [
+    `edges.batch, ${atomic ? 'atomic' : 'each alone'}`,
+    (cairn, options) =>
+      cairn.edges.batch(
+        {
+          atomic,
+          items: [
+            { operation: 'create', create: linked },
+            { operation: 'delete', edge_id: EDGE },
+          ],
+        },
+        options,
+      ),
+  ]),
 ];
 
 onEveryTarget('Idempotency-Key', (test) => {

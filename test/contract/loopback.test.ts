@@ -19,6 +19,7 @@ describe('the open loopback', () => {
       thread_id: '0197a000-0000-7000-8000-000000000002',
       key_id: '0197a000-0000-7000-8000-000000000003',
       trajectory_id: '0197a000-0000-7000-8000-000000000004',
+      edge_id: '0197a000-0000-7000-8000-000000000004',
       subject_id: 'user-7',
     };
     const admin = await test.admin('default');

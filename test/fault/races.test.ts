@@ -178,6 +178,51 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
     console.log(`the seal was first in ${kept} of ${2 * ROUNDS} rounds`);
   });
 
+  /** New cards, as ends of edges. */
+  const newEnds = async (count: number) => {
+    const cards = Array.from({ length: count }, () => ({ card_id: randomUUID() }));
+    await apis[0]!.cards.add_batch({ cards, atomic: true });
+    return cards.map(({ card_id }) => ({ entity_type: 'Card' as const, entity_id: card_id }));
+  };
+
+  it('EDGE-6 two halves of a cycle: one of them is written, the other is refused', async () => {
+    for (let round = 0; round < 2 * ROUNDS; round++) {
+      const edge_type = round % 2 ? 'Supersedes' : 'DerivedFrom';
+      const ends = await newEnds(2);
+      // Half of the callers of each store want one way, half the other: whichever is first, no other way is taken.
+      const settled = await race((api, i) =>
+        api.edges.create({ edge_type, participants: i % 4 < 2 ? ends : [...ends].reverse() }),
+      );
+      const ways = answers(settled).map(({ participants }) => participants[0]!.entity_id);
+      expect(distinct(ways)).toHaveLength(1);
+      expect(codes(settled)).toEqual(Array<string>(CALLERS / 2).fill('EDGE_CYCLE'));
+    }
+  });
+
+  it('EDGE-6 a cycle of many, each of its edges by another caller: exactly one is refused', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const ends = await newEnds(CALLERS);
+      const settled = await race((api, i) =>
+        api.edges.create({ edge_type: 'DerivedFrom', participants: [ends[i]!, ends[(i + 1) % CALLERS]!] }),
+      );
+      expect(codes(settled)).toEqual(['EDGE_CYCLE']);
+    }
+  });
+
+  it('EDGE-2, EDGE-7 one edge_id: one edge, the same answer for all; deleted by all, it is deleted once', async () => {
+    const participants = await newEnds(2);
+    for (let round = 0; round < ROUNDS; round++) {
+      const edge_id = randomUUID();
+      const sent = { edge_id, edge_type: 'Supersedes' as const, participants };
+      const settled = await race((api) => api.edges.create(sent));
+      expect(codes(settled)).toEqual([]);
+      expect(distinct(answers(settled))).toEqual([JSON.stringify(await apis[1]!.edges.get({ edge_id }))]);
+      expect(await eventsOf('cairn.edge.created', edge_id)).toBe(1);
+      expect(codes(await race((api) => api.edges.delete({ edge_id })))).toEqual([]);
+      expect(await eventsOf('cairn.edge.deleted', edge_id)).toBe(1);
+    }
+  });
+
   it('saves that name the same revision: exactly one wins', async () => {
     const cards = await Promise.all(
       Array.from({ length: CALLERS }, (_, i) => apis[0]!.cards.add({ content: i })),

@@ -49,6 +49,15 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     description: SECRET,
     metadata: { about: SECRET },
   });
+  const participants = [first, second].map(({ card_id }) => ({
+    entity_type: 'Card' as const,
+    entity_id: card_id,
+  }));
+  const { edge_id } = await cairn.edges.create({
+    edge_type: 'Supports',
+    participants,
+    metadata: { why: SECRET },
+  });
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
     card_id: spare.card_id,
@@ -59,6 +68,9 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     parent_id: parent.packet_id,
     thread_id,
     trajectory_id,
+    edge_id,
+    participants,
+    ...participants[0],
     key_id,
     subject_id,
     tag,
@@ -100,7 +112,8 @@ export function wrongValues(operation: NamedOperation): [string, unknown][] {
     // A query is text: what it says as a number or boolean is tried by the kinds that are text here.
     const candidates = inQuery ? ['no\u0000', 'x'.repeat(600), '-7', '1.5', 'true'] : KINDS;
     for (const value of candidates) {
-      const read = inQuery && /^-?[\d.]+$/.test(String(value)) ? Number(value) : value;
+      const read =
+        inQuery && /^(-?[\d.]+|true|false)$/.test(String(value)) ? JSON.parse(String(value)) : value;
       const asText = (schema as z.ZodType).safeParse(value).success;
       if (!asText && !(schema as z.ZodType).safeParse(read).success) wrong.push([field, value]);
     }

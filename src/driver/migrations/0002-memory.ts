@@ -154,6 +154,7 @@ export const memory: Migration = {
       deleted_at ${int},
       PRIMARY KEY (tenant_id, edge_id)
     ) ${table}`,
+    'CREATE INDEX edges_by_type ON edges (tenant_id, edge_type, edge_id) WHERE deleted_at IS NULL',
     // Position 1 is A: what supports, supersedes, came from the others.
     `CREATE TABLE edge_participants (
       tenant_id ${id} NOT NULL,
@@ -168,6 +169,7 @@ export const memory: Migration = {
       PRIMARY KEY (tenant_id, edge_id, position)
     ) ${compact}`,
     'CREATE INDEX edge_participants_by_entity ON edge_participants (tenant_id, entity_id, edge_type, position, edge_id)',
+    'CREATE INDEX edge_participants_in_order ON edge_participants (tenant_id, entity_id, edge_id) WHERE deleted_at IS NULL',
     // Locked before an edge that might close a cycle is looked at.
     `CREATE TABLE edge_guards (
       tenant_id ${id} NOT NULL,

@@ -1,0 +1,95 @@
+/** Entities of all types that an edge may link: how they are told apart, and which of them can be read. */
+import type { Query } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+import type { EntityType } from '../model/edge.js';
+import { readableAt } from './cards.js';
+import { VERSION_ENDED } from './endings.js';
+import { visibleTo } from './packets.js';
+
+export interface EntityRef {
+  readonly entity_type: EntityType;
+  readonly entity_id: string;
+}
+
+/** Entities with the same key are one. A turn is its card, by whichever name it is linked. */
+export const entityKey = ({ entity_type, entity_id }: EntityRef): string =>
+  `${entity_type === 'Turn' ? 'Card' : entity_type} ${entity_id}`;
+
+/** Whether they can be read: now, or as far as the past is asked about, at a moment. */
+export interface Moment {
+  readonly now: number;
+  /** What was deleted after it counts as there; what has expired or ended since is gone all the same. */
+  readonly as_of?: number | undefined;
+  /** Events about boxes that this agent may not see do not exist for it; null sees all. */
+  readonly agent: string | null;
+}
+
+type Known = (tenant: string, ids: readonly string[], moment: Moment) => Sql;
+
+const versions =
+  (kind: 'artifact' | 'note'): Known =>
+  (tenant, ids, { now, as_of }) => {
+    const held =
+      as_of === undefined
+        ? sql`v.superseded_at IS NULL`
+        : sql`v.recorded_at <= ${as_of} AND (v.superseded_at IS NULL OR v.superseded_at > ${as_of})`;
+    return sql`SELECT v.memory_id AS id FROM memory_versions v
+      WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${ids}) AND v.kind = ${kind} AND ${held}
+        AND v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
+        AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
+  };
+
+/** The turns of a scope are in its box; other cards that it holds are of artifacts. */
+const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id
+  AND e.box_id = (SELECT s.box_id FROM scopes s WHERE s.tenant_id = c.tenant_id AND s.scope_id = SUBSTR(c.held_by, 7)))`;
+
+const knownBy: Readonly<Record<EntityType, Known>> = {
+  Trajectory: (tenant, ids) =>
+    sql`SELECT t.trajectory_id AS id FROM trajectories t
+        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${ids}) AND t.deleted_at IS NULL`,
+  Scope: (tenant, ids) =>
+    sql`SELECT s.scope_id AS id FROM scopes s
+        WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${ids}) AND s.deleted_at IS NULL`,
+  Turn: (tenant, ids, { now }) =>
+    sql`SELECT c.card_id AS id FROM cards c
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND SUBSTR(c.held_by, 1, 6) = 'scope:'
+          AND ${readableAt(now)} AND ${IS_TURN}`,
+  Artifact: versions('artifact'),
+  Note: versions('note'),
+  Card: (tenant, ids, { now, as_of }) =>
+    as_of === undefined
+      ? sql`SELECT c.card_id AS id FROM cards c
+            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND ${readableAt(now)}`
+      : sql`SELECT c.card_id AS id FROM cards c
+            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})
+              AND (${readableAt(now)} OR (c.erased_at IS NULL AND c.deleted_at > ${as_of}))`,
+  Packet: (tenant, ids, { now, agent }) =>
+    sql`SELECT p.packet_id AS id FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids}) AND p.erased_at IS NULL
+          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`}`,
+};
+
+/** The keys of those that can be read, in one statement a type. */
+export async function knownEntities(
+  query: Query,
+  tenant: string,
+  entities: Iterable<EntityRef>,
+  moment: Moment,
+): Promise<Set<string>> {
+  const wanted = new Map<EntityType, Set<string>>();
+  for (const { entity_type, entity_id } of entities) {
+    const ids = wanted.get(entity_type);
+    if (ids) ids.add(entity_id);
+    else wanted.set(entity_type, new Set([entity_id]));
+  }
+  const found = await Promise.all(
+    [...wanted].map(async ([entity_type, ids]) => {
+      const rows = await query.all<{ id: string }>(knownBy[entity_type](tenant, [...ids], moment));
+      return rows.map(({ id }) => nameOf({ entity_type, entity_id: id }));
+    }),
+  );
+  return new Set(found.flat());
+}
+
+/** By the type it was asked for: a card need not be a turn. */
+export const nameOf = ({ entity_type, entity_id }: EntityRef): string => `${entity_type} ${entity_id}`;
