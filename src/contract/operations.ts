@@ -1,7 +1,9 @@
 /** The table of all operations. Everything that reaches Cairn from outside is made from it. */
+import { artifacts } from './artifacts.js';
 import { boxes } from './boxes.js';
 import { cards } from './cards.js';
 import { edges } from './edges.js';
+import { notes } from './notes.js';
 import type { Operation } from './operation.js';
 import { packets } from './packets.js';
 import { scopes } from './scopes.js';
@@ -13,6 +15,8 @@ export const operations = {
   trajectories,
   scopes,
   turns,
+  artifacts,
+  notes,
   edges,
   cards,
   boxes,
@@ -33,6 +37,8 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   boxes: 'ordered sets of cards',
   packets: 'events with lineage',
   edges: 'typed links between entities',
+  artifacts: 'what came out of conversations',
+  notes: 'what was learned, across trajectories',
   events: 'what happens, live',
   lifetime: 'what expired, and erasing it',
   keys: 'who may come in',

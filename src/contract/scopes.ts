@@ -1,5 +1,6 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
+import { artifact } from '../model/artifact.js';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
@@ -131,6 +132,16 @@ export const scopes = {
     access: 'read',
     event: null,
     summary: 'Read the turns of an open scope, in order.',
+    example: { scope_id: A_SCOPE },
+  }),
+  artifacts: operation({
+    method: 'GET',
+    path: '/api/v1/scopes/{scope_id}/artifacts',
+    input: z.strictObject({ ...byId, ...pageInput }),
+    output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
+    access: 'read',
+    event: null,
+    summary: 'List the artifacts that came from a scope.',
     example: { scope_id: A_SCOPE },
   }),
 };

@@ -4,6 +4,7 @@ import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
+import { scope } from '../model/scope.js';
 import { outcomeInput, trajectory, trajectoryStatus } from '../model/trajectory.js';
 import { batchInput } from './memories.js';
 import { operation } from './operation.js';
@@ -72,6 +73,7 @@ export const trajectories = {
       status: trajectoryStatus.optional(),
       agent_id: agentFilter,
       parent_id: uuid.optional().describe('Only the children of this trajectory'),
+      top_level: z.boolean().optional().describe('Only those that are a part of none'),
       name: namePrefix,
       ...timeFilters,
       ...pageInput,
@@ -105,6 +107,16 @@ export const trajectories = {
     event: 'cairn.trajectory.deleted',
     status: 204,
     summary: 'Remove a trajectory with its scopes, turns, artifacts and children, for good. Notes stay.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  scopes: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}/scopes',
+    input: z.strictObject({ ...byId, ...pageInput }),
+    output: z.object({ scopes: z.array(scope), ...pageOutput }),
+    access: 'read',
+    event: null,
+    summary: 'List the scopes of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   children: operation({

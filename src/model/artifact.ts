@@ -63,7 +63,10 @@ export const artifactInput = z.strictObject({
 });
 export type ArtifactInput = z.output<typeof artifactInput>;
 
-export const artifactPatch = z.strictObject(changeable);
+export const artifactPatch = z.strictObject({
+  ...changeable,
+  version: z.int().min(1).optional().describe('Refused unless this is still the current version'),
+});
 export type ArtifactPatch = z.output<typeof artifactPatch>;
 
 /** What artifacts and notes show alike. */

@@ -27,14 +27,30 @@ export const extractionMethod = z.enum(['Explicit', 'Inferred', 'UserProvided'])
 
 export const confidence = z.number().min(0).max(1);
 
+/** A hundred years. */
+const MAX_DURATION_MS = 3_153_600_000_000;
+
 /** Every form that the lifetime of an artifact or note is given in. */
-export const ttl = z.union([
-  z.enum(['Persistent', 'Permanent', 'Session', 'Scope', 'Ephemeral', 'ShortTerm', 'MediumTerm', 'LongTerm']),
-  z
-    .string()
-    .regex(/^Duration\(\d{1,13}\)$/, 'must be a lifetime by name, "Duration(ms)" or {"Duration": ms}'),
-  z.strictObject({ Duration: z.int().min(1).max(3_153_600_000_000).describe('Milliseconds') }),
-]);
+export const ttl = z.union(
+  [
+    z.enum([
+      'Persistent',
+      'Permanent',
+      'Session',
+      'Scope',
+      'Ephemeral',
+      'ShortTerm',
+      'MediumTerm',
+      'LongTerm',
+    ]),
+    z
+      .string()
+      .regex(/^Duration\([1-9]\d{0,12}\)$/)
+      .refine((text) => Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS),
+    z.strictObject({ Duration: z.int().min(1).max(MAX_DURATION_MS).describe('Milliseconds') }),
+  ],
+  `must be a lifetime by name, "Duration(ms)" or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`,
+);
 export type Ttl = z.output<typeof ttl>;
 
 /** What a lifetime ends with: nothing, the trajectory, the scope, or a moment. */

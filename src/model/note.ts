@@ -44,7 +44,10 @@ export const noteInput = z.strictObject({
 });
 export type NoteInput = z.output<typeof noteInput>;
 
-export const notePatch = z.strictObject(changeable);
+export const notePatch = z.strictObject({
+  ...changeable,
+  version: z.int().min(1).optional().describe('Refused unless this is still the current version'),
+});
 export type NotePatch = z.output<typeof notePatch>;
 
 export const note = z

@@ -5,6 +5,7 @@ import type { Access, Operation } from '../contract/operation.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller, KeyRole } from '../model/key.js';
+import * as artifacts from './artifacts.js';
 import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
@@ -12,10 +13,12 @@ import * as cards from './cards.js';
 import * as edgeWalks from './edge-walks.js';
 import * as edges from './edges.js';
 import * as lifetime from './lifetime.js';
+import * as notes from './notes.js';
 import * as packets from './packets.js';
 import type { Call, Runtime } from './runtime.js';
 import * as scopeCheckpoints from './scope-checkpoints.js';
 import * as scopeClosing from './scope-closing.js';
+import { artifactsOf, scopesOf } from './scope-lists.js';
 import * as scopes from './scopes.js';
 import { auth, events, keys } from './system.js';
 import * as trajectories from './trajectories.js';
@@ -37,13 +40,21 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
-  scopes: { ...scopes, ...scopeCheckpoints, close: scopeClosing.close, turns: turns.turnsOf },
+  trajectories: { ...trajectories, delete: remove, tree, batch, scopes: scopesOf },
+  scopes: {
+    ...scopes,
+    ...scopeCheckpoints,
+    close: scopeClosing.close,
+    turns: turns.turnsOf,
+    artifacts: artifactsOf,
+  },
   turns,
-  trajectories: { ...trajectories, delete: remove, tree, batch },
+  artifacts,
+  notes,
+  edges: { ...edges, ...edgeWalks },
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,
-  edges: { ...edges, ...edgeWalks },
   events,
   lifetime,
   keys,

@@ -9,6 +9,7 @@ import type { Caller } from '../model/key.js';
 import { anyKey, findKeyByHash } from '../store/keys.js';
 import { packetJournal } from '../store/packets.js';
 import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch } from '../store/tenants.js';
+import { AccessCounts } from './access-counts.js';
 import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
 import { eraseAll } from './erasure.js';
@@ -23,6 +24,8 @@ export interface StoreOptions {
   readonly limits?: Partial<Limits>;
   /** How often expired content is swept; 0 for never. 60,000 unless given. */
   readonly sweep_every_ms?: number;
+  /** How often the counters of what was read are written; 0 for at the end. 5,000 unless given. */
+  readonly count_every_ms?: number;
   /** Milliseconds to add to the database's clock; for tests of expiry. */
   readonly clock_offset_ms?: () => number;
   /** Connections to PostgreSQL at most; 10 unless given. */
@@ -31,6 +34,7 @@ export interface StoreOptions {
 
 export const DEFAULT_TENANT = 'default';
 const SWEEP_EVERY_MS = 60_000;
+const COUNT_EVERY_MS = 5000;
 /** Apis that are kept made, one per caller. */
 const API_LIMIT = 1000;
 
@@ -84,6 +88,7 @@ export class Store implements Host {
         hub: new StreamHub(driver),
         calls: new CallsUnderWay(),
         erasures: new Erasures(),
+        access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
@@ -194,6 +199,7 @@ export class Store implements Host {
     await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#runtime.calls.drain();
+    await this.#runtime.access.close();
     await this.#runtime.driver.close();
   }
 }

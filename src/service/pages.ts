@@ -1,8 +1,10 @@
 /** Lists: cursor or offset in, a page with cursor and total out. */
 import { type CursorKey, decodeCursor, encodeCursor } from '../domain/cursor.js';
 import type { Sql } from '../driver/sql.js';
+import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
+import type { Times } from '../store/filters.js';
 import { CHUNK, nextLimit } from './chunks.js';
 import type { Call } from './runtime.js';
 
@@ -90,3 +92,15 @@ async function countAll(call: Call, count: Sql | (() => Promise<number>)): Promi
   const [row] = await call.driver.long<{ total: number }>(call.tenant, count);
   return row!.total;
 }
+
+/** The filters by time of a list. */
+export const timesOf = (
+  input: {
+    [K in keyof Times]?: string | undefined;
+  },
+): Times => ({
+  created_after: input.created_after === undefined ? undefined : toMs(input.created_after),
+  created_before: input.created_before === undefined ? undefined : toMs(input.created_before),
+  updated_after: input.updated_after === undefined ? undefined : toMs(input.updated_after),
+  updated_before: input.updated_before === undefined ? undefined : toMs(input.updated_before),
+});

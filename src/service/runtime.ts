@@ -4,6 +4,7 @@ import type { Driver } from '../driver/driver.js';
 import { QUEUE_BYTES } from '../driver/waiting.js';
 import type { Caller } from '../model/key.js';
 import type { StoreMeta } from '../store/tenants.js';
+import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
 import type { Erasures } from './erasures.js';
 import type { StreamHub } from './stream-hub.js';
@@ -30,6 +31,7 @@ export interface Runtime {
   readonly hub: StreamHub;
   readonly calls: CallsUnderWay;
   readonly erasures: Erasures;
+  readonly access: AccessCounts;
 }
 
 /** One call of one operation. */

@@ -4,13 +4,12 @@ import type { scopes as operations } from '../contract/scopes.js';
 import { reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
-import { toIso, toMs } from '../model/common.js';
+import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET, type Scope } from '../model/scope.js';
 import { scopeHolder } from '../store/endings.js';
-import type { Times } from '../store/filters.js';
 import {
   countScopes,
   findScope,
@@ -26,7 +25,7 @@ import {
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { makeBox } from './box-making.js';
-import { listPage, type PageInput } from './pages.js';
+import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -243,17 +242,6 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
 
 export const get = (call: Call, input: In<'get'>): Promise<Scope> =>
   readScope(call, call.driver.at(call.tenant), input.scope_id);
-
-export const timesOf = (
-  input: {
-    [K in keyof Times]?: string | undefined;
-  },
-): Times => ({
-  created_after: input.created_after === undefined ? undefined : toMs(input.created_after),
-  created_before: input.created_before === undefined ? undefined : toMs(input.created_before),
-  updated_after: input.updated_after === undefined ? undefined : toMs(input.updated_after),
-  updated_before: input.updated_before === undefined ? undefined : toMs(input.updated_before),
-});
 
 export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => {
   const { limit, cursor, offset, ...filters } = input;

@@ -8,7 +8,6 @@ import type {
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkMove, isFinal } from '../domain/trajectory-states.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
-import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -27,7 +26,7 @@ import {
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { startErasure } from './erasure.js';
-import { listPage } from './pages.js';
+import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { finish } from './trajectory-end.js';
 import { change, event } from './write.js';
@@ -173,8 +172,6 @@ export async function read(call: Call, query: Query, trajectory_id: string): Pro
 export const get = (call: Call, input: In<'get'>): Promise<Trajectory> =>
   read(call, call.driver.at(call.tenant), input.trajectory_id);
 
-const moment = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
-
 const bytesOf = ({ name, description, metadata, outcome }: TrajectoryRow): number =>
   Buffer.byteLength(`${name}${description ?? ''}${metadata ?? ''}${outcome ?? ''}`);
 
@@ -184,18 +181,13 @@ async function page(
   filter: TrajectoryFilter,
 ): Promise<Out<'list'>> {
   const { driver, tenant } = call;
-  // What no index finds is looked for among all, which may take a while.
-  const { name, created_after, created_before, updated_after, updated_before } = filter;
-  const scans = [name, created_after, created_before, updated_after, updated_before].some(
-    (one) => one !== undefined,
-  );
   const { rows, ...rest } = await listPage<TrajectoryRow, string>(call, {
     input,
-    filters: { ...filter } as JsonObject,
+    filters: filter as Json,
     key: 'string',
     keyOf: (row) => row.trajectory_id,
-    read: (request) =>
-      listTrajectories(scans ? atLength(driver, tenant) : driver.at(tenant), tenant, filter, request),
+    // What no index finds is looked for among all, which may take a while.
+    read: (request) => listTrajectories(atLength(driver, tenant), tenant, filter, request),
     bytesOf,
     count: countTrajectories(tenant, filter),
   });
@@ -203,18 +195,9 @@ async function page(
 }
 
 export function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
-  const { limit, cursor, offset, ...asked } = input;
-  return page(
-    call,
-    { limit, cursor, offset },
-    {
-      ...asked,
-      created_after: moment(input.created_after),
-      created_before: moment(input.created_before),
-      updated_after: moment(input.updated_after),
-      updated_before: moment(input.updated_before),
-    },
-  );
+  const { limit, cursor, offset, status, agent_id, parent_id, top_level, name, ...times } = input;
+  const filter = { status, agent_id, parent_id, top_level, name, times: timesOf(times) };
+  return page(call, { limit, cursor, offset }, filter);
 }
 
 export async function children(call: Call, input: In<'children'>): Promise<Out<'children'>> {

@@ -1,6 +1,6 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
 import { canonical, sha256 } from '../domain/canonical.js';
-import type { Query, Tx } from '../driver/driver.js';
+import type { Tx } from '../driver/driver.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
@@ -22,7 +22,7 @@ export interface Change<O> {
   /** From the answer, what is kept to give it again: ids and numbers, never content. */
   readonly remember: (answer: O) => Json;
   /** Gives the answer again from what was kept. */
-  readonly again: (query: Query, kept: Json) => Promise<O>;
+  readonly again: (tx: Tx, kept: Json) => Promise<O>;
 }
 
 export function change<O>(call: Call, what: Change<O>): Promise<O> {

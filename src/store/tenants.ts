@@ -20,6 +20,21 @@ export async function headOf(query: Query, tenant: string): Promise<number> {
   return row?.seq ?? 0;
 }
 
+/** The recorded time of the newest commit, or of the newest moment that was read as of. */
+export async function recordedAt(query: Query, tenant: string): Promise<number> {
+  const row = await query.get<{ recorded_at: number }>(
+    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${tenant}`,
+  );
+  return row?.recorded_at ?? 0;
+}
+
+/** Commits from now on are recorded behind this moment. */
+export async function passMoment(tx: Tx, tenant: string, moment: number): Promise<void> {
+  await tx.run(
+    sql`UPDATE tenants SET recorded_at = ${moment + 1} WHERE tenant_id = ${tenant} AND recorded_at <= ${moment}`,
+  );
+}
+
 export async function listTenants(query: Query): Promise<{ tenant_id: string; seq: number }[]> {
   return query.all(acrossTenants`SELECT tenant_id, seq FROM tenants ORDER BY tenant_id`);
 }

@@ -5,6 +5,7 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { JsonObject } from '../model/json.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from '../model/trajectory.js';
+import { startsWith, type Times, within } from './filters.js';
 
 export interface TrajectoryRow {
   readonly trajectory_id: string;
@@ -142,25 +143,22 @@ export interface TrajectoryFilter {
   readonly status?: TrajectoryStatus | undefined;
   readonly agent_id?: string | undefined;
   readonly parent_id?: string | undefined;
+  /** Only those that are a part of none. */
+  readonly top_level?: boolean | undefined;
   /** How the name starts. */
   readonly name?: string | undefined;
-  readonly created_after?: number | undefined;
-  readonly created_before?: number | undefined;
-  readonly updated_after?: number | undefined;
-  readonly updated_before?: number | undefined;
+  readonly times?: Times;
 }
 
 function where(tenant: string, filter: TrajectoryFilter): Sql {
-  const { status, agent_id, parent_id, name } = filter;
+  const { status, agent_id, parent_id, top_level, name } = filter;
   const conditions: Sql[] = [sql`t.tenant_id = ${tenant}`, sql`t.deleted_at IS NULL`];
   if (status !== undefined) conditions.push(sql`t.status = ${status}`);
   if (agent_id !== undefined) conditions.push(sql`t.agent_id = ${agent_id}`);
   if (parent_id !== undefined) conditions.push(sql`t.parent_trajectory_id = ${parent_id}`);
-  if (name !== undefined) conditions.push(sql`t.name >= ${name} AND t.name < ${`${name}\u{10ffff}`}`);
-  if (filter.created_after !== undefined) conditions.push(sql`t.created_at >= ${filter.created_after}`);
-  if (filter.created_before !== undefined) conditions.push(sql`t.created_at < ${filter.created_before}`);
-  if (filter.updated_after !== undefined) conditions.push(sql`t.updated_at >= ${filter.updated_after}`);
-  if (filter.updated_before !== undefined) conditions.push(sql`t.updated_at < ${filter.updated_before}`);
+  if (top_level) conditions.push(sql`t.parent_trajectory_id IS NULL`);
+  if (name !== undefined) conditions.push(startsWith(sql`t.name`, name));
+  conditions.push(...within(sql`t.created_at`, sql`t.updated_at`, filter.times ?? {}));
   return join(conditions, ' AND ');
 }
 

@@ -58,6 +58,19 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     participants,
     metadata: { why: SECRET },
   });
+  const { artifact_id } = await cairn.artifacts.create({
+    trajectory_id,
+    artifact_type: 'Fact',
+    name: SECRET,
+    content,
+  });
+  const { note_id } = await cairn.notes.create({
+    note_type: 'Fact',
+    title: SECRET,
+    content,
+    source_trajectory_ids: [trajectory_id],
+    source_artifact_ids: [artifact_id],
+  });
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
     card_id: spare.card_id,
@@ -71,6 +84,8 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     edge_id,
     participants,
     ...participants[0],
+    artifact_id,
+    note_id,
     key_id,
     subject_id,
     tag,

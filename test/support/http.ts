@@ -127,7 +127,7 @@ export interface HttpTest {
 
 export async function startHttp(kind: Database): Promise<HttpTest> {
   const { database, drop } = await freshDatabase(kind);
-  const store = await Store.open({ database, sweep_every_ms: 0 });
+  const store = await Store.open({ database, sweep_every_ms: 0, count_every_ms: 0 });
   const log: string[] = [];
   const server = createServer(store, { version: 'test', log: (line) => log.push(line) });
   const port = await server.listen({ host: '127.0.0.1', port: 0 });

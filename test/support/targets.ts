@@ -74,7 +74,13 @@ export async function openTarget(
 ): Promise<TestStore> {
   const { database, drop } = await freshDatabase(target === 'postgres' ? 'postgres' : 'sqlite');
   let offset = 0;
-  const store = await Store.open({ database, sweep_every_ms: 0, clock_offset_ms: () => offset, ...options });
+  const store = await Store.open({
+    database,
+    sweep_every_ms: 0,
+    count_every_ms: 0,
+    clock_offset_ms: () => offset,
+    ...options,
+  });
   const server =
     target === 'http' ? createServer(store, { version: 'test', log: () => undefined }) : undefined;
   const url = server && `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;

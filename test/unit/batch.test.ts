@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Driver } from '#cairn/driver/driver.js';
 import { CairnError } from '#cairn/model/errors.js';
+import { AccessCounts } from '#cairn/service/access-counts.js';
 import { runEach } from '#cairn/service/batch.js';
 import { CallsUnderWay } from '#cairn/service/calls.js';
 import { add } from '#cairn/service/cards.js';
@@ -29,6 +30,7 @@ beforeAll(async () => {
     hub: new StreamHub(driver),
     calls: new CallsUnderWay(),
     erasures: new Erasures(),
+    access: new AccessCounts(driver, 0),
     operation: 'cards.add_batch',
     caller: { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null },
     tenant: 'default',

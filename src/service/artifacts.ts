@@ -1,0 +1,234 @@
+/** Use cases of artifacts. */
+import type { z } from 'zod';
+import type { artifacts as operations } from '../contract/artifacts.js';
+import { canonical, sha256 } from '../domain/canonical.js';
+import { lifetimeClassOf } from '../domain/ttl.js';
+import type { Tx } from '../driver/driver.js';
+import type { Artifact, ArtifactInput, ArtifactPatch } from '../model/artifact.js';
+import { CairnError } from '../model/errors.js';
+import type { Json } from '../model/json.js';
+import type { LifetimeClass, Ttl } from '../model/memory.js';
+import { scopeHolder, sessionHolder, trajectoryHolder } from '../store/endings.js';
+import { knownMemories, type Origin, type VersionRow } from '../store/memories.js';
+import type { End, Links } from '../store/memory-links.js';
+import { turnAt } from '../store/memory-sources.js';
+import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
+import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
+import { actsAs } from './actor.js';
+import {
+  createMemory,
+  deleteMemory,
+  type Place,
+  prepareContent,
+  preparePatch,
+  updateMemory,
+} from './memories.js';
+import { type Action, perform, performBatch, refuseEmpty } from './memory-changes.js';
+import {
+  type Entered,
+  historyOf,
+  listOf,
+  type Noun,
+  readMemory,
+  sharedFields,
+  unknownEntity,
+} from './memory-views.js';
+import type { Call } from './runtime.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+function render(call: Call, row: VersionRow, links: Links): Artifact {
+  return {
+    artifact_id: row.memory_id,
+    trajectory_id: row.trajectory_id!,
+    scope_id: row.scope_id,
+    artifact_type: row.type,
+    name: row.name!,
+    provenance: JSON.parse(row.provenance!) as Artifact['provenance'],
+    ...sharedFields(call, row, links),
+  };
+}
+
+/** What an artifact with this lifetime ends with. */
+function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: LifetimeClass): string {
+  if (lifetime === 'Session') return sessionHolder(trajectory_id);
+  if (lifetime !== 'Scope') return trajectoryHolder(trajectory_id);
+  if (!scope) throw new CairnError('INVALID_INPUT', 'a lifetime that ends with the scope needs a scope_id');
+  refuseClosed(scope);
+  return scopeHolder(scope.scope_id);
+}
+
+function refuseClosed({ scope_id, closed_at }: ScopeRow): void {
+  if (closed_at === null) return;
+  throw new CairnError('SCOPE_CLOSED', `scope ${scope_id} is closed: keep the artifact in an open one`, {
+    scope_id,
+  });
+}
+
+function refuseFinished(trajectory: TrajectoryRow): void {
+  if (!isFinished(trajectory)) return;
+  const { trajectory_id, status } = trajectory;
+  throw new CairnError('STATE_CONFLICT', `trajectory ${trajectory_id} is ${status}, so it is read only`, {
+    trajectory_id,
+    status,
+  });
+}
+
+async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
+  const { trajectory_id, scope_id } = origin;
+  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id!);
+  const needsScope = scope_id !== null && ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
+  const scope = needsScope ? await lockScope(tx, call.tenant, scope_id) : undefined;
+  return {
+    check: () => refuseFinished(trajectory!),
+    holder: (lifetime) => holderOf(trajectory_id!, scope, lifetime),
+  };
+}
+
+const noun: Noun<Artifact> = {
+  kind: 'artifact',
+  entity_type: 'Artifact',
+  not_found: 'ARTIFACT_NOT_FOUND',
+  render,
+  enter,
+};
+
+/** Locks the trajectory and the scope that an artifact names, in that order, and sees that it may belong to them. */
+async function belongTo(
+  call: Call,
+  tx: Tx,
+  input: ArtifactInput,
+): Promise<{ trajectory_id: string; scope: ScopeRow | undefined }> {
+  const { tenant } = call;
+  const { scope_id } = input;
+  const named = scope_id == null ? undefined : await findScope(tx, tenant, scope_id);
+  if (scope_id != null && (!named || named.deleted_at !== null))
+    throw unknownEntity('scope_id', 'scope', [scope_id]);
+  const trajectory_id = input.trajectory_id ?? named?.trajectory_id;
+  if (trajectory_id === undefined) {
+    throw new CairnError('INVALID_INPUT', 'an artifact needs a trajectory_id, or the scope_id of one');
+  }
+  const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
+  if (!trajectory || trajectory.deleted_at !== null)
+    throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
+  if (named && named.trajectory_id !== trajectory_id) {
+    throw new CairnError(
+      'UNKNOWN_ENTITY',
+      `scope ${named.scope_id} is not in trajectory ${trajectory_id}, but in ${named.trajectory_id}`,
+    );
+  }
+  refuseFinished(trajectory);
+  return { trajectory_id, scope: named && (await lockScope(tx, tenant, named.scope_id)) };
+}
+
+async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: number): Promise<Place> {
+  const { tenant } = call;
+  const { trajectory_id, scope } = await belongTo(call, tx, input);
+  const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
+  const sources: End[] = [];
+  if (input.source_turn != null) {
+    if (!scope) throw new CairnError('INVALID_INPUT', 'source_turn needs the scope_id that the turn is in');
+    refuseClosed(scope);
+    const turn_id = await turnAt(tx, tenant, scope.box_id, input.source_turn);
+    if (turn_id === undefined)
+      throw unknownEntity(`source_turn of scope ${scope.scope_id}`, 'turn', [String(input.source_turn)]);
+    sources.push({ entity_type: 'Turn', entity_id: turn_id });
+  }
+  const derived = [...new Set(input.derived_from)];
+  const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
+  const missing = derived.filter((id) => !known.has(id));
+  if (missing.length > 0) throw unknownEntity('derived_from', 'artifact', missing);
+  sources.push(...derived.map((entity_id): End => ({ entity_type: 'Artifact', entity_id })));
+  return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, held_by, sources };
+}
+
+async function prepareCreate(call: Call, input: ArtifactInput): Promise<Action<Artifact>> {
+  const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
+  const { bytes, ...prepared } = await prepareContent(call, input.content, input.metadata);
+  const { artifact_id, ttl = 'Persistent' } = input;
+  const sent = { ...input, artifact_id: null } as unknown as Json;
+  const memory = {
+    memory_id: artifact_id,
+    sent_hash: artifact_id === undefined ? null : sha256(canonical(sent)),
+    agent_id,
+    fields: {
+      type: input.artifact_type,
+      name: input.name,
+      abstraction_level: input.abstraction_level ?? 'L0',
+      provenance: {
+        source_turn: input.source_turn ?? null,
+        extraction_method: input.extraction_method ?? 'Explicit',
+        confidence: input.confidence ?? null,
+      },
+      metadata: input.metadata ?? {},
+      ttl,
+    },
+    prepared,
+    place: (tx: Tx, now: number) => placeOf(call, tx, input, ttl, now),
+  };
+  return { bytes, work: (tx, now) => createMemory(call, tx, noun, memory, now) };
+}
+
+const CHANGEABLE = [
+  'artifact_type',
+  'name',
+  'content',
+  'abstraction_level',
+  'confidence',
+  'ttl',
+  'metadata',
+] as const;
+
+async function prepareUpdate(
+  call: Call,
+  artifact_id: string,
+  patch: ArtifactPatch,
+): Promise<Action<Artifact>> {
+  refuseEmpty(patch, CHANGEABLE);
+  const { artifact_type, ...shared } = patch;
+  const { bytes, ...change } = await preparePatch(call, artifact_id, { type: artifact_type, ...shared });
+  return { bytes, work: (tx, now) => updateMemory(call, tx, noun, change, now) };
+}
+
+const prepareDelete = (call: Call, artifact_id: string): Action<null> => ({
+  bytes: 0,
+  work: (tx, now) => deleteMemory(call, tx, noun, artifact_id, now),
+});
+
+export const create = async (call: Call, input: In<'create'>): Promise<Artifact> =>
+  perform(call, noun, input, await prepareCreate(call, input));
+
+export const get = (call: Call, input: In<'get'>): Promise<Artifact> =>
+  readMemory(call, noun, input.artifact_id, input.as_of);
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { memories, ...page } = await listOf(call, noun, input, {
+    type: input.artifact_type,
+    name_prefix: input.name,
+    trajectory_id: input.trajectory_id,
+    scope_id: input.scope_id,
+  });
+  return { artifacts: memories, ...page };
+}
+
+export async function update(call: Call, input: In<'update'>): Promise<Artifact> {
+  const { artifact_id, ...patch } = input;
+  return perform(call, noun, input, await prepareUpdate(call, artifact_id, patch));
+}
+
+async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  await perform(call, noun, input, prepareDelete(call, input.artifact_id));
+}
+
+export { remove as delete };
+
+export const history = (call: Call, input: In<'history'>): Promise<Out<'history'>> =>
+  historyOf(call, noun, input.artifact_id, input);
+
+export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
+  performBatch(call, noun, input, async (own, item): Promise<Action<Artifact | null>> => {
+    if (item.operation === 'create') return prepareCreate(own, item.create);
+    if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
+    return prepareDelete(own, item.artifact_id);
+  });

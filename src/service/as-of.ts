@@ -1,0 +1,20 @@
+/** Reads as of a moment that has passed: the same answer every time, whatever is written after the first. */
+import { toMs } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import { passMoment, recordedAt } from '../store/tenants.js';
+import type { Call } from './runtime.js';
+
+/** The moment in milliseconds; from now on no commit is recorded at it or before. */
+export async function settledMoment(call: Call, as_of: string | undefined): Promise<number | undefined> {
+  if (as_of === undefined) return undefined;
+  const { driver, tenant } = call;
+  const moment = toMs(as_of);
+  if (moment > driver.now()) {
+    throw new CairnError('INVALID_INPUT', `as_of ${as_of} is in the future: give a moment that has passed`);
+  }
+  // A commit of the same millisecond may still come, and would be seen by the next read only: so time goes on first.
+  if ((await recordedAt(driver.at(tenant), tenant)) <= moment) {
+    await driver.write(tenant, (tx) => passMoment(tx, tenant, moment));
+  }
+  return moment;
+}

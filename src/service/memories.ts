@@ -1,0 +1,380 @@
+/** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
+import { canonical, sha256 } from '../domain/canonical.js';
+import { lifetimeOf } from '../domain/ttl.js';
+import type { Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Json, JsonObject } from '../model/json.js';
+import type { Ttl } from '../model/memory.js';
+import { countTokens } from '../provider/tokenizer.js';
+import { insertCards } from '../store/cards.js';
+import { type NewEdge, removeEdgesOf } from '../store/edges.js';
+import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
+import {
+  changeLifetime,
+  deleteCardsOf,
+  endVersion,
+  findMemory,
+  findOrigin,
+  insertVersion,
+  lives,
+  lockMemory,
+  type Origin,
+  PENDING,
+  settleVersions,
+  type VersionRow,
+} from '../store/memories.js';
+import {
+  derivedEdges,
+  type End,
+  insertPendingEdges,
+  type Links,
+  memoryLinks,
+  settleEdges,
+  supersedingEdge,
+} from '../store/memory-links.js';
+import type { NewPacket } from '../store/packets.js';
+import {
+  type Entered,
+  erased,
+  type Fields,
+  giveTimes,
+  type Memory,
+  type Noun,
+  notFound,
+  type Settling,
+  showMemory,
+} from './memory-views.js';
+import type { Call } from './runtime.js';
+import { event } from './write.js';
+
+/** Content checked, hashed and counted, before any transaction. */
+export interface PreparedContent {
+  readonly content: string;
+  readonly content_hash: string;
+  readonly token_count: number;
+}
+
+/** Where a new entity belongs, once that was seen to be there. */
+export interface Place {
+  readonly trajectory_id: string | null;
+  readonly scope_id: string | null;
+  /** The trajectory that the event is told in. */
+  readonly thread_id: string | null;
+  readonly held_by: string;
+  readonly sources: readonly End[];
+}
+
+export async function prepareContent(
+  call: Call,
+  value: Json,
+  metadata: JsonObject | undefined,
+): Promise<PreparedContent & { bytes: number }> {
+  const content = canonical(value);
+  const bytes = Buffer.byteLength(content) + Buffer.byteLength(canonical(metadata ?? {}));
+  const limit = call.limits.max_card_bytes;
+  if (bytes > limit) {
+    throw new CairnError('TOO_LARGE', `content and metadata are ${bytes} bytes, the limit is ${limit}`, {
+      bytes,
+      limit,
+    });
+  }
+  const token_count = await countTokens(typeof value === 'string' ? value : content);
+  return { content, content_hash: sha256(content), token_count, bytes };
+}
+
+interface Written {
+  readonly row: VersionRow;
+  readonly edges: readonly NewEdge[];
+  readonly thread_id: string | null;
+}
+
+/** Writes a version and its card, and tells of it; the answer gets its times by the commit. */
+async function writeVersion<M extends Memory>(
+  call: Call,
+  tx: Tx,
+  noun: Noun<M>,
+  { row, edges, thread_id }: Written,
+  answer: M,
+  now: number,
+): Promise<void> {
+  const { tenant } = call;
+  await insertCards(tx, tenant, [
+    {
+      card_id: row.card_id,
+      content: row.content!,
+      tool_calls: null,
+      tool_call_id: null,
+      metadata: '{}',
+      author_id: row.agent_id,
+      subject_ids: [],
+      derived_from: [],
+      content_hash: row.content_hash,
+      sent_hash: null,
+      ttl_seconds: null,
+      expires_at: row.expires_at,
+      created_at: now,
+      held_by: row.held_by,
+    },
+  ]);
+  await insertVersion(tx, tenant, row);
+  await insertPendingEdges(tx, tenant, edges);
+  const facts = {
+    version: row.version,
+    card_id: row.card_id,
+    content_hash: keyedHash(call.meta.erasure_key, row.content_hash),
+  };
+  const type = `cairn.${noun.kind}.${row.version === 1 ? 'created' : 'updated'}`;
+  const packet = event(call, now, type, noun.kind, row.memory_id, facts, thread_id);
+  const when_settled = [(recorded_at: number) => giveTimes(answer, row, recorded_at)];
+  const settling: Settling = {
+    ...packet,
+    when_settled,
+    settle: async (settled, recorded_at) => {
+      await settleVersions(settled, tenant, row.memory_id, Math.max(1, row.version - 1), recorded_at);
+      const edge_ids = edges.map(({ edge_id }) => edge_id);
+      await settleEdges(settled, tenant, edge_ids, recorded_at);
+      for (const tell of when_settled) tell(recorded_at);
+    },
+  };
+  tx.journal(settling);
+}
+
+export interface NewMemory {
+  /** Given by the client, or made. */
+  readonly memory_id: string | undefined;
+  readonly sent_hash: string | null;
+  readonly agent_id: string | null;
+  readonly fields: Fields;
+  readonly prepared: PreparedContent;
+  /** Sees that all it refers to is there, and locks it. */
+  readonly place: (tx: Tx, now: number, memory_id: string) => Promise<Place>;
+}
+
+export async function createMemory<M extends Memory>(
+  call: Call,
+  tx: Tx,
+  noun: Noun<M>,
+  memory: NewMemory,
+  now: number,
+): Promise<M> {
+  if (memory.memory_id !== undefined) {
+    const existing = await findOrigin(tx, call.tenant, memory.memory_id);
+    if (existing) return sameMemory(call, tx, noun, existing, memory.sent_hash, now);
+  }
+  const memory_id = memory.memory_id ?? newId();
+  const { fields, prepared, agent_id } = memory;
+  const place = await memory.place(tx, now, memory_id);
+  const row: VersionRow = {
+    memory_id,
+    version: 1,
+    kind: noun.kind,
+    card_id: newId(),
+    agent_id,
+    trajectory_id: place.trajectory_id,
+    scope_id: place.scope_id,
+    ...columnsOf(fields),
+    ...prepared,
+    ...lifetimeOf(fields.ttl, now),
+    held_by: place.held_by,
+    sent_hash: memory.sent_hash,
+    ...NEW,
+    created_at: PENDING,
+  };
+  const edges = derivedEdges(
+    { entity_type: noun.entity_type, entity_id: memory_id },
+    place.sources,
+    agent_id,
+  );
+  const answer = noun.render(call, row, linksTo(place.sources));
+  await writeVersion(call, tx, noun, { row, edges, thread_id: place.thread_id }, answer, now);
+  return answer;
+}
+
+/** What a version has before its commit. */
+const NEW = {
+  recorded_at: PENDING,
+  superseded_at: null,
+  erased_at: null,
+  ended_at: null,
+  access_count: 0,
+  accessed_at: null,
+};
+
+const columnsOf = (fields: Fields) => ({
+  type: fields.type,
+  name: fields.name,
+  abstraction_level: fields.abstraction_level,
+  provenance: canonical(fields.provenance),
+  metadata: canonical(fields.metadata),
+  ttl: canonical(fields.ttl),
+});
+
+const linksTo = (sources: readonly End[]): Links => ({
+  superseded_by: [],
+  contradicted_by: [],
+  source_trajectory_ids: idsOf(sources, 'Trajectory'),
+  source_artifact_ids: idsOf(sources, 'Artifact'),
+});
+
+const idsOf = (ends: readonly End[], type: End['entity_type']): string[] =>
+  ends.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id);
+
+/** The entity that has this id already, if it was made by the same request; refuses if the id is taken or was used. */
+async function sameMemory<M extends Memory>(
+  call: Call,
+  tx: Tx,
+  noun: Noun<M>,
+  origin: Origin,
+  sent_hash: string | null,
+  now: number,
+): Promise<M> {
+  const current = await findMemory(tx, call.tenant, origin.memory_id);
+  const what = `${origin.kind} ${origin.memory_id}`;
+  if (!current || !lives(current, now)) {
+    throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
+  }
+  if (origin.kind !== noun.kind || origin.sent_hash !== sent_hash) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `${what} exists and was made otherwise: use a new id, or PATCH`,
+    );
+  }
+  return showMemory(call, tx, noun, current);
+}
+
+/** The entity as a change finds it: locked, and readable. Deleted ones are undefined. */
+async function enterMemory<M extends Memory>(
+  call: Call,
+  tx: Tx,
+  noun: Noun<M>,
+  memory_id: string,
+  ttl: Ttl | undefined,
+  now: number,
+): Promise<{ current: VersionRow | undefined; entered: Entered }> {
+  const origin = await findOrigin(tx, call.tenant, memory_id);
+  if (!origin || origin.kind !== noun.kind) throw notFound(call, noun, memory_id);
+  const entered = await noun.enter(call, tx, origin, ttl);
+  await lockMemory(tx, call.tenant, memory_id);
+  const current = await findMemory(tx, call.tenant, memory_id);
+  if (current && !lives(current, now)) throw erased(noun.kind, memory_id);
+  return { current, entered };
+}
+
+export interface Patch {
+  readonly memory_id: string;
+  /** The version that the change is meant for. */
+  readonly version: number | undefined;
+  /** The new state, from the one that there is. */
+  readonly next: (current: Fields) => Fields;
+  readonly ttl: Ttl | undefined;
+  readonly prepared: PreparedContent | undefined;
+}
+
+/** What a PATCH gives, in the words of the table. */
+interface PatchInput extends Partial<Omit<Undefined<Fields>, 'provenance'>> {
+  readonly content?: Json | undefined;
+  readonly confidence?: number | null | undefined;
+  readonly version?: number | undefined;
+}
+type Undefined<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+export async function preparePatch(
+  call: Call,
+  memory_id: string,
+  patch: PatchInput,
+): Promise<Patch & { bytes: number }> {
+  const { content, confidence, version, ttl } = patch;
+  const prepared = content === undefined ? undefined : await prepareContent(call, content, patch.metadata);
+  const next = (current: Fields): Fields => ({
+    type: patch.type ?? current.type,
+    name: patch.name ?? current.name,
+    abstraction_level: patch.abstraction_level ?? current.abstraction_level,
+    provenance: confidence === undefined ? current.provenance : { ...current.provenance, confidence },
+    metadata: patch.metadata ?? current.metadata,
+    ttl: ttl ?? current.ttl,
+  });
+  return { memory_id, version, next, ttl, prepared, bytes: prepared?.bytes ?? 0 };
+}
+
+const fieldsOf = (row: VersionRow): Fields => ({
+  type: row.type,
+  name: row.name!,
+  abstraction_level: row.abstraction_level,
+  provenance: JSON.parse(row.provenance!) as JsonObject,
+  metadata: JSON.parse(row.metadata!) as JsonObject,
+  ttl: JSON.parse(row.ttl) as Ttl,
+});
+
+export async function updateMemory<M extends Memory>(
+  call: Call,
+  tx: Tx,
+  noun: Noun<M>,
+  patch: Patch,
+  now: number,
+): Promise<M> {
+  const { memory_id } = patch;
+  const { current, entered } = await enterMemory(call, tx, noun, memory_id, patch.ttl, now);
+  if (!current) throw notFound(call, noun, memory_id);
+  if (patch.version !== undefined && patch.version !== current.version) {
+    throw new CairnError(
+      'CONCURRENT_MODIFICATION',
+      `${noun.kind} ${memory_id} is at version ${current.version}, not ${patch.version}: read it again`,
+      { version: current.version },
+    );
+  }
+  const next = patch.next(fieldsOf(current));
+  entered.check(next);
+  const columns = columnsOf(next);
+  const { content, content_hash, token_count } = patch.prepared ?? current;
+  const prepared = { content, content_hash, token_count };
+  const same =
+    prepared.content_hash === current.content_hash &&
+    Object.entries(columns).every(([name, value]) => current[name as keyof typeof columns] === value);
+  if (same) return showMemory(call, tx, noun, current);
+  const renewed = columns.ttl === current.ttl ? undefined : lifetimeOf(next.ttl, now);
+  const lifetime = renewed && { ...renewed, held_by: entered.holder(renewed.lifetime) };
+  const row: VersionRow = {
+    ...current,
+    version: current.version + 1,
+    card_id: newId(),
+    ...columns,
+    ...prepared,
+    ...lifetime,
+    sent_hash: null,
+    recorded_at: PENDING,
+  };
+  const links = await memoryLinks(tx, call.tenant, [memory_id], now);
+  const answer = noun.render(call, row, links(memory_id));
+  await endVersion(tx, call.tenant, memory_id);
+  if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
+  const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
+  await writeVersion(call, tx, noun, { row, edges, thread_id: row.trajectory_id }, answer, now);
+  return answer;
+}
+
+export async function deleteMemory<M extends Memory>(
+  call: Call,
+  tx: Tx,
+  noun: Noun<M>,
+  memory_id: string,
+  now: number,
+): Promise<null> {
+  const { tenant } = call;
+  const { current, entered } = await enterMemory(call, tx, noun, memory_id, undefined, now);
+  if (!current) return null;
+  entered.check();
+  const moment = await takeDeleteTime(tx, tenant, now);
+  await deleteCardsOf(tx, tenant, memory_id, moment);
+  await endVersion(tx, tenant, memory_id);
+  const facts = { version: current.version };
+  tx.journal({
+    ...event(call, now, `cairn.${noun.kind}.deleted`, noun.kind, memory_id, facts, current.trajectory_id),
+    settle: async (settled: Tx, recorded_at: number) => {
+      await settleVersions(settled, tenant, memory_id, current.version, recorded_at);
+      // What supersedes no longer does once it is gone; an earlier as_of still sees the edges.
+      await removeEdgesOf(settled, tenant, [memory_id], recorded_at);
+    },
+  } as NewPacket);
+  return null;
+}

@@ -1,0 +1,90 @@
+/** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
+import type { Query } from '../driver/driver.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
+
+export interface MemoryFilter {
+  readonly kind: MemoryKind;
+  readonly type?: string | undefined;
+  readonly name_prefix?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly trajectory_id?: string | undefined;
+  readonly scope_id?: string | undefined;
+  /** Those that came from one of each of these, by their edges. */
+  readonly source_ids?: readonly string[];
+  readonly abstraction_level?: string | undefined;
+  readonly lifetime?: string | undefined;
+  readonly created_after?: number | undefined;
+  readonly created_before?: number | undefined;
+  readonly updated_after?: number | undefined;
+  readonly updated_before?: number | undefined;
+  readonly include_superseded: boolean;
+  readonly as_of?: number | undefined;
+}
+
+/** Whether an edge holds now, or held at a moment, as SQL on a participant under the name p. */
+const edgeHeld = (as_of: number | undefined): Sql =>
+  as_of === undefined
+    ? sql`p.deleted_at IS NULL`
+    : sql`p.created_at <= ${as_of} AND (p.deleted_at IS NULL OR p.deleted_at > ${as_of})`;
+
+/** The first participants of the edges by which something came from a source. */
+const derivedFrom = (tenant: string, source_id: string, as_of: number | undefined): Sql =>
+  sql`v.memory_id IN (SELECT o.entity_id FROM edge_participants p
+        JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
+        WHERE p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type = 'DerivedFrom'
+          AND p.position > 1 AND ${edgeHeld(as_of)})`;
+
+const superseded = (tenant: string, as_of: number | undefined): Sql =>
+  sql`EXISTS (SELECT 1 FROM edge_participants p
+        WHERE p.tenant_id = ${tenant} AND p.entity_id = v.memory_id AND p.edge_type = 'Supersedes'
+          AND p.position > 1 AND ${edgeHeld(as_of)})`;
+
+function where(tenant: string, filter: MemoryFilter, now: number): Sql {
+  const { as_of, name_prefix: prefix } = filter;
+  const conditions: Sql[] = [
+    sql`v.tenant_id = ${tenant} AND v.kind = ${filter.kind}`,
+    heldAt(as_of),
+    livesAt(now),
+  ];
+  const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
+    if (value !== undefined) conditions.push(condition(value));
+  };
+  add(filter.type, (type) => sql`v.type = ${type}`);
+  add(prefix, (start) => sql`v.name >= ${start} AND v.name < ${`${start}\u{10ffff}`}`);
+  add(filter.agent_id, (agent) => sql`v.agent_id = ${agent}`);
+  add(filter.trajectory_id, (id) => sql`v.trajectory_id = ${id}`);
+  add(filter.scope_id, (id) => sql`v.scope_id = ${id}`);
+  add(filter.abstraction_level, (level) => sql`v.abstraction_level = ${level}`);
+  add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
+  add(filter.created_after, (at) => sql`v.created_at >= ${at}`);
+  add(filter.created_before, (at) => sql`v.created_at < ${at}`);
+  add(filter.updated_after, (at) => sql`v.recorded_at >= ${at}`);
+  add(filter.updated_before, (at) => sql`v.recorded_at < ${at}`);
+  for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
+  if (!filter.include_superseded) conditions.push(sql`NOT ${superseded(tenant, as_of)}`);
+  return join(conditions, ' AND ');
+}
+
+export interface MemoryPage {
+  readonly after: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export function listMemories(
+  query: Query,
+  tenant: string,
+  filter: MemoryFilter,
+  page: MemoryPage,
+  now: number,
+): Promise<VersionRow[]> {
+  return query.all<VersionRow>(
+    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(tenant, filter, now)}
+          AND v.memory_id > ${page.after ?? ''}
+        ORDER BY v.memory_id LIMIT ${page.limit} OFFSET ${page.offset}`,
+  );
+}
+
+export const countMemories = (tenant: string, filter: MemoryFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE ${where(tenant, filter, now)}`;
