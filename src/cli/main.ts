@@ -3,10 +3,12 @@ import { Command, Option } from 'commander';
 import { CairnError } from '../model/errors.js';
 import { DEFAULT_HOST, DEFAULT_PORT, serve } from '../serve.js';
 import { version } from '../version.js';
+import { demo } from './demo.js';
 import { doctor, migrate } from './maintenance.js';
 import { addOperations } from './operations.js';
 import { databaseOption, wholeNumber, withStore } from './settings.js';
 import { tail } from './tail.js';
+import { tree } from './tree.js';
 
 /** All commands, ready to parse. */
 export function program(): Command {
@@ -23,6 +25,7 @@ Examples:
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
+  $ cairn demo && cairn tree                      # a run to look at
   $ cairn tail                                    # watch what happens
   $ cairn doctor                                  # examine the whole store`,
     );
@@ -87,6 +90,24 @@ Examples:
       "\nExamples:\n  $ cairn tail --after 0\n  $ cairn tail --url http://127.0.0.1:8080 --type 'cairn.box.*'",
     )
     .action(tail);
+
+  withStore(cairn.command('tree').description('show trajectories, scopes with budgets, artifacts and notes'))
+    .argument('[trajectory_id]', 'only this one, with all below it')
+    .option('--ids', 'show ids as well')
+    .addOption(
+      new Option('--limit <number>', 'how many trajectories, the newest')
+        .default(20)
+        .argParser(wholeNumber(1, 500)),
+    )
+    .addHelpText('after', '\nExamples:\n  $ cairn tree\n  $ cairn tree --ids --database ./memory.db')
+    .action(tree);
+
+  withStore(cairn.command('demo').description('fill the store with a run to look at'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ cairn demo --database ./demo.db && cairn tree --database ./demo.db',
+    )
+    .action(demo);
 
   addOperations(cairn);
   return cairn;

@@ -1,14 +1,7 @@
 /** `cairn tail`: live events, one readable line each. */
 import type { Packet } from '../index.js';
 import { type Settings, withApi } from './settings.js';
-
-const color = (code: number, text: string): string =>
-  process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text;
-
-/** What others wrote must neither break the line nor command the terminal. */
-const plain = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+import { color, plain, shorten } from './terminal.js';
 
 /** A packet on one line: when, where in the stream, what, about what. */
 export function describeEvent(packet: Packet): string {
@@ -19,7 +12,7 @@ export function describeEvent(packet: Packet): string {
   const about = isEntity(entity) ? plain(` ${entity.type} ${entity.id}`) : '';
   const by = isActor(actor) ? color(90, plain(` by ${actor.agent_id}`)) : '';
   const tags = packet.tags?.length ? color(33, plain(` [${packet.tags.join(', ')}]`)) : '';
-  const rest = Object.keys(facts).length > 0 ? ` ${plain(shorten(JSON.stringify(facts)))}` : '';
+  const rest = Object.keys(facts).length > 0 ? ` ${plain(shorten(JSON.stringify(facts), 120))}` : '';
   return `${head}${about}${tags}${rest}${by}`;
 }
 
@@ -30,8 +23,6 @@ const isActor = (value: unknown): value is { agent_id: string } =>
   typeof value === 'object' &&
   value !== null &&
   typeof (value as { agent_id?: unknown }).agent_id === 'string';
-
-const shorten = (text: string): string => (text.length > 120 ? `${text.slice(0, 117)}…` : text);
 
 export interface TailOptions extends Settings {
   readonly after?: string;

@@ -1,0 +1,149 @@
+/** `cairn demo`: fills a store with a realistic run, through the same Api that everyone uses. */
+import type { Api } from '../contract/api.js';
+import { conversation } from './demo-script.js';
+import { type Settings, withApi } from './settings.js';
+import { grey } from './terminal.js';
+
+/** Says what happens while it happens. */
+type Tell = (line: string) => void;
+
+async function talk(
+  cairn: Api,
+  scope_id: string,
+  turns: readonly (readonly [string, string])[],
+): Promise<void> {
+  for (const [role, content] of turns) await cairn.turns.add({ scope_id, role, content });
+}
+
+/** A task with two phases, the first of which is closed: what it found out outlives it. */
+async function design(cairn: Api, trajectory_id: string, tell: Tell): Promise<string> {
+  const scope = await cairn.scopes.create({
+    trajectory_id,
+    name: 'Design',
+    purpose: 'Agree on how the link is made and checked',
+    token_budget: 300,
+  });
+  await talk(cairn, scope.scope_id, conversation.design);
+  const decision = await cairn.artifacts.create({
+    trajectory_id,
+    scope_id: scope.scope_id,
+    artifact_type: 'Decision',
+    name: 'login-link.md',
+    content: 'A login link is valid for 15 minutes and for one use.',
+    source_turn: 4,
+    extraction_method: 'Explicit',
+    confidence: 0.9,
+  });
+  await cairn.artifacts.update({
+    artifact_id: decision.artifact_id,
+    content:
+      'A login link is valid for 10 minutes and for one use. It is bound to the browser that asked for it.',
+    confidence: 0.95,
+  });
+  await cairn.artifacts.create({
+    trajectory_id,
+    scope_id: scope.scope_id,
+    artifact_type: 'IntermediateOutput',
+    name: 'scratch list of mail providers',
+    content: ['postmark', 'ses'],
+    ttl: 'Scope',
+  });
+  const { threshold_reached_at } = await cairn.scopes.get({ scope_id: scope.scope_id });
+  tell(`a scope for the design, ${threshold_reached_at ? 'past' : 'below'} 80% of its budget`);
+  const closed = await cairn.scopes.close({ scope_id: scope.scope_id, wait: true });
+  tell(`it is closed: ${closed.erasure!.erased} turns are erased, the decision is kept in 2 versions`);
+  return decision.artifact_id;
+}
+
+/** A checkpoint, a wrong turn, and a new scope that starts where the checkpoint was. */
+async function implement(cairn: Api, trajectory_id: string, decision: string, tell: Tell): Promise<void> {
+  const scope = await cairn.scopes.create({ trajectory_id, name: 'Implementation', token_budget: 200 });
+  await talk(cairn, scope.scope_id, conversation.implementation);
+  const context_state = Buffer.from(JSON.stringify({ branch: 'login-link', step: 3 })).toString('base64');
+  await cairn.scopes.checkpoint({ scope_id: scope.scope_id, context_state });
+  await talk(cairn, scope.scope_id, conversation.detour);
+  const restored = await cairn.scopes.restore({ scope_id: scope.scope_id, name: 'Implementation, again' });
+  await cairn.scopes.close({ scope_id: scope.scope_id });
+  await talk(cairn, restored.scope_id, conversation.retry);
+  tell(`a scope that was restored from its checkpoint, after a detour that is forgotten`);
+  const code = await cairn.artifacts.create({
+    trajectory_id,
+    scope_id: restored.scope_id,
+    artifact_type: 'Code',
+    name: 'login-link.ts',
+    content: 'export const expiresAt = (now: Date) => new Date(now.getTime() + 10 * 60_000);',
+    derived_from: [decision],
+  });
+  await cairn.artifacts.create({
+    trajectory_id,
+    scope_id: restored.scope_id,
+    artifact_type: 'ErrorLog',
+    name: 'first run of the tests',
+    content: 'Error: token compared with ==, 1 test failed',
+    ttl: 'LongTerm',
+  });
+  const gotcha = await cairn.notes.create({
+    note_type: 'Gotcha',
+    title: 'Mail scanners open links',
+    content:
+      'Corporate mail scanners open every link once: make the link lead to a button, not to the login.',
+    source_trajectory_ids: [trajectory_id],
+    source_artifact_ids: [code.artifact_id],
+  });
+  const older = await cairn.notes.create({
+    note_type: 'Strategy',
+    title: 'One click is best',
+    content: 'Log the user in as soon as the link is opened.',
+    source_trajectory_ids: [trajectory_id],
+  });
+  await cairn.edges.create({
+    edge_type: 'Contradicts',
+    participants: [
+      { entity_type: 'Note', entity_id: gotcha.note_id },
+      { entity_type: 'Note', entity_id: older.note_id },
+    ],
+    weight: 0.8,
+  });
+  tell('two notes that contradict each other, and say so');
+}
+
+/** A part of the task, done by another agent. */
+async function review(cairn: Api, parent: string, tell: Tell): Promise<void> {
+  const { trajectory_id } = await cairn.trajectories.create({
+    name: 'Review the login link',
+    parent_trajectory_id: parent,
+    agent_id: 'reviewer',
+  });
+  const scope = await cairn.scopes.create({ trajectory_id, name: 'Reading', token_budget: 100 });
+  await talk(cairn, scope.scope_id, conversation.review);
+  await cairn.notes.create({
+    note_type: 'Procedure',
+    title: 'How to compare secrets',
+    content: 'Compare hashes with crypto.timingSafeEqual, never texts with ==.',
+    abstraction_level: 'L2',
+    source_trajectory_ids: [trajectory_id],
+  });
+  await cairn.trajectories.update({
+    trajectory_id,
+    status: 'Completed',
+    outcome: { summary: 'One finding, fixed: secrets are compared in constant time.' },
+  });
+  tell('a part of the task for another agent, completed with its outcome');
+}
+
+export async function demo(options: Settings): Promise<void> {
+  await withApi(options, async (cairn) => {
+    const tell: Tell = (line) => console.log(`${grey('·')} ${line}`);
+    const { trajectory_id } = await cairn.trajectories.create({
+      name: 'Log in by a link, without a password',
+      description: 'Users ask for a link by mail and are logged in by it.',
+      agent_id: 'builder',
+    });
+    tell('a trajectory: the task');
+    const decision = await design(cairn, trajectory_id, tell);
+    await implement(cairn, trajectory_id, decision, tell);
+    await review(cairn, trajectory_id, tell);
+    const where = options.url === undefined ? ` --database ${options.database}` : ` --url ${options.url}`;
+    console.log(`\nLook at it:\n  cairn tree${where}\n  cairn tail --after 0${where}`);
+  });
+}

@@ -1,0 +1,79 @@
+/** `cairn tree`: trajectories with their scopes and budgets, artifacts and notes, as a picture. */
+import type { Api } from '../contract/api.js';
+import { type Settings, withApi } from './settings.js';
+import { color, grey, plain, shorten } from './terminal.js';
+
+type Tree = Awaited<ReturnType<Api['trajectories']['tree']>>;
+type Node = Tree['nodes'][number];
+
+const SIGNS = { trajectory: '◆', scope: '▣', artifact: '◇', note: '✎' } as const;
+const COLORS = { trajectory: 36, scope: 33, artifact: 32, note: 35 } as const;
+const BAR = 10;
+const NAME = 60;
+
+/** How much of a budget is used: ten blocks and a percentage. */
+function budgetOf({ tokens_used, token_budget, turns }: Node): string {
+  const share = tokens_used! / token_budget!;
+  const full = Math.min(BAR, Math.round(share * BAR));
+  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR - full)}`;
+  const used = `${tokens_used!.toLocaleString('en')} of ${token_budget!.toLocaleString('en')} tokens`;
+  const count = turns === 1 ? '1 turn' : `${turns!.toLocaleString('en')} turns`;
+  return `${color(share > 1 ? 31 : share >= 0.8 ? 33 : 32, bar)} ${Math.round(share * 100)}%, ${used}, ${count}`;
+}
+
+function describeNode(node: Node, ids: boolean): string {
+  const label = `${color(COLORS[node.kind], SIGNS[node.kind])} ${shorten(plain(node.name), NAME)}`;
+  const status = grey(plain(node.status));
+  const budget = node.kind === 'scope' ? `  ${budgetOf(node)}` : '';
+  return `${label}  ${status}${budget}${ids ? grey(`  ${node.id}`) : ''}`;
+}
+
+/** Lines with branches, from nodes in depth-first order. */
+export function drawTree(nodes: readonly Node[], ids: boolean): string[] {
+  return nodes.map((node, i) => {
+    let branches = '';
+    for (let depth = 1; depth <= node.depth; depth++) {
+      const goesOn = laterAt(nodes, i, depth);
+      const here = depth === node.depth;
+      branches += here ? (goesOn ? '├─ ' : '└─ ') : goesOn ? '│  ' : '   ';
+    }
+    return `${grey(branches)}${describeNode(node, ids)}`;
+  });
+}
+
+/** Whether another node follows at this depth, before the branch that it is on ends. */
+function laterAt(nodes: readonly Node[], i: number, depth: number): boolean {
+  for (let later = i + 1; later < nodes.length; later++) {
+    if (nodes[later]!.depth < depth) return false;
+    if (nodes[later]!.depth === depth) return true;
+  }
+  return false;
+}
+
+export interface TreeOptions extends Settings {
+  readonly ids?: boolean;
+  readonly limit: number;
+}
+
+/** The newest of the trajectories that are a part of none, in order. */
+async function roots(cairn: Api, limit: number): Promise<{ ids: string[]; more: boolean }> {
+  const { total } = await cairn.trajectories.list({ top_level: true, limit: 1 });
+  const offset = Math.min(Math.max(0, total! - limit), 10_000);
+  const page = await cairn.trajectories.list({ top_level: true, limit: Math.min(limit, 500), offset });
+  return { ids: page.trajectories.map(({ trajectory_id }) => trajectory_id), more: offset > 0 };
+}
+
+export async function tree(trajectory_id: string | undefined, options: TreeOptions): Promise<void> {
+  await withApi(options, async (cairn) => {
+    const { ids, more } =
+      trajectory_id === undefined ? await roots(cairn, options.limit) : { ids: [trajectory_id], more: false };
+    if (ids.length === 0)
+      console.log('There is no trajectory yet. `cairn demo` fills a store with a run to look at.');
+    if (more) console.log(grey(`The newest ${options.limit}; --limit shows more.`));
+    for (const id of ids) {
+      const { nodes, truncated } = await cairn.trajectories.tree({ trajectory_id: id });
+      for (const line of drawTree(nodes, options.ids ?? false)) console.log(line);
+      if (truncated) console.log(grey('… there is more than fits here'));
+    }
+  });
+}
