@@ -92,6 +92,7 @@ export const lifetime = {
     input: z.strictObject({}),
     output: z.object({
       cards_erased: z.int(),
+      memories_erased: z.int().describe('Versions of artifacts and notes, whose content is in cards'),
       packets_erased: z.int(),
       requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
       cards_kept: z

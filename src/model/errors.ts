@@ -46,7 +46,7 @@ export const errorCodes = {
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   CONCURRENT_MODIFICATION: {
     status: 409,
-    meaning: 'The box changed since the revision that the request names.',
+    meaning: 'What is to be changed has changed since the revision or version that the request names.',
   },
   NOT_ATTEMPTED: {
     status: 409,

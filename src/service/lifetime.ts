@@ -16,6 +16,7 @@ import {
   noteKept,
   noteSweep,
 } from '../store/lifetime.js';
+import { eraseVersions, expiredVersions } from '../store/memories.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { eraseAll } from './erasure.js';
@@ -30,6 +31,7 @@ const BATCH = 100;
 export async function sweep(call: Call): Promise<Swept> {
   const started = performance.now();
   const cards = await sweepCards(call);
+  const memories_erased = await sweepMemories(call);
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
   await eraseAll(call);
@@ -37,6 +39,7 @@ export async function sweep(call: Call): Promise<Swept> {
   if (cards.erased + packets_erased > 0) await call.driver.scrub();
   return {
     cards_erased: cards.erased,
+    memories_erased,
     packets_erased,
     requests_forgotten,
     cards_kept: cards.kept,
@@ -45,9 +48,14 @@ export async function sweep(call: Call): Promise<Swept> {
 }
 
 /** In the transaction that erases: there is no erasure without its event, also when the sweep ends half way. */
-function journalErased(call: Call, tx: Tx, now: number, counts: { cards: number; packets: number }): void {
-  if (counts.cards + counts.packets === 0) return;
-  const facts = { cards_erased: counts.cards, packets_erased: counts.packets };
+function journalErased(
+  call: Call,
+  tx: Tx,
+  now: number,
+  { cards = 0, memories = 0, packets = 0 }: { cards?: number; memories?: number; packets?: number },
+): void {
+  if (cards + memories + packets === 0) return;
+  const facts = { cards_erased: cards, memories_erased: memories, packets_erased: packets };
   tx.journal(event(call, now, 'cairn.lifetime.swept', 'tenant', call.tenant, facts));
 }
 
@@ -85,8 +93,24 @@ async function sweepBatch(
   }
   const left = batch.filter(({ card_id }) => !gone.has(card_id)).map(({ card_id }) => card_id);
   const kept = left.length > 0 ? await noteKept(tx, tenant, left, now) : 0;
-  journalErased(call, tx, now, { cards: gone.size, packets: 0 });
+  journalErased(call, tx, now, { cards: gone.size });
   return { erased: gone.size, kept };
+}
+
+/** What versions of artifacts and notes say of themselves; their content is that of cards, which expire with them. */
+async function sweepMemories(call: Call): Promise<number> {
+  const { driver, tenant } = call;
+  const now = driver.now();
+  for (let total = 0; ; ) {
+    const { found, erased } = await driver.write(tenant, async (tx) => {
+      const batch = await expiredVersions(tx, tenant, now, BATCH);
+      const erased = await eraseVersions(tx, tenant, batch, now);
+      journalErased(call, tx, now, { memories: erased });
+      return { found: batch.length, erased };
+    });
+    total += erased;
+    if (found < BATCH) return total;
+  }
 }
 
 async function sweepPackets(call: Call): Promise<number> {
@@ -102,7 +126,7 @@ async function sweepPackets(call: Call): Promise<number> {
         const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
         if (await erasePacket(tx, tenant, packet, hash, now)) erased++;
       }
-      journalErased(call, tx, now, { cards: 0, packets: erased });
+      journalErased(call, tx, now, { packets: erased });
       return { batch, erased };
     });
     total += erased;

@@ -1,6 +1,7 @@
 /** The doctor's questions: each finds rows that break an invariant, and is empty in a healthy store. */
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
+import { memoryChecks } from './memory-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -126,6 +127,7 @@ export const checks: readonly Check[] = [
               OR s.metadata IS NOT NULL OR s.sent_hash IS NOT NULL)
           LIMIT ${FEW}`,
   },
+  ...memoryChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */

@@ -3,6 +3,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { LifetimeClass } from '../model/memory.js';
 import { VERSION_ENDED } from './endings.js';
+import { eraseCard, noteKept } from './lifetime.js';
 
 export type MemoryKind = 'artifact' | 'note';
 
@@ -290,4 +291,71 @@ export async function knownMemories(
         WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${ids})${ofKind} AND ${heldAt(as_of)} AND ${livesAt(now)}`,
   );
   return new Set(rows.map(({ memory_id }) => memory_id));
+}
+
+/** A version whose time is over. */
+export interface OverVersion {
+  readonly memory_id: string;
+  readonly version: number;
+}
+
+/** Versions that have expired and still say something, in the order in which their time ended. */
+export function expiredVersions(
+  query: Query,
+  tenant: string,
+  now: number,
+  limit: number,
+): Promise<OverVersion[]> {
+  return query.all<OverVersion>(
+    sql`SELECT memory_id, version FROM memory_versions
+        WHERE tenant_id = ${tenant} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
+        ORDER BY expires_at LIMIT ${limit}`,
+  );
+}
+
+/** Erases what versions say of themselves, and says of how many. Their cards are another matter. */
+export async function eraseVersions(
+  tx: Tx,
+  tenant: string,
+  versions: readonly OverVersion[],
+  now: number,
+): Promise<number> {
+  let erased = 0;
+  for (const { memory_id, version } of versions) {
+    erased += await tx.run(
+      sql`UPDATE memory_versions SET name = NULL, metadata = NULL, provenance = NULL, sent_hash = NULL, erased_at = ${now}
+          WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version} AND erased_at IS NULL`,
+    );
+  }
+  return erased;
+}
+
+/**
+ * Erases some versions that an ended holder held, with their cards: but for those cards that something pins, which are
+ * noted as kept. Fewer versions than the limit are the last ones. The caller holds the turn of the sweeps.
+ */
+export async function eraseMemories(
+  tx: Tx,
+  tenant: string,
+  holder: string,
+  limit: number,
+  now: number,
+  hashOf: (content_hash: string) => string,
+): Promise<{ versions: number; cards_erased: number; cards_kept: number }> {
+  const held = await tx.all<
+    OverVersion & { card_id: string; content_hash: string; subject_ids: string | null }
+  >(
+    sql`SELECT v.memory_id, v.version, v.card_id, c.content_hash, c.subject_ids FROM memory_versions v
+        JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
+        WHERE v.tenant_id = ${tenant} AND v.held_by = ${holder} AND v.erased_at IS NULL
+        ORDER BY v.memory_id, v.version LIMIT ${limit}`,
+  );
+  const left: string[] = [];
+  for (const card of held) {
+    const gone = { ...card, expires_at: 0, kept: 0 };
+    if (!(await eraseCard(tx, tenant, gone, hashOf(card.content_hash), now))) left.push(card.card_id);
+  }
+  const cards_kept = left.length > 0 ? await noteKept(tx, tenant, left, now) : 0;
+  const versions = await eraseVersions(tx, tenant, held, now);
+  return { versions, cards_erased: held.length - left.length, cards_kept };
 }
