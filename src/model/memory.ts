@@ -31,26 +31,30 @@ export const confidence = z.number().min(0).max(1);
 const MAX_DURATION_MS = 3_153_600_000_000;
 
 /** Every form that the lifetime of an artifact or note is given in. */
-export const ttl = z.union(
-  [
-    z.enum([
-      'Persistent',
-      'Permanent',
-      'Session',
-      'Scope',
-      'Ephemeral',
-      'ShortTerm',
-      'MediumTerm',
-      'LongTerm',
-    ]),
-    z
-      .string()
-      .regex(/^Duration\([1-9]\d{0,12}\)$/)
-      .refine((text) => Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS),
-    z.strictObject({ Duration: z.int().min(1).max(MAX_DURATION_MS).describe('Milliseconds') }),
-  ],
-  `must be a lifetime by name, "Duration(ms)" or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`,
-);
+export const ttl = z
+  .union(
+    [
+      z.enum([
+        'Persistent',
+        'Permanent',
+        'Session',
+        'Scope',
+        'Ephemeral',
+        'ShortTerm',
+        'MediumTerm',
+        'LongTerm',
+      ]),
+      z
+        .string()
+        .regex(/^Duration\([1-9]\d{0,12}\)$/)
+        .refine((text) => Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS),
+      z.strictObject({ Duration: z.int().min(1).max(MAX_DURATION_MS).describe('Milliseconds') }),
+    ],
+    `must be a lifetime by name, "Duration(ms)" or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`,
+  )
+  .describe(
+    'Persistent, Session, Scope, ShortTerm (1 h), MediumTerm (24 h), LongTerm (7 days), or a Duration in ms',
+  );
 export type Ttl = z.output<typeof ttl>;
 
 /** What a lifetime ends with: nothing, the trajectory, the scope, or a moment. */

@@ -346,7 +346,7 @@ export async function updateMemory<M extends Memory>(
   };
   const links = await memoryLinks(tx, call.tenant, [memory_id], now);
   const answer = noun.render(call, row, links(memory_id));
-  await endVersion(tx, call.tenant, memory_id);
+  await endVersion(tx, call.tenant, current);
   if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
   await writeVersion(call, tx, noun, { row, edges, thread_id: row.trajectory_id }, answer, now);
@@ -366,7 +366,7 @@ export async function deleteMemory<M extends Memory>(
   entered.check();
   const moment = await takeDeleteTime(tx, tenant, now);
   await deleteCardsOf(tx, tenant, memory_id, moment);
-  await endVersion(tx, tenant, memory_id);
+  await endVersion(tx, tenant, current);
   const facts = { version: current.version };
   tx.journal({
     ...event(call, now, `cairn.${noun.kind}.deleted`, noun.kind, memory_id, facts, current.trajectory_id),

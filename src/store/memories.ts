@@ -107,10 +107,14 @@ export async function insertVersion(tx: Tx, tenant: string, row: NewVersion): Pr
 }
 
 /** Ends the current version at the recorded time of the commit: another follows it, or it was deleted. */
-export async function endVersion(tx: Tx, tenant: string, memory_id: string): Promise<void> {
+export async function endVersion(
+  tx: Tx,
+  tenant: string,
+  { memory_id, version }: { readonly memory_id: string; readonly version: number },
+): Promise<void> {
   await tx.send(
     sql`UPDATE memory_versions SET superseded_at = ${PENDING}
-        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND superseded_at IS NULL`,
+        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version}`,
   );
 }
 
@@ -161,17 +165,20 @@ export const lives = (row: Lifetime, now: number): boolean =>
   row.content !== null &&
   (row.expires_at === null || row.expires_at > now);
 
-/** The version that holds now, or held at a moment. */
-export function findMemory(
+/** The version that holds now, or held at a moment. By the newest up to then, so that those before are not walked over. */
+export async function findMemory(
   query: Query,
   tenant: string,
   memory_id: string,
-  as_of?: number,
+  as_of = PENDING,
 ): Promise<VersionRow | undefined> {
-  return query.get<VersionRow>(
+  const row = await query.get<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND ${heldAt(as_of)}`,
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND v.recorded_at <= ${as_of}
+        ORDER BY v.version DESC LIMIT 1`,
   );
+  const over = row && row.superseded_at !== null && row.superseded_at <= as_of;
+  return over ? undefined : row;
 }
 
 export function findVersion(

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { linksOf } from '#cairn/store/edges.js';
 import {
   closeScope,
   deleteTrajectory,
@@ -22,6 +23,15 @@ onEveryTarget('artifacts', (test) => {
   const start = async (): Promise<[Api, string]> => {
     const cairn = await test().freshTenant();
     return [cairn, await newTrajectory(cairn)];
+  };
+
+  /** Where the edges of an artifact say that it came from. */
+  const sourcesOf = async (cairn: Api, id: string) => {
+    const { tenant_id } = await cairn.auth.whoami();
+    const links = await linksOf(test().store.driver.at(tenant_id), tenant_id, [id], ['DerivedFrom']);
+    return links
+      .filter(({ of_position }) => of_position === 1)
+      .map(({ entity_type, entity_id }) => [entity_type, entity_id]);
   };
 
   it('ART-1 an artifact has what was sent, what follows from it, and defaults', async () => {
@@ -165,10 +175,11 @@ onEveryTarget('artifacts', (test) => {
 
   it('ART-5 source_turn is a turn of the scope', async () => {
     const [cairn, trajectory_id] = await start();
-    const { scope_id } = await newScope(test(), cairn, trajectory_id, 3);
+    const { scope_id, turn_ids } = await newScope(test(), cairn, trajectory_id, 3);
     const input = { ...fact(trajectory_id), scope_id };
     const made = await cairn.artifacts.create({ ...input, source_turn: 2 });
     expect(made.provenance.source_turn).toBe(2);
+    expect(await sourcesOf(cairn, made.artifact_id)).toEqual([['Turn', turn_ids[1]]]);
     expect(await refusalOf(cairn.artifacts.create({ ...input, source_turn: 4 }))).toMatchObject({
       code: 'UNKNOWN_ENTITY',
       status: 400,
@@ -184,7 +195,8 @@ onEveryTarget('artifacts', (test) => {
     await cairn.artifacts.delete({ artifact_id: gone.artifact_id });
     const from = (...derived_from: string[]) =>
       cairn.artifacts.create({ ...fact(trajectory_id), derived_from });
-    expect(await from(first.artifact_id, first.artifact_id)).toMatchObject({ version: 1 });
+    const derived = await from(first.artifact_id, first.artifact_id);
+    expect(await sourcesOf(cairn, derived.artifact_id)).toEqual([['Artifact', first.artifact_id]]);
     for (const id of [gone.artifact_id, randomUUID()]) {
       expect(await refusalOf(from(first.artifact_id, id))).toMatchObject({
         code: 'UNKNOWN_ENTITY',

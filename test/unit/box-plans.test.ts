@@ -1,62 +1,11 @@
 /** How SQLite finds what a box's changes ask: by the keys they name, never by walking a whole box. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
-import { compile, type Sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite.js';
-import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
-import { Store } from '#cairn/service/open.js';
-import { packetJournal } from '#cairn/store/packets.js';
+import { notePlans, type Plans } from '../support/plans.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'cairn-plans-'));
-const database = join(folder, 'cairn.db');
-const asked: Sql[] = [];
-let store: Store;
+let noted: Plans;
 let cairn: Api;
-let file: SqliteConnection;
-
-/** The same object, and what is asked of it is noted. */
-const noting = <T extends object>(target: T): T =>
-  new Proxy(target, {
-    get: (_, name) => {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== 'function') return value;
-      const call = value.bind(target) as (...args: unknown[]) => unknown;
-      if (!['all', 'get', 'run', 'send'].includes(String(name))) return call;
-      return (query: Sql) => {
-        asked.push(query);
-        return call(query);
-      };
-    },
-  });
-
-const notingDriver = (real: Driver): Driver =>
-  new Proxy(real, {
-    get: (_, name) => {
-      if (name === 'write')
-        return (tenant: string, work: (tx: object) => Promise<unknown>, options?: WriteOptions) =>
-          real.write(tenant, (tx) => work(noting(tx)), options);
-      if (name === 'snapshot')
-        return (tenant: string, read: (query: Query) => Promise<unknown>) =>
-          real.snapshot(tenant, (query) => read(noting(query)));
-      const value: unknown = Reflect.get(real, name);
-      return typeof value === 'function' ? (value.bind(real) as unknown) : value;
-    },
-  });
-
-/** How each statement of an action finds its rows, one line a table. */
-async function plansOf(action: () => Promise<unknown>): Promise<string[]> {
-  asked.length = 0;
-  await action();
-  expect(asked.length).toBeGreaterThan(1);
-  return asked.flatMap((query) => {
-    const { text, params } = compile(query, 'sqlite');
-    return file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail);
-  });
-}
+const plansOf = (action: () => Promise<unknown>) => noted.plansOf(action);
 
 /** Lines that read a table or all of a box. Lists that are given, and the links of a chain, are read as a whole. */
 const walks = (plans: readonly string[]): string[] =>
@@ -67,9 +16,8 @@ const walks = (plans: readonly string[]): string[] =>
   );
 
 beforeAll(async () => {
-  const real = await openSqlite(database, { journal: packetJournal(() => Date.now()) });
-  store = await Store.on(notingDriver(real), { sweep_every_ms: 0 });
-  cairn = store.api({ tenant_id: 'default', agent_id: null, role: 'admin', key_id: null });
+  noted = await notePlans();
+  cairn = noted.cairn;
   const cards = [...'abcdefghij'].map((card_id) => ({ card_id, content: card_id }));
   await cairn.cards.add_batch({ cards, atomic: true });
   await cairn.boxes.create({ box_id: 'x', card_ids: [...'abc'] });
@@ -77,14 +25,9 @@ beforeAll(async () => {
   await cairn.boxes.fork({ box_id: 'x', new_box_id: 'f' });
   await cairn.boxes.append({ box_id: 'f', card_ids: ['e'] });
   await cairn.boxes.fork({ box_id: 'f', new_box_id: 'g' });
-  file = await SqliteConnection.open(database);
 });
 
-afterAll(async () => {
-  file.close();
-  await store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => noted.close());
 
 describe('a whole box is not walked over', () => {
   it.each<[string, () => Promise<unknown>]>([

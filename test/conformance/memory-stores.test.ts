@@ -1,0 +1,65 @@
+/** Artifacts and notes on several stores of one database: changes at once, and counters of reads. */
+import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/service/open.js';
+import { freshDatabase, targetNames } from '../support/targets.js';
+
+const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
+
+describe.each(targetNames().filter((name) => name !== 'http'))('several stores on %s', (kind) => {
+  it('VERSION-3 changes by several stores at once all land, each as a version', async () => {
+    const { database, drop } = await freshDatabase(kind as 'sqlite' | 'postgres');
+    const stores = await Promise.all([1, 2, 3].map(() => Store.open({ database, sweep_every_ms: 0 })));
+    const apis = stores.map((store) => store.api(caller));
+    const { trajectory_id } = await apis[0]!.trajectories.create({ name: 't' });
+    const { artifact_id } = await apis[0]!.artifacts.create({
+      trajectory_id,
+      artifact_type: 'Fact',
+      name: 'n',
+      content: 'c',
+    });
+    const { note_id } = await apis[1]!.notes.create({ note_type: 'Fact', title: 't', content: 'c' });
+    const rounds = Array.from({ length: 8 }, (_, i) => i);
+    const changes = rounds.flatMap((round) =>
+      apis.flatMap((api, i) => [
+        api.artifacts.update({ artifact_id, content: `${round} by ${i}` }),
+        api.notes.update({ note_id, content: `${round} by ${i}` }),
+      ]),
+    );
+    await Promise.all(changes);
+    const artifact = await apis[0]!.artifacts.history({ artifact_id });
+    const note = await apis[1]!.notes.history({ note_id });
+    for (const versions of [artifact.versions, note.versions]) {
+      expect(versions.map(({ version }) => version)).toEqual(Array.from({ length: 25 }, (_, i) => i + 1));
+      expect(new Set(versions.map(({ content }) => content)).size).toBe(25);
+      for (const [i, one] of versions.entries())
+        expect(one.superseded_at).toBe(versions[i + 1]?.updated_at ?? null);
+    }
+    const deleted = await Promise.allSettled(apis.map((api) => api.notes.delete({ note_id })));
+    expect(deleted.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    for (const store of stores) await store.close();
+    await drop();
+  });
+
+  it('VERSION-9 counts of several stores add up, and outlive them', async () => {
+    const { database, drop } = await freshDatabase(kind as 'sqlite' | 'postgres');
+    const open = (count_every_ms: number) => Store.open({ database, sweep_every_ms: 0, count_every_ms });
+    const [one, two] = [await open(0), await open(0)];
+    const { note_id } = await one.api(caller).notes.create({ note_type: 'Fact', title: 't', content: 'c' });
+    for (const store of [one, two, one, two, two]) await store.api(caller).notes.get({ note_id });
+    const shown = async (store: Store) => (await store.api(caller).notes.list()).notes[0]!;
+    // Each knows what is stored and what it has counted itself.
+    expect([(await shown(one)).access_count, (await shown(two)).access_count]).toEqual([2, 3]);
+    await one.close();
+    expect((await shown(two)).access_count).toBe(5);
+    await two.close();
+    const often = await open(1);
+    expect(await shown(often)).toMatchObject({ access_count: 5, accessed_at: expect.any(String) });
+    await often.api(caller).notes.get({ note_id });
+    const other = await open(0);
+    await expect.poll(async () => (await shown(other)).access_count).toBe(6);
+    expect((await shown(often)).access_count).toBe(6);
+    await other.close();
+    await often.close();
+    await drop();
+  });
+});

@@ -1,0 +1,88 @@
+/** How SQLite finds the rows of the statements that an action asks. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Api } from '#cairn/client/index.js';
+import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
+import { compile, type Sql } from '#cairn/driver/sql.js';
+import { openSqlite } from '#cairn/driver/sqlite.js';
+import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
+import { Store } from '#cairn/service/open.js';
+import { packetJournal } from '#cairn/store/packets.js';
+
+export interface Plans {
+  readonly store: Store;
+  readonly cairn: Api;
+  /** How each statement of an action finds its rows, one line a table. */
+  plansOf(action: () => Promise<unknown>): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** The same object, and what is asked of it is noted. */
+const noting = <T extends object>(target: T, asked: Sql[]): T =>
+  new Proxy(target, {
+    get: (_, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      const call = value.bind(target) as (...args: unknown[]) => unknown;
+      if (!['all', 'get', 'run', 'send'].includes(String(name))) return call;
+      return (query: Sql) => {
+        asked.push(query);
+        return call(query);
+      };
+    },
+  });
+
+const notingDriver = (real: Driver, asked: Sql[]): Driver =>
+  new Proxy(real, {
+    get: (_, name) => {
+      if (name === 'write')
+        return (tenant: string, work: (tx: object) => Promise<unknown>, options?: WriteOptions) =>
+          real.write(tenant, (tx) => work(noting(tx, asked)), options);
+      if (name === 'snapshot')
+        return (tenant: string, read: (query: Query) => Promise<unknown>) =>
+          real.snapshot(tenant, (query) => read(noting(query, asked)));
+      if (name === 'at') return (tenant: string) => noting(real.at(tenant), asked);
+      if (name === 'long')
+        return (tenant: string, query: Sql) => {
+          asked.push(query);
+          return real.long(tenant, query);
+        };
+      const value: unknown = Reflect.get(real, name);
+      return typeof value === 'function' ? (value.bind(real) as unknown) : value;
+    },
+  });
+
+/** A store on a new file that notes what it is asked, what is written with the journal included. */
+export async function notePlans(): Promise<Plans> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-plans-'));
+  const database = join(folder, 'cairn.db');
+  const asked: Sql[] = [];
+  const plain = packetJournal(() => Date.now());
+  const journal = {
+    ...plain,
+    append: (...[tx, tenant, entries]: Parameters<typeof plain.append>) =>
+      plain.append(noting(tx, asked), tenant, entries),
+  };
+  const real = await openSqlite(database, { journal });
+  const store = await Store.on(notingDriver(real, asked), { sweep_every_ms: 0, count_every_ms: 0 });
+  const file = await SqliteConnection.open(database);
+  return {
+    store,
+    cairn: store.api({ tenant_id: 'default', agent_id: null, role: 'admin', key_id: null }),
+    plansOf: async (action) => {
+      asked.length = 0;
+      await action();
+      if (asked.length < 2) throw new Error('nothing was noted');
+      return asked.flatMap((query) => {
+        const { text, params } = compile(query, 'sqlite');
+        return file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail);
+      });
+    },
+    close: async () => {
+      file.close();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
