@@ -76,10 +76,13 @@ function refuseFinished(trajectory: TrajectoryRow): void {
 }
 
 async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
-  const { trajectory_id, scope_id } = origin;
+  const { trajectory_id, scope_id, held_by } = origin;
   const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id!);
-  const needsScope = scope_id !== null && ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
-  const scope = needsScope ? await lockScope(tx, call.tenant, scope_id) : undefined;
+  // Content must not be given to a scope that closes at the same time: its erasure may already be over.
+  const ofScope = scope_id !== null && held_by === scopeHolder(scope_id);
+  const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
+  const scope =
+    scope_id !== null && (ofScope || willBe) ? await lockScope(tx, call.tenant, scope_id) : undefined;
   return {
     check: () => refuseFinished(trajectory!),
     holder: (lifetime) => holderOf(trajectory_id!, scope, lifetime),

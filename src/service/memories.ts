@@ -254,9 +254,14 @@ async function enterMemory<M extends Memory>(
 ): Promise<{ current: VersionRow | undefined; entered: Entered }> {
   const origin = await findOrigin(tx, call.tenant, memory_id);
   if (!origin || origin.kind !== noun.kind) throw notFound(call, noun, memory_id);
-  const entered = await noun.enter(call, tx, origin, ttl);
+  let entered = await noun.enter(call, tx, origin, ttl);
   await lockMemory(tx, call.tenant, memory_id);
-  const current = await findMemory(tx, call.tenant, memory_id);
+  let current = await findMemory(tx, call.tenant, memory_id);
+  if (current && current.held_by !== origin.held_by) {
+    // Another change gave it to another holder meanwhile, which must not end either until the commit.
+    entered = await noun.enter(call, tx, current, ttl);
+    current = await findMemory(tx, call.tenant, memory_id);
+  }
   if (current && !lives(current, now)) throw erased(noun.kind, memory_id);
   return { current, entered };
 }

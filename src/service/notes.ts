@@ -84,10 +84,21 @@ function holderOf(note_id: string, lifetime: LifetimeClass, source: TrajectoryRo
   return sessionHolder(source.trajectory_id);
 }
 
+/** The trajectory whose session holds a note, if one does. */
+const SESSION = sessionHolder('');
+const sessionOf = (held_by: string | null): string | undefined =>
+  held_by?.startsWith(SESSION) ? held_by.slice(SESSION.length) : undefined;
+
 async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
   const { memory_id } = origin;
-  const session = ttl !== undefined && lifetimeClassOf(ttl) === 'Session';
-  const source = session ? await firstSource(call, tx, memory_id) : undefined;
+  const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Session';
+  // Content must not be given to a session that ends at the same time: its erasure may already be over.
+  const trajectory_id =
+    sessionOf(origin.held_by) ?? (willBe ? await firstSource(call, tx, memory_id) : undefined);
+  const source =
+    trajectory_id === undefined
+      ? undefined
+      : (await lockTrajectories(tx, call.tenant, [trajectory_id])).get(trajectory_id);
   return {
     check: (next) => {
       if (next) checkNote(next);
@@ -96,10 +107,9 @@ async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): 
   };
 }
 
-async function firstSource(call: Call, tx: Tx, note_id: string): Promise<TrajectoryRow | undefined> {
+async function firstSource(call: Call, tx: Tx, note_id: string): Promise<string | undefined> {
   const links = await memoryLinks(tx, call.tenant, [note_id], call.driver.now());
-  const [id] = links(note_id).source_trajectory_ids;
-  return id === undefined ? undefined : (await lockTrajectories(tx, call.tenant, [id])).get(id);
+  return links(note_id).source_trajectory_ids[0];
 }
 
 const noun: Noun<Note> = {

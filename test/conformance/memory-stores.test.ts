@@ -1,6 +1,8 @@
 /** Artifacts and notes on several stores of one database: changes at once, and counters of reads. */
 import { describe, expect, it } from 'vitest';
 import { Store } from '#cairn/service/open.js';
+import { addEndings, sessionHolder } from '#cairn/store/endings.js';
+import { lockTrajectory } from '#cairn/store/trajectories.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
 const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
@@ -60,6 +62,47 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     expect((await shown(often)).access_count).toBe(6);
     await other.close();
     await often.close();
+    await drop();
+  });
+
+  // SQLite has one writer at a time.
+  it.skipIf(kind !== 'postgres')('TTL-2 no version is given to what ends at the same time', async () => {
+    const { database, drop } = await freshDatabase('postgres');
+    const [one, two] = [await Store.open({ database }), await Store.open({ database })];
+    const cairn = two.api(caller);
+    const { trajectory_id } = await cairn.trajectories.create({ name: 't' });
+    const { note_id } = await cairn.notes.create({
+      note_type: 'Fact',
+      title: 't',
+      content: 'c',
+      ttl: 'Session',
+      source_trajectory_ids: [trajectory_id],
+    });
+    let locked = () => {};
+    let end = () => {};
+    const isLocked = new Promise<void>((resolve) => (locked = resolve));
+    const mayEnd = new Promise<void>((resolve) => (end = resolve));
+    const ending = one.driver.write('default', async (tx) => {
+      await lockTrajectory(tx, 'default', trajectory_id);
+      locked();
+      await mayEnd;
+      const holder = sessionHolder(trajectory_id);
+      await addEndings(tx, 'default', [{ holder, ended_at: Date.now(), thread_id: null, box_id: null }]);
+    });
+    await isLocked;
+    const change = cairn.notes.update({ note_id, content: 'd' });
+    let settled = false;
+    void change.then(
+      () => (settled = true),
+      () => (settled = true),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(settled).toBe(false);
+    end();
+    await ending;
+    await expect(change).rejects.toMatchObject({ code: 'CONTENT_ERASED' });
+    await one.close();
+    await two.close();
     await drop();
   });
 });
