@@ -6,6 +6,7 @@ import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { findBox } from '../store/boxes.js';
 import { type EndingRow, endingsUnderWay, findEnding, noteDone, noteProgress } from '../store/endings.js';
 import { eraseCards } from '../store/lifetime.js';
+import { eraseMemories } from '../store/memories.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
@@ -45,6 +46,7 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
   const ending = await findEnding(driver.at(tenant), tenant, holder);
   if (!ending || ending.done_at !== null) return;
   if (!(await eraseBox(call, ending))) return;
+  if (!(await eraseHeld(call, holder))) return;
   // Only now is it gone: from the file by the overwriting, and from its log by this.
   if (!(await driver.scrub())) return;
   await driver.write(tenant, async (tx) => {
@@ -74,5 +76,17 @@ async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
       await noteProgress(tx, tenant, ending.holder, { position, erased, kept: ids.length - erased });
     });
     after = position;
+  }
+}
+
+/** Artifacts and notes that end with the holder, with the cards of all their versions. */
+async function eraseHeld(call: Call, holder: string): Promise<boolean> {
+  const { driver, tenant } = call;
+  for (;;) {
+    if (call.erasures.stopping) return false;
+    const count = await driver.write(tenant, (tx) =>
+      eraseMemories(tx, tenant, holder, BATCH, call.meta.erasure_key, driver.now()),
+    );
+    if (count < BATCH) return true;
   }
 }

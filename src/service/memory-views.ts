@@ -3,7 +3,7 @@ import type { Query, Tx } from '../driver/driver.js';
 import { atLength } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { Artifact } from '../model/artifact.js';
-import { toIso, toMs } from '../model/common.js';
+import { toIso } from '../model/common.js';
 import { CairnError, type ErrorCode } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { LifetimeClass, Ttl } from '../model/memory.js';
@@ -23,7 +23,7 @@ import { type Links, memoryLinks } from '../store/memory-links.js';
 import { countMemories, listMemories, type MemoryFilter } from '../store/memory-lists.js';
 import type { NewPacket } from '../store/packets.js';
 import { settledMoment } from './as-of.js';
-import { listPage } from './pages.js';
+import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 
 export type Memory = Artifact | Note;
@@ -188,13 +188,11 @@ export interface SharedFilters {
   readonly offset?: number | undefined;
 }
 
-const moment = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
-
 export async function listOf<M extends Memory>(
   call: Call,
   noun: Noun<M>,
   input: SharedFilters,
-  own: Omit<MemoryFilter, 'kind' | 'include_superseded'>,
+  own: Omit<MemoryFilter, 'kind' | 'include_superseded' | 'times'>,
 ): Promise<{ memories: M[]; next_cursor: string | null; total: number | null }> {
   const { driver, tenant } = call;
   const as_of = await settledMoment(call, input.as_of);
@@ -203,10 +201,7 @@ export async function listOf<M extends Memory>(
     agent_id: input.agent_id,
     abstraction_level: input.abstraction_level,
     lifetime: input.lifetime,
-    created_after: moment(input.created_after),
-    created_before: moment(input.created_before),
-    updated_after: moment(input.updated_after),
-    updated_before: moment(input.updated_before),
+    times: timesOf(input),
     include_superseded: input.include_superseded ?? false,
     as_of,
     ...own,

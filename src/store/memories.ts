@@ -3,7 +3,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { LifetimeClass } from '../model/memory.js';
 import { VERSION_ENDED } from './endings.js';
-import { eraseCard, noteKept } from './lifetime.js';
+import { eraseCards } from './lifetime.js';
 
 export type MemoryKind = 'artifact' | 'note';
 
@@ -339,31 +339,24 @@ export async function eraseVersions(
 }
 
 /**
- * Erases some versions that an ended holder held, with their cards: but for those cards that something pins, which are
- * noted as kept. Fewer versions than the limit are the last ones. The caller holds the turn of the sweeps.
+ * Erases some versions that an ended holder held, with their cards, but for those cards that something pins. Fewer
+ * versions than the limit are the last ones.
  */
 export async function eraseMemories(
   tx: Tx,
   tenant: string,
   holder: string,
   limit: number,
+  key: string,
   now: number,
-  hashOf: (content_hash: string) => string,
-): Promise<{ versions: number; cards_erased: number; cards_kept: number }> {
-  const held = await tx.all<
-    OverVersion & { card_id: string; content_hash: string; subject_ids: string | null }
-  >(
-    sql`SELECT v.memory_id, v.version, v.card_id, c.content_hash, c.subject_ids FROM memory_versions v
-        JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
-        WHERE v.tenant_id = ${tenant} AND v.held_by = ${holder} AND v.erased_at IS NULL
-        ORDER BY v.memory_id, v.version LIMIT ${limit}`,
+): Promise<number> {
+  const held = await tx.all<OverVersion & { card_id: string }>(
+    sql`SELECT memory_id, version, card_id FROM memory_versions
+        WHERE tenant_id = ${tenant} AND held_by = ${holder} AND erased_at IS NULL
+        ORDER BY memory_id, version LIMIT ${limit}`,
   );
-  const left: string[] = [];
-  for (const card of held) {
-    const gone = { ...card, expires_at: 0, kept: 0 };
-    if (!(await eraseCard(tx, tenant, gone, hashOf(card.content_hash), now))) left.push(card.card_id);
-  }
-  const cards_kept = left.length > 0 ? await noteKept(tx, tenant, left, now) : 0;
-  const versions = await eraseVersions(tx, tenant, held, now);
-  return { versions, cards_erased: held.length - left.length, cards_kept };
+  const cards = held.map(({ card_id }) => card_id);
+  await eraseCards(tx, tenant, cards, key, now);
+  await eraseVersions(tx, tenant, held, now);
+  return held.length;
 }

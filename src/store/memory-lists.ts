@@ -1,6 +1,7 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
 import type { Query } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
+import { startsWith, type Times, within } from './filters.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
 
 export interface MemoryFilter {
@@ -14,10 +15,7 @@ export interface MemoryFilter {
   readonly source_ids?: readonly string[];
   readonly abstraction_level?: string | undefined;
   readonly lifetime?: string | undefined;
-  readonly created_after?: number | undefined;
-  readonly created_before?: number | undefined;
-  readonly updated_after?: number | undefined;
-  readonly updated_before?: number | undefined;
+  readonly times: Times;
   readonly include_superseded: boolean;
   readonly as_of?: number | undefined;
 }
@@ -51,16 +49,13 @@ function where(tenant: string, filter: MemoryFilter, now: number): Sql {
     if (value !== undefined) conditions.push(condition(value));
   };
   add(filter.type, (type) => sql`v.type = ${type}`);
-  add(prefix, (start) => sql`v.name >= ${start} AND v.name < ${`${start}\u{10ffff}`}`);
+  add(prefix, (start) => startsWith(sql`v.name`, start));
   add(filter.agent_id, (agent) => sql`v.agent_id = ${agent}`);
   add(filter.trajectory_id, (id) => sql`v.trajectory_id = ${id}`);
   add(filter.scope_id, (id) => sql`v.scope_id = ${id}`);
   add(filter.abstraction_level, (level) => sql`v.abstraction_level = ${level}`);
   add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
-  add(filter.created_after, (at) => sql`v.created_at >= ${at}`);
-  add(filter.created_before, (at) => sql`v.created_at < ${at}`);
-  add(filter.updated_after, (at) => sql`v.recorded_at >= ${at}`);
-  add(filter.updated_before, (at) => sql`v.recorded_at < ${at}`);
+  conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
   for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
   if (!filter.include_superseded) conditions.push(sql`NOT ${superseded(tenant, as_of)}`);
   return join(conditions, ' AND ');

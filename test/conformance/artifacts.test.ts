@@ -136,13 +136,13 @@ onEveryTarget('artifacts', (test) => {
     });
     const { trajectory_id: _, ...homeless } = fact(trajectory_id);
     expect(await refusalOf(cairn.artifacts.create(homeless))).toMatchObject({ code: 'INVALID_INPUT' });
-    await finishTrajectory(test(), cairn, trajectory_id);
+    await finishTrajectory(cairn, trajectory_id);
     const conflict = { code: 'STATE_CONFLICT', status: 409 };
     expect(await refusalOf(cairn.artifacts.create(fact(trajectory_id)))).toMatchObject(conflict);
     expect(await refusalOf(cairn.artifacts.update({ artifact_id, name: 'n' }))).toMatchObject(conflict);
     expect(await refusalOf(cairn.artifacts.delete({ artifact_id }))).toMatchObject(conflict);
     expect(await cairn.artifacts.get({ artifact_id })).toMatchObject({ version: 1 });
-    await deleteTrajectory(test(), cairn, trajectory_id);
+    await deleteTrajectory(cairn, trajectory_id);
     expect(await refusalOf(cairn.artifacts.create(fact(trajectory_id)))).toMatchObject({
       code: 'UNKNOWN_ENTITY',
     });
@@ -155,7 +155,7 @@ onEveryTarget('artifacts', (test) => {
 
   it('ART-4 a scope gives its trajectory, and must be in the one that is named', async () => {
     const [cairn, trajectory_id] = await start();
-    const { scope_id } = await newScope(test(), cairn, trajectory_id);
+    const { scope_id } = await newScope(cairn, trajectory_id);
     const { trajectory_id: _, ...rest } = fact(trajectory_id);
     const made = await cairn.artifacts.create({ ...rest, scope_id });
     expect([made.trajectory_id, made.scope_id]).toEqual([trajectory_id, scope_id]);
@@ -163,7 +163,7 @@ onEveryTarget('artifacts', (test) => {
     expect(await refusalOf(cairn.artifacts.create(elsewhere))).toMatchObject({ code: 'UNKNOWN_ENTITY' });
     const unknown = { ...fact(trajectory_id), scope_id: randomUUID() };
     expect(await refusalOf(cairn.artifacts.create(unknown))).toMatchObject({ code: 'UNKNOWN_ENTITY' });
-    await closeScope(test(), cairn, scope_id);
+    await closeScope(cairn, scope_id);
     const named = await cairn.artifacts.create({ ...fact(trajectory_id), scope_id });
     expect(named.scope_id).toBe(scope_id);
     const closed = { code: 'SCOPE_CLOSED', status: 409 };
@@ -175,7 +175,7 @@ onEveryTarget('artifacts', (test) => {
 
   it('ART-5 source_turn is a turn of the scope', async () => {
     const [cairn, trajectory_id] = await start();
-    const { scope_id, turn_ids } = await newScope(test(), cairn, trajectory_id, 3);
+    const { scope_id, turn_ids } = await newScope(cairn, trajectory_id, 3);
     const input = { ...fact(trajectory_id), scope_id };
     const made = await cairn.artifacts.create({ ...input, source_turn: 2 });
     expect(made.provenance.source_turn).toBe(2);
@@ -208,7 +208,7 @@ onEveryTarget('artifacts', (test) => {
   it('ART-7 lists have every filter', async () => {
     const [cairn, trajectory_id] = await start();
     const other = await newTrajectory(cairn);
-    const { scope_id } = await newScope(test(), cairn, trajectory_id);
+    const { scope_id } = await newScope(cairn, trajectory_id);
     const make = async (more: object) =>
       (await cairn.artifacts.create({ ...fact(trajectory_id), ...more })).artifact_id;
     const ids = {

@@ -6,7 +6,6 @@ import { sql } from '#cairn/driver/sql.js';
 import type { Ttl } from '#cairn/model/memory.js';
 import { checks } from '#cairn/store/doctor.js';
 import { scopeHolder } from '#cairn/store/endings.js';
-import { eraseMemories } from '#cairn/store/memories.js';
 import { closeScope, finishTrajectory, newScope, newTrajectory } from '../support/memory.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
@@ -45,7 +44,7 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     [{ Duration: 90_000 }, 'Duration', 90_000],
   ])('TTL-1 %j lives that long', async (ttl, lifetime, ms) => {
     const { cairn, trajectory_id } = await start();
-    const { scope_id } = await newScope(test(), cairn, trajectory_id);
+    const { scope_id } = await newScope(cairn, trajectory_id);
     const made = await cairn.artifacts.create({ ...fact, trajectory_id, scope_id, ttl });
     expect([made.ttl, made.lifetime]).toEqual([ttl, lifetime]);
     const { artifact_id } = made;
@@ -77,7 +76,7 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
 
   it.each(['expired', 'closed', 'finished'])('TTL-2 what has %s is gone from every read', async (how) => {
     const { cairn, trajectory_id, tenant } = await start();
-    const { scope_id } = await newScope(test(), cairn, trajectory_id);
+    const { scope_id } = await newScope(cairn, trajectory_id);
     const ttl: Ttl = how === 'expired' ? 'ShortTerm' : how === 'closed' ? 'Scope' : 'Session';
     const input = { ...fact, trajectory_id, scope_id, ttl, artifact_id: randomUUID() };
     const { artifact_id, card_id } = await cairn.artifacts.create(input);
@@ -87,8 +86,8 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     test().advance(1000);
     await cairn.artifacts.update({ artifact_id, content: 'another' });
     if (how === 'expired') test().advance(2 * HOUR);
-    else if (how === 'closed') await closeScope(test(), cairn, scope_id);
-    else await finishTrajectory(test(), cairn, trajectory_id);
+    else if (how === 'closed') await closeScope(cairn, scope_id);
+    else await finishTrajectory(cairn, trajectory_id);
     const told = { ...gone, details: { artifact_ids: [artifact_id] } };
     expect(await refusalOf(cairn.artifacts.get({ artifact_id }))).toMatchObject(told);
     expect(await refusalOf(cairn.artifacts.get({ artifact_id, as_of }))).toMatchObject(told);
@@ -124,7 +123,7 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     expect(await problems(tenant)).toEqual([]);
     test().advance(48 * HOUR);
     expect(await cairn.artifacts.get({ artifact_id })).toMatchObject({ version: 4, expires_at: null });
-    await finishTrajectory(test(), cairn, trajectory_id);
+    await finishTrajectory(cairn, trajectory_id);
     expect(await refusalOf(cairn.artifacts.get({ artifact_id }))).toMatchObject(gone);
     expect(await refusalOf(cairn.cards.get({ card_id: made.card_id }))).toMatchObject(gone);
   });
@@ -171,10 +170,10 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     expect(await problems(tenant)).toEqual([]);
   });
 
-  it('TTL-4 what an ended holder held is erased in batches, but for what is pinned', async () => {
+  it('TTL-4 what an ended holder held is erased, but for what is pinned', async () => {
     const { cairn, trajectory_id, tenant } = await start();
     const { driver } = test().store;
-    const { scope_id } = await newScope(test(), cairn, trajectory_id);
+    const { scope_id } = await newScope(cairn, trajectory_id);
     const input = { ...fact, trajectory_id, scope_id, ttl: 'Scope' as const };
     const { artifact_id } = await cairn.artifacts.create(input);
     for (const content of ['b', 'c']) await cairn.artifacts.update({ artifact_id, content });
@@ -182,14 +181,7 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     await cairn.boxes.create({ box_id: 'x', card_ids: [pinned.card_id] });
     await cairn.boxes.seal({ box_id: 'x' });
     test().advance(1000);
-    await closeScope(test(), cairn, scope_id);
-    const erase = () =>
-      driver.write(tenant, (tx) =>
-        eraseMemories(tx, tenant, scopeHolder(scope_id), 3, driver.now(), (hash) => `keyed:${hash}`),
-      );
-    expect(await erase()).toEqual({ versions: 3, cards_erased: 3, cards_kept: 0 });
-    expect(await erase()).toEqual({ versions: 1, cards_erased: 0, cards_kept: 1 });
-    expect(await erase()).toEqual({ versions: 0, cards_erased: 0, cards_kept: 0 });
+    await closeScope(cairn, scope_id);
     const left = await driver.at(tenant).all<{ content: string }>(
       sql`SELECT c.content FROM cards c JOIN memory_versions v ON v.tenant_id = c.tenant_id AND v.card_id = c.card_id
           WHERE c.tenant_id = ${tenant} AND c.content IS NOT NULL`,

@@ -59,7 +59,7 @@ onEveryTarget('notes', (test) => {
       name: 'n',
       content: 'c',
     });
-    await finishTrajectory(test(), cairn, two);
+    await finishTrajectory(cairn, two);
     const made = await cairn.notes.create({
       ...gotcha,
       source_trajectory_ids: [two, one, two],
@@ -98,7 +98,7 @@ onEveryTarget('notes', (test) => {
     const made = await cairn.notes.create(session);
     const lasting = await cairn.notes.create({ ...session, ttl: 'LongTerm' });
     expect(made.lifetime).toBe('Session');
-    await finishTrajectory(test(), cairn, trajectory_id);
+    await finishTrajectory(cairn, trajectory_id);
     expect(await refusalOf(cairn.notes.get({ note_id: made.note_id }))).toMatchObject({
       code: 'CONTENT_ERASED',
       status: 410,
@@ -107,7 +107,7 @@ onEveryTarget('notes', (test) => {
     expect(await refusalOf(cairn.notes.create(session))).toMatchObject({ code: 'STATE_CONFLICT' });
     const later = { note_id: lasting.note_id, ttl: 'Session' as const };
     expect(await refusalOf(cairn.notes.update(later))).toMatchObject({ code: 'STATE_CONFLICT' });
-    await deleteTrajectory(test(), cairn, trajectory_id);
+    await deleteTrajectory(cairn, trajectory_id);
     expect((await cairn.notes.list()).notes.map((note) => note.note_id)).toEqual([note_id, lasting.note_id]);
   });
 

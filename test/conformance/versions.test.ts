@@ -90,7 +90,7 @@ onEveryTarget('versions', (test) => {
   it('VERSION-1 an artifact keeps where it came from', async () => {
     const cairn = await test().freshTenant();
     const trajectory_id = await newTrajectory(cairn);
-    const { scope_id } = await newScope(test(), cairn, trajectory_id, 2);
+    const { scope_id } = await newScope(cairn, trajectory_id, 2);
     const made = await cairn.artifacts.create({
       trajectory_id,
       scope_id,
