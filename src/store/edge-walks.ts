@@ -2,6 +2,7 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import type { EdgeType, EntityType } from '../model/edge.js';
+import { ENDS_BY_ENTITY } from './edges.js';
 import { type EntityRef, entityKey } from './entities.js';
 
 /** Those that hurry past each other wait here: the look for a cycle and the edge that it allows are one step. */
@@ -31,7 +32,7 @@ const KEY_OF_O: Sql = sql`(${KIND_OF_O} || ' ' || o.entity_id)`;
  */
 const firstEnds = (tenant: string, edge_type: EdgeType): Sql =>
   byDialect({
-    sqlite: sql`edge_participants p CROSS JOIN edge_participants o`,
+    sqlite: sql`${ENDS_BY_ENTITY} CROSS JOIN edge_participants o`,
     postgres: sql`LATERAL (SELECT * FROM edge_participants l WHERE l.tenant_id = ${tenant} AND l.entity_id = r.entity_id
           AND l.edge_type = ${edge_type} AND l.position > 1 OFFSET 0) p
       CROSS JOIN LATERAL (SELECT * FROM edge_participants l WHERE l.tenant_id = ${tenant} AND l.edge_id = p.edge_id
@@ -41,7 +42,7 @@ const firstEnds = (tenant: string, edge_type: EdgeType): Sql =>
 /** All that leads to an entity by edges of a type, as a table `reached` of key and id. */
 const leadingTo = (tenant: string, edge_type: EdgeType, to: EntityRef): Sql =>
   sql`WITH RECURSIVE reached(entity_key, entity_id) AS (
-        SELECT ${KEY_OF_O}, o.entity_id FROM edge_participants p CROSS JOIN edge_participants o
+        SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
           WHERE p.tenant_id = ${tenant} AND p.entity_id = ${to.entity_id} AND p.edge_type = ${edge_type}
             AND p.position > 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${entityKey(to)}
             AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position = 1
@@ -70,7 +71,7 @@ export async function edgeThatCloses(
   if (!found) return undefined;
   const from = keys.get(found.entity_key)!;
   const edge = await tx.get<{ edge_id: string }>(
-    sql`${all} SELECT p.edge_id FROM edge_participants p CROSS JOIN edge_participants o
+    sql`${all} SELECT p.edge_id FROM ${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
         WHERE p.tenant_id = ${tenant} AND p.entity_id = ${from.entity_id} AND p.edge_type = ${edge_type}
           AND p.position = 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${found.entity_key}
           AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position > 1
@@ -97,7 +98,7 @@ const ways: Readonly<Record<Direction, Sql>> = {
 };
 
 const steps = (tenant: string, { from, direction, edge_type }: Step): Sql =>
-  sql`edge_participants p CROSS JOIN edge_participants o
+  sql`${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
       WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${from.map(({ entity_id }) => entity_id)})
         AND ${KEY_OF_P} = ANY(${from.map(entityKey)}) AND p.deleted_at IS NULL
         AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND ${ways[direction]}

@@ -53,6 +53,20 @@ const participantsTable: Table = {
  */
 export const UNSETTLED = -1;
 
+/**
+ * Ends, under the name p, to be found by their entities. SQLite keeps no statistics, and would rather scan all ends of
+ * the tenant by their primary key.
+ */
+export const ENDS_BY_ENTITY: Sql = byDialect({
+  sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
+  postgres: sql`edge_participants p`,
+});
+/** The same for those of edges that were not deleted, in the order of the edges. */
+const ENDS_IN_ORDER: Sql = byDialect({
+  sqlite: sql`edge_participants p INDEXED BY edge_participants_in_order`,
+  postgres: sql`edge_participants p`,
+});
+
 /** created_at is the recorded time, by which an as_of looks at them, or UNSETTLED until it is known. */
 export async function insertEdges(
   tx: Tx,
@@ -113,8 +127,6 @@ export interface EdgeRow {
 
 type Bare = Omit<EdgeRow, 'participants'>;
 
-const EDGE_COLUMNS: Sql = sql`e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, e.created_at, e.deleted_at`;
-
 export function toEdge(row: EdgeRow): Edge {
   const { weight, provenance, metadata } = JSON.parse(row.body) as Pick<
     Edge,
@@ -171,8 +183,10 @@ export async function findEdges(
   tenant: string,
   edge_ids: readonly string[],
 ): Promise<EdgeRow[]> {
+  if (edge_ids.length === 0) return [];
   const rows = await query.all<Bare>(
-    sql`SELECT ${EDGE_COLUMNS} FROM edges e WHERE e.tenant_id = ${tenant} AND e.edge_id = ANY(${edge_ids})
+    sql`SELECT e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, e.created_at, e.deleted_at
+        FROM edges e WHERE e.tenant_id = ${tenant} AND e.edge_id = ANY(${edge_ids})
         ORDER BY e.edge_id`,
   );
   return withParticipants(query, tenant, rows);
@@ -186,30 +200,33 @@ export interface EdgeFilter {
   readonly created_before?: number | undefined;
 }
 
-/** The ends that are the same entity as this one: a turn may be linked as its card. */
-const ofType = (entity_type: EntityType): Sql =>
-  entity_type === 'Turn' || entity_type === 'Card'
-    ? sql`p.entity_type IN ('Card', 'Turn')`
-    : sql`p.entity_type = ${entity_type}`;
+/** What edges and their ends are both found by, in a table under the name p. */
+function conditionsOf(tenant: string, filter: EdgeFilter): Sql[] {
+  const { edge_type, created_after, created_before } = filter;
+  const conditions: Sql[] = [sql`p.tenant_id = ${tenant} AND p.deleted_at IS NULL`];
+  if (edge_type !== undefined) conditions.push(sql`p.edge_type = ${edge_type}`);
+  if (created_after !== undefined) conditions.push(sql`p.created_at >= ${created_after}`);
+  if (created_before !== undefined) conditions.push(sql`p.created_at < ${created_before}`);
+  return conditions;
+}
 
-/** By the table that leads: with an entity that is the one of its ends, in the order of their edges. */
+/** By the table that leads: with an entity it is that of its ends, which say enough of their edges. */
 function edgesWhere(tenant: string, filter: EdgeFilter): Sql {
-  const { edge_type, entity_id, entity_type, created_after, created_before } = filter;
-  const conditions: Sql[] = [sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL`];
-  if (edge_type !== undefined) conditions.push(sql`e.edge_type = ${edge_type}`);
-  if (created_after !== undefined) conditions.push(sql`e.created_at >= ${created_after}`);
-  if (created_before !== undefined) conditions.push(sql`e.created_at < ${created_before}`);
-  if (entity_id === undefined) return sql`edges e WHERE ${join(conditions, ' AND ')}`;
-  if (entity_type !== undefined) conditions.push(ofType(entity_type));
+  const { entity_id, entity_type } = filter;
+  const conditions = conditionsOf(tenant, filter);
+  if (entity_id === undefined) return sql`edges p WHERE ${join(conditions, ' AND ')}`;
+  conditions.push(sql`p.entity_id = ${entity_id}`);
+  // A turn may be linked as its card.
+  if (entity_type === 'Turn' || entity_type === 'Card')
+    conditions.push(sql`p.entity_type IN ('Card', 'Turn')`);
+  else if (entity_type !== undefined) conditions.push(sql`p.entity_type = ${entity_type}`);
   // Two entities of an edge may have the same id, if they are of different types.
   else
     conditions.push(
       sql`NOT EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = p.tenant_id AND q.edge_id = p.edge_id
             AND q.entity_id = p.entity_id AND q.position < p.position)`,
     );
-  return sql`edge_participants p CROSS JOIN edges e
-    WHERE p.tenant_id = ${tenant} AND p.entity_id = ${entity_id} AND p.deleted_at IS NULL
-      AND e.edge_id = p.edge_id AND ${join(conditions, ' AND ')}`;
+  return sql`${ENDS_IN_ORDER} WHERE ${join(conditions, ' AND ')}`;
 }
 
 export async function listEdges(
@@ -218,12 +235,15 @@ export async function listEdges(
   filter: EdgeFilter,
   page: { readonly after?: string | undefined; readonly offset: number; readonly limit: number },
 ): Promise<EdgeRow[]> {
-  const id = filter.entity_id === undefined ? sql`e.edge_id` : sql`p.edge_id`;
-  const rows = await query.all<Bare>(
-    sql`SELECT ${EDGE_COLUMNS} FROM ${edgesWhere(tenant, filter)} AND ${id} > ${page.after ?? ''}
-        ORDER BY ${id} LIMIT ${page.limit} OFFSET ${page.offset}`,
+  const rows = await query.all<{ edge_id: string }>(
+    sql`SELECT p.edge_id FROM ${edgesWhere(tenant, filter)} AND p.edge_id > ${page.after ?? ''}
+        ORDER BY p.edge_id LIMIT ${page.limit} OFFSET ${page.offset}`,
   );
-  return withParticipants(query, tenant, rows);
+  return findEdges(
+    query,
+    tenant,
+    rows.map(({ edge_id }) => edge_id),
+  );
 }
 
 export const countEdges = (tenant: string, filter: EdgeFilter): Sql =>
@@ -248,12 +268,6 @@ export interface Link {
   readonly entity_id: string;
 }
 
-/** Participants, to be found by their entity. SQLite would rather walk all edges, since those are in the order asked for. */
-const byEntity: Sql = byDialect({
-  sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
-  postgres: sql`edge_participants p`,
-});
-
 /** The other ends of the edges of these types that these entities take part in, in the order of the edges. */
 export function linksOf(
   query: Query,
@@ -265,9 +279,9 @@ export function linksOf(
   return query.all<Link>(
     sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
           o.position, o.entity_type, o.entity_id
-        FROM ${byEntity}
-        JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
-        WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
+        FROM ${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
+        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
+          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
           AND ${holdsAt(as_of)}
         ORDER BY p.edge_id, o.position`,
   );
@@ -319,7 +333,7 @@ export async function removeEdgesOf(
   now: number,
 ): Promise<void> {
   const rows = await tx.all<{ edge_id: string }>(
-    sql`SELECT DISTINCT p.edge_id FROM ${byEntity}
+    sql`SELECT DISTINCT p.edge_id FROM ${ENDS_BY_ENTITY}
         WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.deleted_at IS NULL`,
   );
   await markDeleted(
