@@ -3,7 +3,7 @@ import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { EntityType } from '../model/edge.js';
 import { readableAt } from './cards.js';
-import { VERSION_ENDED } from './endings.js';
+import { CARD_ENDED, VERSION_ENDED } from './endings.js';
 import { visibleTo } from './packets.js';
 
 export interface EntityRef {
@@ -61,8 +61,9 @@ const knownBy: Readonly<Record<EntityType, Known>> = {
       ? sql`SELECT c.card_id AS id FROM cards c
             WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND ${readableAt(now)}`
       : sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})
-              AND (${readableAt(now)} OR (c.erased_at IS NULL AND c.deleted_at > ${as_of}))`,
+            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND c.erased_at IS NULL
+              AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
+              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`,
   Packet: (tenant, ids, { now, agent }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
         WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids}) AND p.erased_at IS NULL

@@ -383,6 +383,9 @@ onEveryTarget('edges together', (test) => {
       ]),
     );
     expect((await relations())[a]!.contradicted_by).toEqual([c, 'a']);
+    test().advance(10);
+    await cairn.cards.delete({ card_id: 'a' });
+    expect((await relations())[a]!.contradicted_by).toEqual([c]);
     expect((await relations(before))[a]!.contradicted_by).toEqual([c, 'a', d]);
   });
 });
