@@ -9,8 +9,9 @@ import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { LifetimeClass, Ttl } from '../model/memory.js';
 import { scopeHolder, sessionHolder, trajectoryHolder } from '../store/endings.js';
+import type { EntityRef } from '../store/entities.js';
 import { knownMemories, type Origin, type VersionRow } from '../store/memories.js';
-import type { End, Links } from '../store/memory-links.js';
+import type { Links } from '../store/memory-links.js';
 import { turnAt } from '../store/memory-sources.js';
 import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
@@ -129,7 +130,7 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
   const { tenant } = call;
   const { trajectory_id, scope } = await belongTo(call, tx, input);
   const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
-  const sources: End[] = [];
+  const sources: EntityRef[] = [];
   if (input.source_turn != null) {
     if (!scope) throw new CairnError('INVALID_INPUT', 'source_turn needs the scope_id that the turn is in');
     refuseClosed(scope);
@@ -142,7 +143,7 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
   const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
   const missing = derived.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownEntity('derived_from', 'artifact', missing);
-  sources.push(...derived.map((entity_id): End => ({ entity_type: 'Artifact', entity_id })));
+  sources.push(...derived.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })));
   return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, held_by, sources };
 }
 

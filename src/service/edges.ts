@@ -21,10 +21,10 @@ import {
   type Participant,
   settleEdges,
   toEdge,
-  UNSETTLED,
 } from '../store/edges.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../store/entities.js';
 import type { NewPacket } from '../store/packets.js';
+import { PENDING } from '../store/recorded-time.js';
 import { allDone, runEach } from './batch.js';
 import { ownerOf } from './box-access.js';
 import { bytesOf, inItem } from './items.js';
@@ -102,7 +102,7 @@ const notFound = (call: Call, edge_id: string) =>
 
 /** The edge as it is answered. One of the same commit has no time yet: what needs it is run again, behind the commit. */
 function show(row: EdgeRow): Edge {
-  if (row.created_at === UNSETTLED)
+  if (row.created_at === PENDING)
     throw new DriverError('conflict', `edge ${row.edge_id} is being written by another call`);
   return toEdge(row);
 }
@@ -180,8 +180,8 @@ async function addEdge(
   await refuseCycle(call, tx, prepared);
   const edge_id = prepared.edge_id ?? newId();
   const row = { edge_id, edge_type, agent_id, body, sent_hash, participants };
-  await insertEdges(tx, call.tenant, [row], UNSETTLED);
-  const edge = toEdge({ ...row, created_at: UNSETTLED, deleted_at: null });
+  await insertEdges(tx, call.tenant, [row]);
+  const edge = toEdge({ ...row, created_at: PENDING, deleted_at: null });
   made.set(edge_id, edge);
   return edge;
 }

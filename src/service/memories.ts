@@ -8,7 +8,8 @@ import type { Json, JsonObject } from '../model/json.js';
 import type { Ttl } from '../model/memory.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { insertCards } from '../store/cards.js';
-import { type NewEdge, removeEdgesOf } from '../store/edges.js';
+import { insertEdges, type NewEdge, removeEdgesOf, settleEdges } from '../store/edges.js';
+import type { EntityRef } from '../store/entities.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import {
   changeLifetime,
@@ -20,20 +21,12 @@ import {
   lives,
   lockMemory,
   type Origin,
-  PENDING,
   settleVersions,
   type VersionRow,
 } from '../store/memories.js';
-import {
-  derivedEdges,
-  type End,
-  insertPendingEdges,
-  type Links,
-  memoryLinks,
-  settleEdges,
-  supersedingEdge,
-} from '../store/memory-links.js';
+import { derivedEdges, idsOf, type Links, memoryLinks, supersedingEdge } from '../store/memory-links.js';
 import type { NewPacket } from '../store/packets.js';
+import { PENDING } from '../store/recorded-time.js';
 import {
   type Entered,
   erased,
@@ -62,7 +55,7 @@ export interface Place {
   /** The trajectory that the event is told in. */
   readonly thread_id: string | null;
   readonly held_by: string;
-  readonly sources: readonly End[];
+  readonly sources: readonly EntityRef[];
 }
 
 export async function prepareContent(
@@ -118,7 +111,7 @@ async function writeVersion<M extends Memory>(
     },
   ]);
   await insertVersion(tx, tenant, row);
-  await insertPendingEdges(tx, tenant, edges);
+  await insertEdges(tx, tenant, edges);
   const facts = {
     version: row.version,
     card_id: row.card_id,
@@ -210,15 +203,12 @@ const columnsOf = (fields: Fields) => ({
   ttl: canonical(fields.ttl),
 });
 
-const linksTo = (sources: readonly End[]): Links => ({
+const linksTo = (sources: readonly EntityRef[]): Links => ({
   superseded_by: [],
   contradicted_by: [],
   source_trajectory_ids: idsOf(sources, 'Trajectory'),
   source_artifact_ids: idsOf(sources, 'Artifact'),
 });
-
-const idsOf = (ends: readonly End[], type: End['entity_type']): string[] =>
-  ends.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id);
 
 /** The entity that has this id already, if it was made by the same request; refuses if the id is taken or was used. */
 async function sameMemory<M extends Memory>(

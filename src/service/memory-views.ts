@@ -16,12 +16,12 @@ import {
   lives,
   type MemoryKind,
   type Origin,
-  PENDING,
   type VersionRow,
 } from '../store/memories.js';
 import { type Links, memoryLinks } from '../store/memory-links.js';
 import { countMemories, listMemories, type MemoryFilter } from '../store/memory-lists.js';
 import type { NewPacket } from '../store/packets.js';
+import { PENDING } from '../store/recorded-time.js';
 import { settledMoment } from './as-of.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';

@@ -9,8 +9,9 @@ import type { Json } from '../model/json.js';
 import type { LifetimeClass, Ttl } from '../model/memory.js';
 import type { Note, NoteInput, NotePatch } from '../model/note.js';
 import { noteHolder, sessionHolder } from '../store/endings.js';
+import type { EntityRef } from '../store/entities.js';
 import { knownMemories, type Origin, type VersionRow } from '../store/memories.js';
-import { type End, type Links, memoryLinks } from '../store/memory-links.js';
+import { type Links, memoryLinks } from '../store/memory-links.js';
 import { lockTrajectories } from '../store/memory-sources.js';
 import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
@@ -144,8 +145,8 @@ async function placeOf(
     thread_id: first ?? null,
     held_by: holderOf(note_id, lifetimeClassOf(ttl), first === undefined ? first : trajectories.get(first)),
     sources: [
-      ...trajectory_ids.map((entity_id): End => ({ entity_type: 'Trajectory', entity_id })),
-      ...artifact_ids.map((entity_id): End => ({ entity_type: 'Artifact', entity_id })),
+      ...trajectory_ids.map((entity_id): EntityRef => ({ entity_type: 'Trajectory', entity_id })),
+      ...artifact_ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })),
     ],
   };
 }

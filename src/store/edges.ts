@@ -4,6 +4,7 @@ import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Edge, EdgeType, EntityType } from '../model/edge.js';
 import { type EntityRef, knownEntities, nameOf } from './entities.js';
+import { PENDING } from './recorded-time.js';
 
 export interface Participant extends EntityRef {
   readonly role: string | null;
@@ -48,12 +49,6 @@ const participantsTable: Table = {
 };
 
 /**
- * Stands for a time that only the commit gives. An edge that others of the same commit must see, so that two halves of
- * a cycle do not pass each other, is written with it and settled at the end (see `settle` of a packet).
- */
-export const UNSETTLED = -1;
-
-/**
  * Ends, under the name p, to be found by their entities. SQLite keeps no statistics, and would rather scan all ends of
  * the tenant by their primary key.
  */
@@ -67,16 +62,11 @@ const ENDS_IN_ORDER: Sql = byDialect({
   postgres: sql`edge_participants p`,
 });
 
-/** created_at is the recorded time, by which an as_of looks at them, or UNSETTLED until it is known. */
-export async function insertEdges(
-  tx: Tx,
-  tenant: string,
-  edges: readonly NewEdge[],
-  created_at: number,
-): Promise<void> {
+/** Their created_at, by which an as_of looks at them, is PENDING until they are settled. */
+export async function insertEdges(tx: Tx, tenant: string, edges: readonly NewEdge[]): Promise<void> {
   await tx.insert(
     edgesTable,
-    edges.map((e) => [tenant, e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, created_at]),
+    edges.map((e) => [tenant, e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, PENDING]),
   );
   await tx.insert(
     participantsTable,
@@ -89,7 +79,7 @@ export async function insertEdges(
         p.entity_type,
         p.entity_id,
         p.role,
-        created_at,
+        PENDING,
       ]),
     ),
   );
@@ -102,14 +92,15 @@ export async function settleEdges(
   edge_ids: readonly string[],
   recorded_at: number,
 ): Promise<void> {
+  if (edge_ids.length === 0) return;
   await tx.send(
-    sql`UPDATE edges SET created_at = CASE WHEN created_at = ${UNSETTLED} THEN ${recorded_at} ELSE created_at END,
-          deleted_at = CASE WHEN deleted_at = ${UNSETTLED} THEN ${recorded_at} ELSE deleted_at END
+    sql`UPDATE edges SET created_at = CASE WHEN created_at = ${PENDING} THEN ${recorded_at} ELSE created_at END,
+          deleted_at = CASE WHEN deleted_at = ${PENDING} THEN ${recorded_at} ELSE deleted_at END
         WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
   );
   await tx.send(
-    sql`UPDATE edge_participants SET created_at = CASE WHEN created_at = ${UNSETTLED} THEN ${recorded_at} ELSE created_at END,
-          deleted_at = CASE WHEN deleted_at = ${UNSETTLED} THEN ${recorded_at} ELSE deleted_at END
+    sql`UPDATE edge_participants SET created_at = CASE WHEN created_at = ${PENDING} THEN ${recorded_at} ELSE created_at END,
+          deleted_at = CASE WHEN deleted_at = ${PENDING} THEN ${recorded_at} ELSE deleted_at END
         WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
   );
 }
@@ -249,8 +240,8 @@ export async function listEdges(
 export const countEdges = (tenant: string, filter: EdgeFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM ${edgesWhere(tenant, filter)}`;
 
-/** Whether an edge holds at a moment; at any moment unless given, as long as it was not deleted. */
-const holdsAt = (as_of: number | undefined): Sql =>
+/** Whether the edge of an end, under the name p, holds at a moment; now unless given. */
+export const holdsAt = (as_of: number | undefined): Sql =>
   as_of === undefined
     ? sql`p.deleted_at IS NULL`
     : sql`p.created_at <= ${as_of} AND (p.deleted_at IS NULL OR p.deleted_at > ${as_of})`;
@@ -292,9 +283,11 @@ export interface Relations {
   readonly superseded_by: string[];
   /** Entities that contradict it, or that it contradicts, as far as they can be read. */
   readonly contradicted_by: string[];
+  /** What it came from. */
+  readonly sources: readonly EntityRef[];
 }
 
-/** What supersedes and contradicts these artifacts and notes; for each of them, if only that there is nothing. */
+/** What supersedes and contradicts these artifacts and notes, and what they came from; for each of them. */
 export async function relationsOf(
   query: Query,
   tenant: string,
@@ -302,9 +295,8 @@ export async function relationsOf(
   now: number,
   as_of?: number,
 ): Promise<Map<string, Relations>> {
-  const links = (await linksOf(query, tenant, entity_ids, ['Supersedes', 'Contradicts'], as_of)).filter(
-    ({ of_type }) => of_type === 'Artifact' || of_type === 'Note',
-  );
+  const found = await linksOf(query, tenant, entity_ids, ['Supersedes', 'Contradicts', 'DerivedFrom'], as_of);
+  const links = found.filter(({ of_type }) => of_type === 'Artifact' || of_type === 'Note');
   const superseding = links.filter((one) => one.edge_type === 'Supersedes' && one.position === 1);
   // Between A and each of the others; those say nothing of each other.
   const contradicting = links.filter(
@@ -316,11 +308,19 @@ export async function relationsOf(
     contradicting.filter((one) => readable.has(nameOf(one))),
     ({ of_id }) => of_id,
   );
-  const idsOf = (found: readonly Link[] = []) => [...new Set(found.map(({ entity_id }) => entity_id))];
+  const sources = grouped(
+    links.filter((one) => one.edge_type === 'DerivedFrom' && one.of_position === 1),
+    ({ of_id }) => of_id,
+  );
+  const idsOf = (ends: readonly Link[] = []) => [...new Set(ends.map(({ entity_id }) => entity_id))];
   return new Map(
     entity_ids.map((id) => [
       id,
-      { superseded_by: idsOf(supersedes.get(id)), contradicted_by: idsOf(contradicts.get(id)) },
+      {
+        superseded_by: idsOf(supersedes.get(id)),
+        contradicted_by: idsOf(contradicts.get(id)),
+        sources: sources.get(id) ?? [],
+      },
     ]),
   );
 }
@@ -347,12 +347,12 @@ export async function removeEdgesOf(
 /** Deletes an edge from this commit on, to be settled; says whether it was there until now. */
 export async function deleteEdge(tx: Tx, tenant: string, edge_id: string): Promise<boolean> {
   const changed = await tx.run(
-    sql`UPDATE edges SET deleted_at = ${UNSETTLED}
+    sql`UPDATE edges SET deleted_at = ${PENDING}
         WHERE tenant_id = ${tenant} AND edge_id = ${edge_id} AND deleted_at IS NULL`,
   );
   if (changed === 0) return false;
   await tx.send(
-    sql`UPDATE edge_participants SET deleted_at = ${UNSETTLED}
+    sql`UPDATE edge_participants SET deleted_at = ${PENDING}
         WHERE tenant_id = ${tenant} AND edge_id = ${edge_id} AND deleted_at IS NULL`,
   );
   return true;

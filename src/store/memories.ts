@@ -4,14 +4,9 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { LifetimeClass } from '../model/memory.js';
 import { VERSION_ENDED } from './endings.js';
 import { eraseCards } from './lifetime.js';
+import { PENDING } from './recorded-time.js';
 
 export type MemoryKind = 'artifact' | 'note';
-
-/**
- * Stands for the recorded time until the commit knows it. Rows are written before that, so that other changes of the
- * same commit find them, and get their time in `settleVersions`. It is the last moment of a Date, and behind every as_of.
- */
-export const PENDING = 8_640_000_000_000_000;
 
 export interface NewVersion {
   readonly memory_id: string;

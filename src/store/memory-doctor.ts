@@ -1,7 +1,7 @@
 /** The doctor's questions about artifacts and notes. */
 import { sql } from '../driver/sql.js';
 import type { Check } from './doctor.js';
-import { PENDING } from './memories.js';
+import { PENDING } from './recorded-time.js';
 
 const FEW = 5;
 

@@ -1,8 +1,10 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
 import type { Query } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
+import { ENDS_BY_ENTITY, holdsAt } from './edges.js';
 import { startsWith, type Times, within } from './filters.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
+import { versionNotSuperseded } from './supersession.js';
 
 export interface MemoryFilter {
   readonly kind: MemoryKind;
@@ -20,23 +22,13 @@ export interface MemoryFilter {
   readonly as_of?: number | undefined;
 }
 
-/** Whether an edge holds now, or held at a moment, as SQL on a participant under the name p. */
-const edgeHeld = (as_of: number | undefined): Sql =>
-  as_of === undefined
-    ? sql`p.deleted_at IS NULL`
-    : sql`p.created_at <= ${as_of} AND (p.deleted_at IS NULL OR p.deleted_at > ${as_of})`;
-
 /** The first participants of the edges by which something came from a source. */
 const derivedFrom = (tenant: string, source_id: string, as_of: number | undefined): Sql =>
-  sql`v.memory_id IN (SELECT o.entity_id FROM edge_participants p
-        JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
-        WHERE p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type = 'DerivedFrom'
-          AND p.position > 1 AND ${edgeHeld(as_of)})`;
-
-const superseded = (tenant: string, as_of: number | undefined): Sql =>
-  sql`EXISTS (SELECT 1 FROM edge_participants p
-        WHERE p.tenant_id = ${tenant} AND p.entity_id = v.memory_id AND p.edge_type = 'Supersedes'
-          AND p.position > 1 AND ${edgeHeld(as_of)})`;
+  sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
+        CROSS JOIN edge_participants o
+        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
+          AND p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type = 'DerivedFrom' AND p.position > 1
+          AND ${holdsAt(as_of)})`;
 
 function where(tenant: string, filter: MemoryFilter, now: number): Sql {
   const { as_of, name_prefix: prefix } = filter;
@@ -57,7 +49,7 @@ function where(tenant: string, filter: MemoryFilter, now: number): Sql {
   add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
   conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
   for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
-  if (!filter.include_superseded) conditions.push(sql`NOT ${superseded(tenant, as_of)}`);
+  if (!filter.include_superseded) conditions.push(versionNotSuperseded(as_of));
   return join(conditions, ' AND ');
 }
 

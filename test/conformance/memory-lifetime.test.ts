@@ -5,7 +5,6 @@ import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
 import type { Ttl } from '#cairn/model/memory.js';
 import { checks } from '#cairn/store/doctor.js';
-import { scopeHolder } from '#cairn/store/endings.js';
 import { closeScope, finishTrajectory, newScope, newTrajectory } from '../support/memory.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

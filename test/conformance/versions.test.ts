@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { EdgeType, EntityType } from '#cairn/model/edge.js';
-import { insertEdges, linksOf } from '#cairn/store/edges.js';
+import { insertEdges, linksOf, settleEdges } from '#cairn/store/edges.js';
 import { newScope, newTrajectory } from '../support/memory.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
@@ -37,7 +37,10 @@ onEveryTarget('versions', (test) => {
       sent_hash: null,
       participants,
     };
-    await driver.write(tenant_id, (tx) => insertEdges(tx, tenant_id, [edge], driver.now()));
+    await driver.write(tenant_id, async (tx) => {
+      await insertEdges(tx, tenant_id, [edge]);
+      await settleEdges(tx, tenant_id, [edge.edge_id], driver.now());
+    });
   };
 
   it('VERSION-1 a change is a new version with a card of its own', async () => {

@@ -5,7 +5,7 @@ import { sql } from '#cairn/driver/sql.js';
 import { newId } from '#cairn/model/ids.js';
 import type { Store } from '#cairn/service/open.js';
 import { type BoxRow, insertBox } from '#cairn/store/boxes.js';
-import { insertEdges } from '#cairn/store/edges.js';
+import { insertEdges, settleEdges } from '#cairn/store/edges.js';
 import { insertScope } from '#cairn/store/scopes.js';
 
 export const tenantOf = async (cairn: Api): Promise<string> => (await cairn.auth.whoami()).tenant_id;
@@ -151,14 +151,11 @@ export async function addEdge(
 ): Promise<string> {
   const edge_id = newId();
   const participants = [from, to].map(([entity_type, entity_id]) => ({ entity_type, entity_id, role: null }));
-  await store.driver.write(tenant, (tx) =>
-    insertEdges(
-      tx,
-      tenant,
-      [{ edge_id, edge_type, agent_id: null, body: '{}', sent_hash: null, participants }],
-      store.driver.now(),
-    ),
-  );
+  const edge = { edge_id, edge_type, agent_id: null, body: '{}', sent_hash: null, participants };
+  await store.driver.write(tenant, async (tx) => {
+    await insertEdges(tx, tenant, [edge]);
+    await settleEdges(tx, tenant, [edge_id], store.driver.now());
+  });
   return edge_id;
 }
 

@@ -73,7 +73,7 @@ export async function notePlans(): Promise<Plans> {
     plansOf: async (action) => {
       asked.length = 0;
       await action();
-      if (asked.length < 2) throw new Error('nothing was noted');
+      if (asked.length < 1) throw new Error('nothing was noted');
       return asked.flatMap((query) => {
         const { text, params } = compile(query, 'sqlite');
         return file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail);
