@@ -8,19 +8,21 @@ const HOUR = 60 * 60_000;
 const conflict = { code: 'IDEMPOTENCY_CONFLICT', status: 409 };
 const packet = { packet_type: 'event', payload: { a: 1 } };
 
+const TASK = randomUUID();
 const EDGE = randomUUID();
 const linked = {
   edge_type: 'Supports' as const,
   participants: ['a', 'b'].map((entity_id) => ({ entity_type: 'Card' as const, entity_id })),
 };
 
-/** A tenant with the cards a, b, an edge between them, and the boxes x (with a) and y. */
+/** A tenant with the cards a, b, an edge between them, the boxes x (with a) and y, and a trajectory. */
 async function prepared(cairn: Api): Promise<Api> {
   await cairn.cards.add_batch({ cards: [{ card_id: 'a' }, { card_id: 'b' }], atomic: true });
   await cairn.boxes.create({ box_id: 'x', card_ids: ['a'] });
   await cairn.boxes.create({ box_id: 'y' });
   await cairn.boxes.grant({ box_id: 'x', agent_id: 'old' });
   await cairn.edges.create({ ...linked, edge_id: EDGE });
+  await cairn.trajectories.create({ trajectory_id: TASK, name: 'task' });
   return cairn;
 }
 
@@ -43,6 +45,30 @@ const changes: readonly [string, (cairn: Api, options: CallOptions) => Promise<u
   ['boxes.seal', (cairn, options) => cairn.boxes.seal({ box_id: 'x' }, options)],
   ['boxes.grant', (cairn, options) => cairn.boxes.grant({ box_id: 'x', agent_id: 'new' }, options)],
   ['boxes.ungrant', (cairn, options) => cairn.boxes.ungrant({ box_id: 'x', agent_id: 'old' }, options)],
+  ['trajectories.create', (cairn, options) => cairn.trajectories.create({ name: 'n' }, options)],
+  [
+    'trajectories.update',
+    (cairn, options) => cairn.trajectories.update({ trajectory_id: TASK, name: 'n' }, options),
+  ],
+  [
+    'trajectories.update, finishing',
+    (cairn, options) => cairn.trajectories.update({ trajectory_id: TASK, status: 'Failed' }, options),
+  ],
+  ['trajectories.delete', (cairn, options) => cairn.trajectories.delete({ trajectory_id: TASK }, options)],
+  ...[false, true].map((atomic): (typeof changes)[number] => [
+    `trajectories.batch, ${atomic ? '' : 'not '}atomic`,
+    (cairn, options) =>
+      cairn.trajectories.batch(
+        {
+          items: [
+            { operation: 'create', create: { name: 'n' } },
+            { operation: 'delete', trajectory_id: TASK },
+          ],
+          atomic,
+        },
+        options,
+      ),
+  ]),
   ['packets.write', (cairn, options) => cairn.packets.write({ ...packet, tags: ['t'] }, options)],
   [
     'packets.write_batch',

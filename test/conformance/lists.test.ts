@@ -15,6 +15,8 @@ interface PageInput {
 }
 
 const THREAD = randomUUID();
+const TASK = randomUUID();
+const taskId = (i: number) => `0197a000-0000-7000-8000-${String(i).padStart(12, '0')}`;
 const COUNT = 23;
 const ids = Array.from({ length: COUNT }, (_, i) => `n${String(i).padStart(3, '0')}`);
 
@@ -30,6 +32,14 @@ async function filled(cairn: Api): Promise<Api> {
       { packet_type: 'event', payload: { name }, thread_id: THREAD, tags: ['t'] },
       { packet_type: 'event', payload: { name: 'other' } },
     ]),
+  });
+  const { trajectory_id } = await cairn.trajectories.create({ name: 'all', trajectory_id: TASK });
+  await cairn.trajectories.batch({
+    items: ids.map((name, i) => ({
+      operation: 'create',
+      create: { trajectory_id: taskId(i), name, parent_trajectory_id: trajectory_id },
+    })),
+    atomic: true,
   });
   await Promise.all(ids.map((box_id) => cairn.boxes.create({ box_id, agent_id: 'a', card_ids: ids })));
   return cairn;
@@ -58,6 +68,20 @@ const lists: readonly [string, (cairn: Api, page: PageInput) => Promise<Page>][]
     async (cairn, page) => {
       const { cards, missing_card_ids: _, ...rest } = await cairn.boxes.cards({ box_id: ids[0]!, ...page });
       return { ids: cards.map(({ card_id }) => card_id), ...rest };
+    },
+  ],
+  [
+    'trajectories.list',
+    async (cairn, page) => {
+      const { trajectories, ...rest } = await cairn.trajectories.list({ name: 'n', ...page });
+      return { ids: trajectories.map(({ name }) => name), ...rest };
+    },
+  ],
+  [
+    'trajectories.children',
+    async (cairn, page) => {
+      const { trajectories, ...rest } = await cairn.trajectories.children({ trajectory_id: TASK, ...page });
+      return { ids: trajectories.map(({ name }) => name), ...rest };
     },
   ],
   [
