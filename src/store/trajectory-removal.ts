@@ -15,12 +15,16 @@ const below = (tenant: string, trajectory_id: string): Sql =>
       )
       SELECT trajectory_id FROM below`;
 
+async function idsBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+  const rows = await query.all<{ trajectory_id: string }>(below(tenant, trajectory_id));
+  return rows.map((row) => row.trajectory_id);
+}
+
 /** Locks a trajectory and all below it: nothing more comes below it until the commit. Gives those that are not deleted. */
 export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): Promise<string[]> {
   let before = -1;
   for (;;) {
-    const found = await tx.all<{ trajectory_id: string }>(below(tenant, trajectory_id));
-    const ids = found.map((row) => row.trajectory_id);
+    const ids = await idsBelow(tx, tenant, trajectory_id);
     const rows = await tx.all<Pick<TrajectoryRow, 'trajectory_id' | 'deleted_at'>>(
       sql`SELECT trajectory_id, deleted_at FROM trajectories
           WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
@@ -35,9 +39,11 @@ export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): P
 
 /** What ended in a trajectory or below it and is still to be erased. */
 export async function endedBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+  // In two steps: as one, PostgreSQL would walk the tree anew for every ending.
+  const ids = await idsBelow(query, tenant, trajectory_id);
   const rows = await query.all<{ holder: string }>(
     sql`SELECT x.holder FROM endings x WHERE x.tenant_id = ${tenant} AND x.done_at IS NULL
-          AND x.thread_id IN (${below(tenant, trajectory_id)}) ORDER BY x.ended_at, x.holder`,
+          AND x.thread_id = ANY(${ids}) ORDER BY x.ended_at, x.holder`,
   );
   return rows.map(({ holder }) => holder);
 }
@@ -90,7 +96,10 @@ export async function clearTrajectories(
   );
 }
 
-/** The edges that these trajectories, their scopes, their artifacts or the cards of those take part in. */
+/**
+ * The edges that these trajectories, their scopes, their artifacts or the cards of those take part in. What an entity
+ * takes part in is asked of the index alone, and its type after that: else SQLite goes through all edges of the tenant.
+ */
 const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
   sql`WITH gone(entity_type, entity_id) AS (
         SELECT 'Trajectory', t.trajectory_id FROM trajectories t
@@ -106,8 +115,9 @@ const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
           WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
       )
       SELECT p.edge_id FROM gone g CROSS JOIN edge_participants p
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id AND p.entity_type = g.entity_type
-        AND p.deleted_at IS NULL`;
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id
+        AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${tenant} AND q.edge_id = p.edge_id
+          AND q.position = p.position AND q.entity_type = g.entity_type)`;
 
 /** Deletes those edges. The time is the recorded one, by which an as_of looks at edges. */
 export async function removeEdgesBelow(

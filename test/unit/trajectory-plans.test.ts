@@ -1,0 +1,86 @@
+/** How SQLite finds what is below a trajectory: by the keys of the tree, never by walking all that the tenant has. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Tx } from '#cairn/driver/driver.js';
+import { compile, type Sql } from '#cairn/driver/sql.js';
+import { openSqlite } from '#cairn/driver/sqlite.js';
+import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
+import { packetJournal } from '#cairn/store/packets.js';
+import { artifactsOf, notesFrom, readableAmong } from '#cairn/store/produced.js';
+import { activeChildren } from '#cairn/store/trajectories.js';
+import {
+  clearTrajectories,
+  endedBelow,
+  endTrajectories,
+  removeEdgesBelow,
+} from '#cairn/store/trajectory-removal.js';
+import {
+  artifactLeaves,
+  branchesOf,
+  noteLeaves,
+  scopeLeaves,
+  sizesOf,
+  trajectoryLeaves,
+} from '#cairn/store/trajectory-tree.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'cairn-plans-'));
+const database = join(folder, 'cairn.db');
+const ids = ['a', 'b'];
+const wanted = { trajectory_ids: ids, last: 'b', limit: 10 };
+let file: SqliteConnection;
+let plans: string[] = [];
+
+const explain = async (query: Sql): Promise<never[]> => {
+  const { text, params } = compile(query, 'sqlite');
+  plans.push(
+    ...file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail),
+  );
+  return [];
+};
+const tx = { all: explain, send: explain } as unknown as Tx;
+
+beforeAll(async () => {
+  const driver = await openSqlite(database, { journal: packetJournal(() => Date.now()) });
+  await driver.migrate();
+  await driver.close();
+  file = await SqliteConnection.open(database);
+});
+
+afterAll(() => {
+  file.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Lines that read all of a table, or all that the tenant has in it. What is under way of endings is short. */
+const walks = (): string[] =>
+  plans.filter(
+    (line) =>
+      (/^SCAN /.test(line) && !/^SCAN (json_each|below|b|n|CONSTANT ROW)\b/.test(line)) ||
+      (/\(tenant_id=\?( AND kind=\?)?\)$/.test(line) && !line.includes('endings_under_way')),
+  );
+
+describe('no statement walks over all that a tenant has', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['what is finished', () => activeChildren(tx, 't', 'a', 1)],
+    ['artifacts', () => artifactsOf(tx, 't', 'a', 1, 1)],
+    ['notes', () => notesFrom(tx, 't', 'a', 1, 1)],
+    ['named ones', () => readableAmong(tx, 't', 'note', ids, 1)],
+    ['what has ended', () => endedBelow(tx, 't', 'a')],
+    ['endings', () => endTrajectories(tx, 't', ids, 1)],
+    ['clearing', () => clearTrajectories(tx, 't', ids, 1)],
+    ['edges', () => removeEdgesBelow(tx, 't', ids, 1)],
+    ['the branches of a tree', () => branchesOf(tx, 't', 'a', 1)],
+    ['their sizes', () => sizesOf(tx, 't', ids, 1)],
+    ['their trajectories', () => trajectoryLeaves(tx, 't', wanted)],
+    ['their scopes', () => scopeLeaves(tx, 't', wanted)],
+    ['their artifacts', () => artifactLeaves(tx, 't', wanted, 1)],
+    ['their notes', () => noteLeaves(tx, 't', wanted, 1)],
+  ])('%s', async (_, ask) => {
+    plans = [];
+    await ask();
+    expect(plans.length).toBeGreaterThan(0);
+    expect(walks()).toEqual([]);
+  });
+});
