@@ -31,8 +31,8 @@ export const scopeCheckpoint = z
 export const erasure = z
   .object({
     state: z.enum(['pending', 'done']),
-    erased: z.int().describe('Turns whose content was erased so far'),
-    kept: z.int().describe('Turns that something still keeps'),
+    erased: z.int().describe('Turns whose content this erasure found or made erased, so far'),
+    kept: z.int().describe('Turns that something kept when this erasure came to them'),
   })
   .meta({ id: 'Erasure' });
 

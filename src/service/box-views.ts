@@ -101,7 +101,10 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
   });
 }
 
-/** The cards behind ids, as each box shows them: a sealed box as of its sealing. A card in several is read once. */
+/**
+ * The cards behind ids, as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
+ * that it keeps. A card in several is read once.
+ */
 async function hydrate(
   call: Call,
   query: Query,
@@ -109,8 +112,10 @@ async function hydrate(
   fewer: string,
 ): Promise<{ cards: Card[]; missing: string[] }[]> {
   const now = call.driver.now();
-  const shows = ({ sealed_at }: BoxRow, card: CardRow) =>
-    sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
+  const shows = ({ sealed_at, held_by }: BoxRow, card: CardRow) => {
+    if (held_by !== null) return card.erased_at === null;
+    return sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
+  };
   const holders = new Map<string, BoxRow[]>();
   for (const { row, card_ids } of views) {
     for (const id of card_ids) {

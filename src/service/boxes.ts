@@ -132,6 +132,8 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
         standingOf(tx, tenant, input.box_id, wanted, now),
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');
+      // What is held may have ended, which this statement does not ask: most boxes are not held.
+      if (box.held_by !== null) await openBox(call, tx, input.box_id, 'write');
       refuseFixed(box);
       const inherited = await presentCards(
         tx,

@@ -8,7 +8,7 @@ import type { Scope } from '../model/scope.js';
 import { findBox } from '../store/boxes.js';
 import { addEndings, checkpointHolder, scopeHolder } from '../store/endings.js';
 import { takeDeleteTime, takeSealTime } from '../store/lifetime.js';
-import { findCheckpoint, findScope, putCheckpoint, type ScopeRow } from '../store/scopes.js';
+import { findCheckpoint, findScope, lockScope, putCheckpoint, type ScopeRow } from '../store/scopes.js';
 import { ownerOf } from './box-access.js';
 import { makeFork } from './box-making.js';
 import { startErasure } from './erasure.js';
@@ -77,11 +77,16 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
   return answer;
 }
 
-/** The scope whose checkpoint is to be restored, closed or not. Its trajectory is locked, so nobody removes it. */
+/**
+ * The scope whose checkpoint is to be restored, closed or not. It is locked, and so is its trajectory: nobody replaces
+ * or removes the checkpoint before the new scope keeps what is in it.
+ */
 async function restorable(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
-  const scope = await findScope(tx, call.tenant, scope_id);
+  const known = await findScope(tx, call.tenant, scope_id);
+  if (!known || known.deleted_at !== null) throw noScope(scope_id);
+  await openTrajectoryLocked(call, tx, known.trajectory_id);
+  const scope = await lockScope(tx, call.tenant, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
-  await openTrajectoryLocked(call, tx, scope.trajectory_id);
   return scope;
 }
 
@@ -101,6 +106,8 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
       const agent_id = ownerOf(call, undefined) ?? scope.agent_id;
       const made = { box_id, agent_id, metadata: '{}', sent_hash: null, held_by: scopeHolder(scope_id) };
       await makeFork(call, tx, source, source.revision, made, now);
+      const facts = { restored_from: input.scope_id, box_id, turns: kept.turns };
+      tx.journal(event(call, now, 'cairn.scope.restored', 'scope', scope_id, facts, scope.trajectory_id));
       await addScope(
         call,
         tx,
@@ -122,8 +129,6 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
         box_id,
         now,
       );
-      const facts = { restored_from: input.scope_id, box_id, turns: kept.turns };
-      tx.journal(event(call, now, 'cairn.scope.restored', 'scope', scope_id, facts, scope.trajectory_id));
       return { ...(await readScope(call, tx, scope_id)), context_state: kept.context_state };
     },
     remember: ({ scope_id }) => scope_id,

@@ -114,8 +114,8 @@ export async function openTrajectoryLocked(
   return row;
 }
 
-export const metadataText = (metadata: JsonObject | undefined): string | null =>
-  metadata === undefined ? null : canonical(metadata);
+export const metadataText = (metadata: JsonObject = {}): string | null =>
+  Object.keys(metadata).length === 0 ? null : canonical(metadata);
 
 export type NewScope = Pick<
   ScopeRow,
@@ -171,15 +171,15 @@ async function checkParent(call: Call, tx: Tx, parent_id: string, trajectory_id:
   refuseClosed(parent);
 }
 
-/** The scope that has this id already, if it came of the same request. */
-function sameScope(row: ScopeRow, sent_hash: string | null): void {
+/** The scope that has this id already, if it came of the same request by the same agent. */
+function sameScope(row: ScopeRow, sent_hash: string | null, agent_id: string | null): void {
   if (row.deleted_at !== null) {
     throw new CairnError(
       'ENTITY_GONE',
       `scope ${row.scope_id} existed and is gone: an id is never used twice`,
     );
   }
-  if (row.sent_hash !== sent_hash) {
+  if (row.sent_hash !== sent_hash || row.agent_id !== agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `scope ${row.scope_id} exists and was made otherwise: use a new scope_id`,
@@ -200,7 +200,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
       if (input.scope_id !== undefined) {
         const existing = await findScope(tx, tenant, scope_id);
         if (existing) {
-          sameScope(existing, sent_hash);
+          sameScope(existing, sent_hash, agent_id);
           return readScope(call, tx, scope_id);
         }
       }
@@ -281,16 +281,17 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
         token_budget: fields.token_budget ?? row.token_budget,
         threshold: fields.threshold_percent ?? row.threshold,
       };
-      const threshold_at = thresholdAt(budget, row.tokens_used, row.threshold_at, now);
-      await updateScope(tx, call.tenant, scope_id, {
+      const after = {
         ...budget,
-        threshold_at,
         name: fields.name ?? row.name,
         purpose: fields.purpose === undefined ? row.purpose : fields.purpose,
         enforce: fields.enforce === undefined ? row.enforce : fields.enforce ? 1 : 0,
         metadata: fields.metadata === undefined ? row.metadata : metadataText(fields.metadata),
-        updated_at: now,
-      });
+      };
+      const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
+      if (!changed) return readScope(call, tx, scope_id);
+      const threshold_at = thresholdAt(budget, row.tokens_used, row.threshold_at, now);
+      await updateScope(tx, call.tenant, scope_id, { ...after, threshold_at, updated_at: now });
       const facts = { fields: Object.keys(fields) };
       tx.journal(event(call, now, 'cairn.scope.updated', 'scope', scope_id, facts, row.trajectory_id));
       if (row.threshold_at === null && reachesThreshold(budget, row.tokens_used)) {

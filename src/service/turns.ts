@@ -44,11 +44,11 @@ interface PreparedTurn {
 }
 
 async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
-  const content = input.content ?? '';
+  const content = input.content === undefined ? '' : input.content;
   const text = canonical(content);
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
   const results = input.tool_results == null ? '' : canonical(input.tool_results);
-  const said = typeof content === 'string' ? content : text;
+  const said = typeof content === 'string' ? content : content === null ? '' : text;
   // What is too large is refused before its tokens are counted, which takes longer.
   checkSize(call, [text, tool_calls ?? '', results]);
   const token_count = input.token_count ?? (await countAll([said, tool_calls ?? '', results]));
@@ -194,7 +194,7 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
 
 /** The turn that has this id already, if it came of the same request; refuses if the id is taken or was used. */
 async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTurn): Promise<AddedTurn> {
-  if (row.erased_at !== null || row.ended_at !== null) {
+  if (row.erased_at !== null || row.ended_at !== null || row.deleted_at !== null) {
     throw new CairnError('ENTITY_GONE', `turn ${row.card_id} existed and is gone: an id is never used twice`);
   }
   if (row.sent_hash !== turn.card.sent_hash || row.held_by !== turn.card.held_by) {

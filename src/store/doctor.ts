@@ -2,6 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { memoryChecks } from './memory-doctor.js';
+import { scopeChecks } from './scope-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -127,6 +128,7 @@ export const checks: readonly Check[] = [
               OR s.metadata IS NOT NULL OR s.sent_hash IS NOT NULL)
           LIMIT ${FEW}`,
   },
+  ...scopeChecks,
   ...memoryChecks,
 ];
 

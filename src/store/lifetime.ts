@@ -11,8 +11,9 @@ import { BOX_ENDED, CARD_ENDED } from './endings.js';
  * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
  * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
  * CROSS JOIN keeps SQLite from going through all boxes of the tenant to find the few that hold the card.
- * A sealed box pins what could be read when it was sealed, and an open scope's box all that it holds; not when what the
- * box belongs to has ended. A fork of a box, or a fork of that, pins through its base.
+ * A sealed box pins what could be read when it was sealed. A box that is held, by an open scope or a checkpoint, pins
+ * all that is in it, also turns of a closed scope that it was restored from; not when what holds it has ended. A fork of
+ * a box, or a fork of that, pins through its base.
  */
 const strongPins: readonly ((tenant: string) => Sql)[] = [
   (tenant) =>
@@ -27,13 +28,14 @@ const strongPins: readonly ((tenant: string) => Sql)[] = [
       )
       SELECT 1 FROM held h CROSS JOIN boxes b
         WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL
-          AND (b.sealed_at IS NOT NULL OR b.held_by IS NOT NULL) AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
-          AND (b.sealed_at IS NULL OR ((c.expires_at IS NULL OR c.expires_at > b.sealed_at)
-            AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
-            AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at))))`,
+          AND CASE WHEN b.held_by IS NOT NULL THEN ${BOX_ENDED} IS NULL
+            ELSE b.sealed_at IS NOT NULL AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
+              AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
+              AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`,
 ];
 
-const pinned = (tenant: string): Sql =>
+/** Whether something keeps the card under the name c. */
+export const pinned = (tenant: string): Sql =>
   join(
     strongPins.map((pin) => pin(tenant)),
     ' OR ',
