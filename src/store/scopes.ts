@@ -95,7 +95,21 @@ export async function lockOpenScopes(
   tenant: string,
   scope_ids: readonly string[],
 ): Promise<ScopeRow[]> {
-  const found = await tx.all<{ scope_id: string }>(
+  let locked: ScopeRow[] = [];
+  for (let known = 0; ; ) {
+    const found = await nestedIn(tx, tenant, scope_ids);
+    // Whoever nests a scope locks the one that it is nested in: when all are locked and none came, none can come.
+    if (found.length === known) return locked;
+    known = found.length;
+    locked = await tx.all<ScopeRow>(
+      sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ANY(${found})
+            AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
+    );
+  }
+}
+
+async function nestedIn(tx: Tx, tenant: string, scope_ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.all<{ scope_id: string }>(
     sql`WITH RECURSIVE nested(scope_id) AS (
           SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${scope_ids})
           UNION
@@ -104,10 +118,7 @@ export async function lockOpenScopes(
         )
         SELECT scope_id FROM nested`,
   );
-  return tx.all<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ANY(${found.map(({ scope_id }) => scope_id)})
-          AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
-  );
+  return rows.map(({ scope_id }) => scope_id);
 }
 
 /** The open scopes of these trajectories, locked, in the order of their ids. */

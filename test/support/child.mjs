@@ -1,5 +1,6 @@
-// A process of its own on the build: `node child.mjs write|open <database> <name> <count>`. It says when it is
-// ready, waits for the parent's word, so that several begin together, then reports what it did.
+// A process of its own on the build: `node child.mjs write|open|turns <database> <name> <count>`, or
+// `close <database> <scope_id>`. It says when it is ready, waits for the parent's word, so that several begin together,
+// then reports what it did.
 import { openCairn } from '#cairn/index.js';
 
 const [mode, database, name, count] = process.argv.slice(2);
@@ -25,8 +26,43 @@ async function write(cairn) {
   }
 }
 
+/** Turns to the scope that `name` ends with, some at a time; each is reported with its place. */
+async function addTurns(cairn) {
+  const scope_id = name.split(' ').at(-1);
+  const add = async (n) => {
+    const content = `${name}/${n}`;
+    const { sequence } = await cairn.turns.add({ scope_id, role: 'User', content, token_count: 1 + (n % 5) });
+    process.send({ turn: content, sequence, token_count: 1 + (n % 5) });
+  };
+  for (let n = 0; n < Number(count); n += 8)
+    await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((i) => add(n + i)));
+}
+
+/** Closes a scope without waiting, then tells again and again how much is erased, until it is done. */
+async function closeScope(cairn, scope_id) {
+  await cairn.scopes.close({ scope_id });
+  for (;;) {
+    const { erasure } = await cairn.scopes.get({ scope_id });
+    await say({ erasure });
+    if (erasure.state === 'done') return;
+  }
+}
+
 try {
-  if (mode === 'write') {
+  if (mode === 'close') {
+    const cairn = await open();
+    await say({ ready: true });
+    await word();
+    await closeScope(cairn, name);
+    await cairn.close();
+  } else if (mode === 'turns') {
+    const cairn = await open();
+    await say({ ready: true });
+    await word();
+    await addTurns(cairn);
+    await say({ finished: true });
+    await cairn.close();
+  } else if (mode === 'write') {
     const cairn = await open();
     await say({ ready: true });
     await word();
