@@ -49,6 +49,15 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     description: SECRET,
     metadata: { about: SECRET },
   });
+  const { scope_id } = await cairn.scopes.create({
+    trajectory_id,
+    name: SECRET,
+    purpose: SECRET,
+    metadata: { about: SECRET },
+  });
+  const { turn_id } = await cairn.turns.add({ scope_id, role: 'User', content });
+  const context_state = Buffer.from(SECRET).toString('base64');
+  await cairn.scopes.checkpoint({ scope_id, context_state });
   const participants = [first, second].map(({ card_id }) => ({
     entity_type: 'Card' as const,
     entity_id: card_id,
@@ -81,6 +90,9 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     parent_id: parent.packet_id,
     thread_id,
     trajectory_id,
+    scope_id,
+    turn_id,
+    context_state,
     edge_id,
     participants,
     ...participants[0],
