@@ -3,6 +3,7 @@ import { growth } from './growth.mjs';
 import { http } from './http.mjs';
 import { reads } from './reads.mjs';
 import { row_security } from './row-security.mjs';
+import { scopes } from './scopes.mjs';
 import { appends, packets } from './writes.mjs';
 
-export const items = { appends, packets, growth, http, reads, row_security };
+export const items = { appends, packets, growth, scopes, http, reads, row_security };

@@ -20,7 +20,7 @@ await import('./vendor.mjs');
 
 const { items } = await import('../bench/items.mjs');
 const { startTarget } = await import('../bench/support/databases.mjs');
-const { line, heading } = await import('../bench/support/table.mjs');
+const { heading, isMet, line } = await import('../bench/support/table.mjs');
 
 const kinds = ['sqlite', 'postgres'];
 if (flags.help) {
@@ -45,9 +45,7 @@ for (const kind of chosenKinds) {
   try {
     for (const name of chosenItems) {
       const report = (result) => {
-        const met =
-          (result.at_least === undefined || result.ratio >= result.at_least) &&
-          (result.at_most === undefined || result.ratio <= result.at_most);
+        const met = isMet(result);
         results.push({ target: kind, item: name, ...result, met });
         console.log(line({ ...result, met }));
       };
