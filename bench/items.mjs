@@ -1,9 +1,10 @@
 // What is measured, by name, in the order of the table.
 import { growth } from './growth.mjs';
 import { http } from './http.mjs';
+import { peers } from './peers.mjs';
 import { reads } from './reads.mjs';
 import { row_security } from './row-security.mjs';
 import { scopes } from './scopes.mjs';
 import { appends, packets } from './writes.mjs';
 
-export const items = { appends, packets, growth, scopes, http, reads, row_security };
+export const items = { appends, packets, growth, scopes, peers, http, reads, row_security };

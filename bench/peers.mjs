@@ -1,0 +1,62 @@
+// Turns by 64 concurrent callers, against a library that keeps messages in a file of the same kind: Mastra's memory on
+// libsql. The same texts in the same run, one message a call, and every commit of either side is on the disk.
+import { openCairn } from './support/databases.mjs';
+import { openMastra } from './support/mastra.mjs';
+import { byCallers, interleave } from './support/measure.mjs';
+import { uuids } from './support/seeded.mjs';
+import { counted, openScopes, sayings } from './support/turns.mjs';
+
+const CALLERS = 64;
+const THREADS = 16;
+
+export async function peers({ target, quick, report }) {
+  // It is a file beside a file: there is nothing to compare PostgreSQL with.
+  if (target.kind !== 'sqlite') return;
+  const mastra = await openMastra(await target.fresh());
+  if (!mastra) return;
+  const cairn = await openCairn(await target.fresh());
+  const rounds = quick ? 5 : 9;
+  const perRound = CALLERS * (quick ? 20 : 60);
+  const newId = uuids(14);
+  const say = sayings(14);
+  const threads = Array.from({ length: THREADS }, newId);
+  await openScopes(cairn, threads, newId());
+  for (const thread of threads) await mastra.saveThread(thread);
+  const as_it_comes = await mastra.pragmas();
+  await mastra.durable();
+  const work = Array.from({ length: rounds + 1 }, () =>
+    Array.from({ length: perRound }, (_, i) => ({ id: newId(), thread: threads[i % THREADS], text: say() })),
+  );
+  const add = (turn) => cairn.api.turns.add(turn);
+  const measured = await interleave(
+    {
+      counting: (round) =>
+        byCallers(CALLERS, work[round], ({ thread, text }) =>
+          add({ scope_id: thread, role: 'User', content: text }),
+        ),
+      counted: (round) => byCallers(CALLERS, work[round], ({ thread, text }) => add(counted(thread, text))),
+      mastra: (round) =>
+        byCallers(CALLERS, work[round], ({ id, thread, text }) => mastra.save(id, thread, text)),
+    },
+    rounds,
+  );
+  const saved = await mastra.count();
+  if (saved !== work.length * perRound) throw new Error(`@mastra/libsql has ${saved} messages`);
+  const peer = {
+    name: '@mastra/libsql',
+    version: mastra.version,
+    as_it_comes,
+    measured: await mastra.pragmas(),
+  };
+  const against = (side) => ({
+    ours: measured.rate(side),
+    bare: measured.rate('mastra'),
+    unit: '/s',
+    ratio: measured.ratio(side, 'mastra'),
+    peer,
+  });
+  report({ what: 'turns.add against @mastra/libsql', ...against('counting'), at_least: 5 });
+  report({ what: 'the same, token_count given', ...against('counted') });
+  await cairn.close();
+  await mastra.close();
+}
