@@ -28,25 +28,52 @@ function encoding(): Promise<Encoding> {
   return loading;
 }
 
+/** Tokens of the pieces that were met last: most texts are made of the same few thousand. */
+const met = new Map<string, number>();
+const MET_LIMIT = 20_000;
+/** Longer pieces hardly come again. */
+const MET_LENGTH = 32;
+
 /** How many tokens a text has. What looks like a special token, such as `<|endoftext|>`, counts as plain text. */
 export async function countTokens(text: string): Promise<number> {
   const api = await encoding();
-  const core = api.bytePairEncodingCoreProcessor;
+  const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
   let tokens = 0;
-  let pauseAt = CHARACTERS_AT_A_TIME;
   try {
-    for (const { 0: piece, index } of text.matchAll(core.tokenSplitRegex)) {
+    if (text.length <= CHARACTERS_AT_A_TIME) {
+      // All pieces at once takes half the time of one after another.
+      for (const piece of text.match(tokenSplitRegex) ?? []) tokens += tokensOf(api, piece);
+      return tokens;
+    }
+    let pauseAt = CHARACTERS_AT_A_TIME;
+    for (const { 0: piece, index } of text.matchAll(tokenSplitRegex)) {
       if (index >= pauseAt) {
         await setImmediate();
         pauseAt = index + CHARACTERS_AT_A_TIME;
       }
-      if (core.getBpeRankFromString(piece) !== undefined) tokens += 1;
-      else if (piece.length <= LONG_PIECE) tokens += core.bytePairEncode(piece).length;
-      else tokens += longPieceTokens(Buffer.from(piece), (bytes) => core.getBpeRankFromBytes(bytes));
+      tokens += tokensOf(api, piece);
     }
+    return tokens;
   } finally {
     // Its keys are slices that hold on to the whole text: kept beyond the call, they would add up without bound.
     api.clearMergeCache();
   }
+}
+
+function tokensOf(api: Encoding, piece: string): number {
+  if (piece.length > MET_LENGTH) return merged(api, piece);
+  let tokens = met.get(piece);
+  if (tokens === undefined) {
+    tokens = merged(api, piece);
+    if (met.size >= MET_LIMIT) met.clear();
+    // A copy, since a slice would hold on to the whole text. A half of a surrogate pair has none, and is not kept.
+    if (piece.isWellFormed()) met.set(Buffer.from(piece).toString(), tokens);
+  }
   return tokens;
+}
+
+function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string): number {
+  if (core.getBpeRankFromString(piece) !== undefined) return 1;
+  if (piece.length <= LONG_PIECE) return core.bytePairEncode(piece).length;
+  return longPieceTokens(Buffer.from(piece), (bytes) => core.getBpeRankFromBytes(bytes));
 }

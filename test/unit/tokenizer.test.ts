@@ -40,6 +40,20 @@ describe('tokens', () => {
     expect(await countTokens(text)).toBe(reference(text, plainly));
   });
 
+  it('are the same again, also after more different words than are remembered', async () => {
+    const alphabet = [...'etaoinshrdlucmfw'];
+    const words = Array.from({ length: 30_000 }, (_, i) =>
+      [i & 15, (i >> 4) & 15, (i >> 8) & 15, (i >> 12) & 15].map((n) => alphabet[n]).join(''),
+    );
+    for (let i = 0; i < words.length; i += 3000) {
+      const text = words.slice(i, i + 3000).join(' ');
+      const expected = reference(text, plainly);
+      expect(await countTokens(text)).toBe(expected);
+      expect(await countTokens(text)).toBe(expected);
+    }
+    for (const text of Object.values(texts)) expect(await countTokens(text)).toBe(reference(text, plainly));
+  });
+
   it('are those of o200k_base', async () => {
     expect(await countTokens('Hello, world!')).toBe(4);
     expect(await countTokens('tiktoken is great!')).toBe(6);
