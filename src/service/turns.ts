@@ -16,10 +16,12 @@ import { type CardRow, findCard, findCards, insertCards, type NewCard } from '..
 import { scopeHolder } from '../store/endings.js';
 import { keyedHash } from '../store/lifetime.js';
 import {
+  describeTurn,
   lockForTurn,
   noteUse,
   type OpenScope,
   placesOfTurn,
+  type SaidTurn,
   type TurnMetadata,
   toTurn,
 } from '../store/turns.js';
@@ -39,6 +41,8 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 interface PreparedTurn {
   readonly input: TurnInput;
   readonly card: Omit<NewCard, 'card_id' | 'created_at'>;
+  /** As it is shown: what was sent, with the members in the order in which they are stored. */
+  readonly said: SaidTurn;
   readonly token_count: number;
   readonly bytes: number;
 }
@@ -61,8 +65,14 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
     ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
   };
   const metadata = canonical(kept as unknown as Json);
+  const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,
+    said: {
+      kept: isPlain ? kept : (JSON.parse(metadata) as TurnMetadata),
+      content: typeof content === 'string' ? content : (JSON.parse(text) as typeof content),
+      tool_calls: tool_calls === null ? null : (JSON.parse(tool_calls) as JsonObject[]),
+    },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
     card: {
@@ -136,19 +146,10 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
   const { token_budget } = scope;
   const threshold_reached = reachesThreshold(scope, tokens_used);
   return {
-    ...toTurn(scope.scope_id, sequence, rowOf(card)),
+    ...describeTurn(scope.scope_id, sequence, card, turn.said),
     budget: { token_budget, tokens_used, threshold_reached, over_budget },
   };
 }
-
-const rowOf = (card: NewCard): CardRow => ({
-  ...card,
-  subject_ids: null,
-  derived_from: null,
-  deleted_at: null,
-  erased_at: null,
-  ended_at: null,
-});
 
 /** Writes the turns that a scope has taken: cards, entries, counters, events. */
 async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise<void> {

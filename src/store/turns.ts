@@ -76,17 +76,33 @@ export interface TurnMetadata {
   readonly metadata?: JsonObject;
 }
 
-export function toTurn(scope_id: string, sequence: number, row: CardRow): Turn {
-  const kept = JSON.parse(row.metadata!) as TurnMetadata;
+/** What of a turn is JSON in its row. */
+export interface SaidTurn {
+  readonly kept: TurnMetadata;
+  readonly content: Turn['content'];
+  readonly tool_calls: JsonObject[] | null;
+}
+
+type Place = Pick<CardRow, 'card_id' | 'author_id' | 'created_at'>;
+
+export const toTurn = (scope_id: string, sequence: number, row: CardRow): Turn =>
+  describeTurn(scope_id, sequence, row, {
+    kept: JSON.parse(row.metadata!) as TurnMetadata,
+    content: JSON.parse(row.content!) as Turn['content'],
+    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as JsonObject[]),
+  });
+
+export function describeTurn(scope_id: string, sequence: number, row: Place, said: SaidTurn): Turn {
+  const { kept, content, tool_calls } = said;
   return {
     turn_id: row.card_id,
     scope_id,
     sequence,
     role: (kept.role.charAt(0).toUpperCase() + kept.role.slice(1)) as Turn['role'],
-    content: JSON.parse(row.content!) as Json,
+    content,
     token_count: kept.token_count,
     model_id: kept.model_id ?? null,
-    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as JsonObject[]),
+    tool_calls,
     tool_results: kept.tool_results ?? null,
     metadata: kept.metadata ?? {},
     agent_id: row.author_id,
