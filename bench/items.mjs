@@ -5,6 +5,7 @@ import { peers } from './peers.mjs';
 import { reads } from './reads.mjs';
 import { row_security } from './row-security.mjs';
 import { scopes } from './scopes.mjs';
+import { turns } from './turns.mjs';
 import { appends, packets } from './writes.mjs';
 
-export const items = { appends, packets, growth, scopes, peers, http, reads, row_security };
+export const items = { appends, packets, turns, growth, scopes, peers, http, reads, row_security };

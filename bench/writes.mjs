@@ -16,7 +16,7 @@ const plan = (quick) => (quick ? { many: 30, one: 150, rounds: 5 } : { many: 100
 const inRounds = (rounds, make) => Array.from({ length: rounds + 1 }, make);
 
 /** The row of packet_store that Cairn wrote last. */
-async function lastPacket({ api, driver }, type) {
+export async function lastPacket({ api, driver }, type) {
   const { packets } = await api.packets.list({ packet_type: type, limit: 1 });
   const { packet_id } = packets[0];
   return driver

@@ -5,6 +5,9 @@ const HEAD = `UPDATE tenants SET seq = seq + $1, recorded_at = $2 WHERE tenant_i
 const ENTRY = `INSERT INTO box_entries (tenant_id, box_id, position, card_id, added_revision, ordinal) VALUES ($1, $2, $3, $4, $5, $6)`;
 const BOX = `UPDATE boxes SET revision = $1, length = $2, first_position = $3, next_position = $4, base_until = $5,
   updated_at = $6 WHERE tenant_id = $7 AND box_id = $8`;
+const GROW = `UPDATE boxes SET revision = $1, length = $2, next_position = $3, updated_at = $4
+  WHERE tenant_id = $5 AND box_id = $6`;
+const USE = `UPDATE scopes SET tokens_used = $1, threshold_at = $2, updated_at = $3 WHERE tenant_id = $4 AND scope_id = $5`;
 const INDEX = `INSERT INTO packet_index (tenant_id, kind, value, seq) VALUES ($1, $2, $3, $4)`;
 
 const PACKET_COLUMNS = [
@@ -31,12 +34,32 @@ const PACKET_COLUMNS = [
   ],
   ...['root_packet_id', 'parent_ids', 'subject_ids'],
 ];
-const PACKET = `INSERT INTO packet_store (${PACKET_COLUMNS.join(', ')})
-  VALUES (${PACKET_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})`;
+const CARD_COLUMNS = [
+  ...[
+    'tenant_id',
+    'card_id',
+    'content',
+    'tool_calls',
+    'tool_call_id',
+    'metadata',
+    'author_id',
+    'subject_ids',
+  ],
+  ...['derived_from', 'content_hash', 'sent_hash', 'ttl_seconds', 'expires_at', 'created_at', 'held_by'],
+];
+const insertOf = (table, columns) =>
+  `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`;
+const PACKET = insertOf('packet_store', PACKET_COLUMNS);
+const CARD = insertOf('cards', CARD_COLUMNS);
 
 /** Makes rows of packet_store like one that Cairn wrote, of the same bytes, with other ids in it. */
-export function packetRows(template) {
-  const values = PACKET_COLUMNS.map((name) => template[name]);
+export const packetRows = (template) => rowsLike(template, PACKET_COLUMNS);
+
+/** The same for cards. */
+export const cardRows = (template) => rowsLike(template, CARD_COLUMNS);
+
+function rowsLike(template, columns) {
+  const values = columns.map((name) => template[name]);
   return (replacements) =>
     values.map((value) =>
       typeof value === 'string'
@@ -46,22 +69,31 @@ export function packetRows(template) {
 }
 
 /**
- * Gives a function that writes a group in one transaction. Each item has a `packet` row, maybe `index` pairs, and for
- * an append the card's `entry` and the `box` as it is after it.
+ * Gives a function that writes a group in one transaction. Each item has a `packet` row, maybe `index` pairs, for an
+ * append the card's `entry` and the `box` as it is after it, and for a turn the `card`, its `entry`, and how box and
+ * scope `grow` and are in `use` by it.
  */
 export function groupWriter(kind, bare) {
   return kind === 'sqlite' ? sqliteGroups(bare) : postgresGroups(bare);
 }
 
+/** What an item writes before its packet, in order: the statement and the item's member that has the values. */
+const BEFORE = [
+  [CARD, 'card'],
+  [ENTRY, 'entry'],
+  [BOX, 'box'],
+  [GROW, 'grow'],
+  [USE, 'use'],
+];
+
 function sqliteGroups(bare) {
   const [begin, commit] = ['BEGIN IMMEDIATE', 'COMMIT'].map(bare.prepare);
-  const [head, entry, box, packet, index] = [HEAD, ENTRY, BOX, PACKET, INDEX].map(bare.prepare);
+  const [head, packet, index] = [HEAD, PACKET, INDEX].map(bare.prepare);
+  const before = BEFORE.map(([text, member]) => [bare.prepare(text), member]);
   return (items) => {
     begin.run();
-    for (const item of items) {
-      if (item.entry) entry.run(...item.entry);
-      if (item.box) box.run(...item.box);
-    }
+    for (const item of items)
+      for (const [statement, member] of before) if (item[member]) statement.run(...item[member]);
     let seq = head.get(items.length, Date.now(), TENANT).seq - items.length;
     for (const item of items) {
       item.packet[1] = ++seq;
@@ -76,10 +108,8 @@ function sqliteGroups(bare) {
 function postgresGroups({ run }) {
   return async (items) => {
     const sent = [run('BEGIN')];
-    for (const item of items) {
-      if (item.entry) sent.push(run(ENTRY, item.entry));
-      if (item.box) sent.push(run(BOX, item.box));
-    }
+    for (const item of items)
+      for (const [text, member] of BEFORE) if (item[member]) sent.push(run(text, item[member]));
     let seq = (await run(HEAD, [items.length, Date.now(), TENANT])).rows[0].seq - items.length;
     for (const item of items) {
       item.packet[1] = ++seq;
