@@ -1,6 +1,7 @@
 // Turns by 64 concurrent callers, against a library that keeps messages in a file of the same kind: Mastra's memory on
 // libsql. The same texts in the same run, one message a call, and every commit of either side is on the disk.
 import { openCairn } from './support/databases.mjs';
+import { flushes } from './support/disk.mjs';
 import { openMastra } from './support/mastra.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 import { uuids } from './support/seeded.mjs';
@@ -8,6 +9,7 @@ import { counted, openScopes, sayings } from './support/turns.mjs';
 
 const CALLERS = 64;
 const THREADS = 16;
+const FLUSHES = 100;
 
 export async function peers({ target, quick, report }) {
   // It is a file beside a file: there is nothing to compare PostgreSQL with.
@@ -15,6 +17,7 @@ export async function peers({ target, quick, report }) {
   const mastra = await openMastra(await target.fresh());
   if (!mastra) return;
   const cairn = await openCairn(await target.fresh());
+  const pages = await target.fresh();
   const rounds = quick ? 5 : 9;
   const perRound = CALLERS * (quick ? 20 : 60);
   const newId = uuids(14);
@@ -35,6 +38,7 @@ export async function peers({ target, quick, report }) {
           add({ scope_id: thread, role: 'User', content: text }),
         ),
       counted: (round) => byCallers(CALLERS, work[round], ({ thread, text }) => add(counted(thread, text))),
+      flush: async () => flushes(pages, FLUSHES),
       mastra: (round) =>
         byCallers(CALLERS, work[round], ({ id, thread, text }) => mastra.save(id, thread, text)),
     },
@@ -57,6 +61,8 @@ export async function peers({ target, quick, report }) {
   });
   report({ what: 'turns.add against @mastra/libsql', ...against('counting'), at_least: 5 });
   report({ what: 'the same, token_count given', ...against('counted') });
+  // Of its two commits a message each waits for the disk: the faster that is, the less there is to share.
+  report({ what: 'one flush of the disk meanwhile', ours: 1000 / measured.rate('flush'), unit: 'ms' });
   await cairn.close();
   await mastra.close();
 }
