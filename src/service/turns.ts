@@ -56,13 +56,14 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
   // What is too large is refused before its tokens are counted, which takes longer.
   checkSize(call, [text, tool_calls ?? '', results]);
   const token_count = input.token_count ?? (await countAll([said, tool_calls ?? '', results]));
+  // Members in the order in which they are stored, which is the quickest to make canonical; undefined ones are left out.
   const kept: TurnMetadata = {
-    type: 'turn',
+    metadata: input.metadata,
+    model_id: input.model_id ?? undefined,
     role: input.role.toLowerCase(),
     token_count,
-    ...(input.model_id == null ? {} : { model_id: input.model_id }),
-    ...(input.tool_results == null ? {} : { tool_results: input.tool_results }),
-    ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+    tool_results: input.tool_results ?? undefined,
+    type: 'turn',
   };
   const metadata = canonical(kept as unknown as Json);
   const isPlain = input.tool_results == null && input.metadata === undefined;

@@ -85,16 +85,17 @@ export function event(
 ): NewPacket {
   const packet_id = newId();
   const { agent_id, key_id } = call.caller;
+  // Members in the order in which they are stored, and absent ones as undefined: sorted and spread, they cost twice.
   const envelope = canonical({
+    lineage: { generation: 0, parent_ids: [], root_packet_id: packet_id },
+    metadata: { agent: agent_id ?? undefined, schema_version: SCHEMA_VERSION },
     packet_id,
     packet_type,
-    timestamp: toIso(now),
-    ...(thread_id === null ? {} : { thread_id }),
-    payload: { ...facts, entity: { id: entity_id, type: entity_type }, actor: { agent_id, key_id } },
-    metadata: { schema_version: SCHEMA_VERSION, ...(agent_id === null ? {} : { agent: agent_id }) },
+    payload: { actor: { agent_id, key_id }, ...facts, entity: { id: entity_id, type: entity_type } },
     provenance: { source: 'cairn' },
-    lineage: { parent_ids: [], generation: 0, root_packet_id: packet_id },
-  });
+    thread_id: thread_id ?? undefined,
+    timestamp: toIso(now),
+  } as Json);
   return {
     packet_id,
     packet_type,
