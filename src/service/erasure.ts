@@ -4,7 +4,14 @@
  */
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { findBox } from '../store/boxes.js';
-import { type EndingRow, endingsUnderWay, findEnding, noteDone, noteProgress } from '../store/endings.js';
+import {
+  type EndingRow,
+  endingsUnderWay,
+  findEnding,
+  noteDone,
+  noteProgress,
+  noteVersions,
+} from '../store/endings.js';
 import { eraseCards } from '../store/lifetime.js';
 import { eraseMemories } from '../store/memories.js';
 import type { Call } from './runtime.js';
@@ -47,15 +54,18 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
   if (!ending || ending.done_at !== null) return;
   if (!(await eraseBox(call, ending))) return;
   if (!(await eraseHeld(call, holder))) return;
+  const { erased, kept, versions, thread_id } = (await findEnding(driver.at(tenant), tenant, holder))!;
+  const any = erased + versions > 0;
   // Only now is it gone: from the file by the overwriting, and from its log by this.
-  if (!(await driver.scrub())) return;
+  if (any && !(await driver.scrub())) return;
   await driver.write(tenant, async (tx) => {
-    const { erased, kept, done_at, thread_id } = (await findEnding(tx, tenant, holder))!;
-    if (done_at !== null) return;
     const now = driver.now();
-    await noteDone(tx, tenant, holder, now);
+    if (!(await noteDone(tx, tenant, holder, now))) return;
+    // That something ended was told when it did; here is told what was erased of it, if anything was.
+    if (!any) return;
     const [kind, id] = holder.split(':') as [string, string];
-    tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, { erased, kept }, thread_id));
+    const facts = { cards_erased: erased, cards_kept: kept, versions_erased: versions };
+    tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, facts, thread_id));
   });
 }
 
@@ -79,14 +89,16 @@ async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
   }
 }
 
-/** Artifacts and notes that end with the holder, with the cards of all their versions. */
+/** The artifacts and notes that end with the holder. False when the store is about to close. */
 async function eraseHeld(call: Call, holder: string): Promise<boolean> {
   const { driver, tenant } = call;
   for (;;) {
     if (call.erasures.stopping) return false;
-    const count = await driver.write(tenant, (tx) =>
-      eraseMemories(tx, tenant, holder, BATCH, call.meta.erasure_key, driver.now()),
-    );
+    const count = await driver.write(tenant, async (tx) => {
+      const erased = await eraseMemories(tx, tenant, holder, BATCH, call.meta.erasure_key, driver.now());
+      if (erased > 0) await noteVersions(tx, tenant, holder, erased);
+      return erased;
+    });
     if (count < BATCH) return true;
   }
 }

@@ -31,14 +31,15 @@ export interface EndingRow extends Ending {
   readonly position: number;
   readonly erased: number;
   readonly kept: number;
+  readonly versions: number;
   readonly done_at: number | null;
 }
 
 export async function addEndings(tx: Tx, tenant: string, endings: readonly Ending[]): Promise<void> {
   for (const { holder, ended_at, thread_id, box_id } of endings) {
     await tx.send(
-      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept)
-          VALUES (${tenant}, ${holder}, ${ended_at}, ${thread_id}, ${box_id}, 0, 0, 0)
+      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
+          VALUES (${tenant}, ${holder}, ${ended_at}, ${thread_id}, ${box_id}, 0, 0, 0, 0)
           ON CONFLICT (tenant_id, holder) DO NOTHING`,
     );
   }
@@ -46,7 +47,7 @@ export async function addEndings(tx: Tx, tenant: string, endings: readonly Endin
 
 export function findEnding(query: Query, tenant: string, holder: string): Promise<EndingRow | undefined> {
   return query.get<EndingRow>(
-    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, done_at FROM endings
+    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings
         WHERE tenant_id = ${tenant} AND holder = ${holder}`,
   );
 }
@@ -54,7 +55,7 @@ export function findEnding(query: Query, tenant: string, holder: string): Promis
 /** Endings whose content is still to be erased, the oldest first. */
 export function endingsUnderWay(query: Query, tenant: string, limit: number): Promise<EndingRow[]> {
   return query.all<EndingRow>(
-    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, done_at FROM endings
+    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings
         WHERE tenant_id = ${tenant} AND done_at IS NULL ORDER BY ended_at, holder LIMIT ${limit}`,
   );
 }
@@ -73,8 +74,17 @@ export async function noteProgress(
   );
 }
 
-export async function noteDone(tx: Tx, tenant: string, holder: string, now: number): Promise<void> {
+/** Counts versions that were erased. */
+export async function noteVersions(tx: Tx, tenant: string, holder: string, count: number): Promise<void> {
   await tx.send(
+    sql`UPDATE endings SET versions = versions + ${count} WHERE tenant_id = ${tenant} AND holder = ${holder}`,
+  );
+}
+
+/** Whether it was not noted before. */
+export async function noteDone(tx: Tx, tenant: string, holder: string, now: number): Promise<boolean> {
+  const changed = await tx.run(
     sql`UPDATE endings SET done_at = ${now} WHERE tenant_id = ${tenant} AND holder = ${holder} AND done_at IS NULL`,
   );
+  return changed > 0;
 }

@@ -57,15 +57,15 @@ export async function endTrajectories(
 ): Promise<void> {
   for (const holder of [trajectoryHolder, sessionHolder]) {
     await tx.send(
-      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept)
-          SELECT t.tenant_id, ${holder('')} || t.trajectory_id, CAST(${ended_at} AS BIGINT), t.trajectory_id, 0, 0, 0
+      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
+          SELECT t.tenant_id, ${holder('')} || t.trajectory_id, CAST(${ended_at} AS BIGINT), t.trajectory_id, 0, 0, 0, 0
           FROM trajectories t WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
           ON CONFLICT (tenant_id, holder) DO NOTHING`,
     );
   }
   await tx.send(
-    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept)
-        SELECT s.tenant_id, ${checkpointHolder('')} || c.box_id, CAST(${ended_at} AS BIGINT), s.trajectory_id, c.box_id, 0, 0, 0
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
+        SELECT s.tenant_id, ${checkpointHolder('')} || c.box_id, CAST(${ended_at} AS BIGINT), s.trajectory_id, c.box_id, 0, 0, 0, 0
         FROM scopes s CROSS JOIN scope_checkpoints c
         WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
           AND c.tenant_id = ${tenant} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL

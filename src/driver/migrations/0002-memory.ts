@@ -22,7 +22,8 @@ export const memory: Migration = {
     `ALTER TABLE boxes ADD COLUMN held_by ${id}`,
 
     // One row ends all that its holder holds, however much that is; the content is erased after it, in small batches
-    // that go on behind \`position\` until \`done_at\`. box_id is the box whose cards are to be erased, if there is one.
+    // that go on behind \`position\` until \`done_at\`. box_id is the box whose cards are to be erased, if there is one;
+    // erased and kept count those, versions counts the artifacts and notes that the holder held.
     `CREATE TABLE endings (
       tenant_id ${id} NOT NULL,
       holder ${id} NOT NULL,
@@ -32,6 +33,7 @@ export const memory: Migration = {
       position ${int} NOT NULL,
       erased ${int} NOT NULL,
       kept ${int} NOT NULL,
+      versions ${int} NOT NULL,
       done_at ${int},
       PRIMARY KEY (tenant_id, holder)
     ) ${compact}`,
