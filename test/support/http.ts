@@ -6,6 +6,7 @@ import { createServer } from '#cairn/http/server.js';
 import type { KeyRole } from '#cairn/model/key.js';
 import { Store } from '#cairn/service/open.js';
 import { type Api, type NamedOperation, namesProject, pathParameters, restGoesTo } from './contract.js';
+import { until } from './server.js';
 import { freshDatabase, targetNames } from './targets.js';
 
 export type Database = 'sqlite' | 'postgres';
@@ -152,6 +153,11 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
     key: async (tenant, role = 'admin', agent_id) =>
       (await admin(tenant)).keys.create({ role, ...(agent_id === undefined ? {} : { agent_id }) }),
     contents: async () => {
+      // What is erased after an earlier request is no change by the next one.
+      await until('the erasures', async () => {
+        const [under_way] = await rows('SELECT COUNT(*) AS count FROM endings WHERE done_at IS NULL');
+        return Number(under_way!.count) === 0;
+      });
       const tables = await rows(
         reader
           ? `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
