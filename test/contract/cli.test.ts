@@ -1,5 +1,5 @@
 /** The command `cairn`, run as its users do. */
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { program } from '#cairn/cli/main.js';
 import { allOperations } from '#cairn/contract/operations.js';
 import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
-import { cairn, inFolder, type Ran, run, serveCairn, startCairn } from '../support/run.js';
+import { cairn, inFolder, type Ran, ROOT, run, serveCairn, startCairn } from '../support/run.js';
 
 /** A refusal is one line on stderr, starts with the name of the command, and ends with 1. */
 function expectOneLine({ code, stdout, stderr }: Ran, ...parts: string[]): void {
@@ -313,4 +313,24 @@ describe('generated commands', () => {
       }),
     90_000,
   );
+});
+
+describe('demo and tree', () => {
+  it('fill a store with a run, and draw it with its budgets', () =>
+    inFolder(async (cwd) => {
+      const empty = await cairn(['tree'], { cwd });
+      expect(empty.stdout).toContain('There is no trajectory yet.');
+      const filled = await cairn(['demo'], { cwd });
+      expect(filled).toMatchObject({ code: 0, stderr: '' });
+      expect(filled.stdout).toContain('cairn tree --database ./cairn.db');
+      const drawn = await cairn(['tree'], { cwd });
+      expect(drawn).toMatchObject({ code: 0, stderr: '' });
+      // The README shows this picture.
+      expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(drawn.stdout.trimEnd());
+      const id = /[0-9a-f-]{36}/.exec((await cairn(['tree', '--ids'], { cwd })).stdout)![0];
+      expect((await cairn(['tree', id], { cwd })).stdout).toBe(drawn.stdout);
+      const doctor = await cairn(['doctor'], { cwd });
+      expect(doctor.stdout).toContain('The store is healthy.');
+      expectOneLine(await cairn(['tree', 'no-uuid'], { cwd }), 'trajectory_id', 'must be a UUID');
+    }));
 });

@@ -24,8 +24,6 @@ describe('the open loopback', () => {
       edge_id: '0197a000-0000-7000-8000-000000000006',
       artifact_id: '0197a000-0000-7000-8000-000000000007',
       note_id: '0197a000-0000-7000-8000-000000000005',
-      scope_id: '0197a000-0000-7000-8000-000000000008',
-      turn_id: '0197a000-0000-7000-8000-000000000009',
       subject_id: 'user-7',
     };
     const admin = await test.admin('default');
