@@ -27,10 +27,12 @@ const start = async (cairn: Api, more: object = {}): Promise<string> =>
 const move = (cairn: Api, trajectory_id: string, status: 'Active' | 'Completed' | 'Failed' | 'Suspended') =>
   cairn.trajectories.update({ trajectory_id, status });
 
-/** The types of the events about an entity, in order, and their facts. */
+/** The types of the events of a trajectory, in order, and their facts; not those of the erasures that follow. */
 async function eventsOf(cairn: Api, thread_id: string) {
   const { packets } = await cairn.packets.thread({ thread_id });
-  return packets.map(({ packet_type, payload }) => ({ packet_type, payload }));
+  return packets
+    .filter(({ packet_type }) => !packet_type.startsWith('cairn.lifetime.'))
+    .map(({ packet_type, payload }) => ({ packet_type, payload }));
 }
 
 onEveryTarget('trajectories', (test) => {
@@ -308,11 +310,15 @@ onEveryTarget('trajectories', (test) => {
       for (const { box_id } of scopes)
         expect(await refusalOf(cairn.boxes.load({ box_id }))).toMatchObject({ code: 'BOX_NOT_FOUND' });
       expect(await cairn.boxes.load({ box_id: elsewhere.box_id })).toMatchObject({ length: 0 });
-      const told = (await eventsOf(cairn, id)).filter(({ packet_type }) => /trajectory/.test(packet_type));
-      expect(told.slice(1)).toMatchObject([
+      const closed = scopes.map(({ scope_id }) => scope_id).sort();
+      const events = (await eventsOf(cairn, id)).slice(1);
+      expect(events.filter(({ packet_type }) => packet_type === 'cairn.scope.closed')).toMatchObject(
+        closed.map((scope_id) => ({ payload: { entity: { type: 'scope', id: scope_id } } })),
+      );
+      expect(events.filter(({ packet_type }) => packet_type !== 'cairn.scope.closed')).toMatchObject([
         {
           packet_type: `cairn.trajectory.${status.toLowerCase()}`,
-          payload: { status, closed_scope_ids: scopes.map(({ scope_id }) => scope_id).sort() },
+          payload: { status, closed_scope_ids: closed },
         },
       ]);
     },
@@ -388,6 +394,8 @@ onEveryTarget('trajectories', (test) => {
     const trajectory_id = await start(cairn);
     const finish = { trajectory_id, status: 'Completed', outcome: { summary: 'done' } } as const;
     const done = await cairn.trajectories.update(finish);
+    // Waits for the erasures under way, which have events of their own.
+    await cairn.lifetime.sweep();
     const before = await latestToken(cairn);
     for (const change of [
       { name: 'other' },
@@ -478,7 +486,7 @@ onEveryTarget('trajectories', (test) => {
     const other = await test().freshTenant();
     const trajectory_id = await start(cairn);
     expect(await refusalOf(other.trajectories.delete({ trajectory_id }))).toMatchObject(notFound);
-    await cairn.trajectories.delete({ trajectory_id });
+    await cairn.trajectories.delete({ trajectory_id, wait: true });
     const before = await latestToken(cairn);
     await cairn.trajectories.delete({ trajectory_id });
     await cairn.trajectories.delete({ trajectory_id, wait: true });
@@ -572,7 +580,11 @@ onEveryTarget('trajectories', (test) => {
       stop_on_error: true,
     });
     expect(answer).toMatchObject({
-      results: [{ status: 'success' }, { code: 'TRAJECTORY_NOT_FOUND' }, { code: 'NOT_ATTEMPTED' }],
+      results: [
+        { status: 'success' },
+        { status: 'error', code: 'TRAJECTORY_NOT_FOUND' },
+        { status: 'error', code: 'NOT_ATTEMPTED' },
+      ],
       succeeded: 1,
       failed: 2,
     });
@@ -597,6 +609,7 @@ onEveryTarget('trajectories', (test) => {
     expect((await cairn.trajectories.list()).total).toBe(1);
     const key = { idempotency_key: randomUUID() };
     const answer = await cairn.trajectories.batch({ items: [...items], atomic: true }, key);
+    await cairn.lifetime.sweep();
     expect(answer).toMatchObject({
       results: [
         { data: { trajectory_id: parent } },
