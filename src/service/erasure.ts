@@ -56,8 +56,9 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
   if (!(await eraseHeld(call, holder))) return;
   const { erased, kept, versions, thread_id } = (await findEnding(driver.at(tenant), tenant, holder))!;
   const any = erased + versions > 0;
-  // Only now is it gone: from the file by the overwriting, and from its log by this.
-  if (any && !(await driver.scrub())) return;
+  // Only now is it gone: from the file by the overwriting, and from its log by this. Closing and deleting overwrite more
+  // than cards, such as the state of a checkpoint; a session that held nothing leaves nothing.
+  if ((any || !holder.startsWith('session:')) && !(await driver.scrub())) return;
   await driver.write(tenant, async (tx) => {
     const now = driver.now();
     if (!(await noteDone(tx, tenant, holder, now))) return;

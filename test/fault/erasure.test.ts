@@ -95,6 +95,22 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     await drop();
   });
 
+  it('CLOSE-7 hold nothing of the checkpoint of a scope without turns', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const store = await Store.open({ database, sweep_every_ms: 0 });
+    const api = store.api(CALLER);
+    const trajectory_id = await someTrajectory(api);
+    const { scope_id } = await api.scopes.create({ trajectory_id, name: 'empty' });
+    const context_state = Buffer.from(marker().repeat(400)).toString('base64');
+    const word = context_state.slice(0, 40);
+    await api.scopes.checkpoint({ scope_id, context_state, recoverable: false });
+    expect(found(database, [word])).toEqual([word]);
+    expect((await api.scopes.close({ scope_id, wait: true })).erasure!.state).toBe('done');
+    expect(found(database, [word])).toEqual([]);
+    await store.close();
+    await drop();
+  });
+
   it('CLOSE-7 hold nothing of scopes whose turns lay between those of others, in pages that merged since', async () => {
     const { database, drop } = await freshDatabase('sqlite');
     const store = await Store.open({ database, sweep_every_ms: 0 });
