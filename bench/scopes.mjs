@@ -12,7 +12,7 @@ const SMALL = 100;
 
 export async function scopes({ target, quick, report }) {
   const rounds = quick ? 5 : 9;
-  const perRound = quick ? 1600 : 3200;
+  const perRound = quick ? 800 : 3200;
   const newId = uuids(11);
   const say = sayings(11);
   const texts = Array.from({ length: rounds + 1 }, () => Array.from({ length: perRound }, say));
@@ -45,7 +45,7 @@ export async function scopes({ target, quick, report }) {
     at_most: 1.3,
   });
   await small.close();
-  await closing(large, newId, report);
+  await closing(large, newId, quick, report);
   await large.close();
 }
 
@@ -58,9 +58,9 @@ async function settle(kind, database) {
 
 /**
  * Closes the large scope while another writer in the same process adds turns to another scope, one at a time. The floor
- * is the same writer in the same database for the same time, with nothing beside it.
+ * is the same writer in the same database with nothing beside it, for the same time or the first seconds of it.
  */
-async function closing(cairn, newId, report) {
+async function closing(cairn, newId, quick, report) {
   const other = newId();
   const say = sayings(13);
   await openScopes(cairn, [other], newId());
@@ -72,7 +72,7 @@ async function closing(cairn, newId, report) {
   const { erased, kept, state } = beside.result.erasure;
   if (state !== 'done' || erased < LARGE || kept > 0)
     throw new Error(`erased ${erased}, kept ${kept}: ${state}`);
-  const alone = await longestWait(write, () => sleep(beside.took));
+  const alone = await longestWait(write, () => sleep(quick ? Math.min(beside.took, 4000) : beside.took));
   report({
     what: 'longest wait of a writer while 100,000 are erased',
     ours: beside.longest,

@@ -11,7 +11,7 @@ import { lastPacket } from './writes.mjs';
 const CALLERS = 64;
 const SCOPES = 16;
 
-const plan = (quick) => (quick ? { many: 30, one: 150, rounds: 5 } : { many: 100, one: 500, rounds: 9 });
+const plan = (quick) => (quick ? { many: 20, one: 100, rounds: 5 } : { many: 100, one: 500, rounds: 9 });
 
 export async function turns({ target, quick, report }) {
   const { many, one, rounds } = plan(quick);
