@@ -1,6 +1,6 @@
 /** Batches of the property test of memory: all or nothing, up to the first failure, or each item alone. */
 import { expect } from 'vitest';
-import { outcomeOf, type Real } from './memory-check.js';
+import { outcomeOf, type Real, tally } from './memory-check.js';
 import { type Apply, type Model, Refused } from './memory-model.js';
 
 export interface Batch<T> {
@@ -36,6 +36,7 @@ function firstFailure(model: Model, plans: Batch<never>['plans'], now: number): 
 }
 
 export async function runBatch<T>(
+  name: string,
   model: Model,
   real: Real,
   mode: 'atomic' | 'stop' | 'each',
@@ -44,6 +45,7 @@ export async function runBatch<T>(
   const failure = mode === 'atomic' ? firstFailure(model, plans, real.now()) : null;
   const how = mode === 'atomic' ? { atomic: true } : mode === 'stop' ? { stop_on_error: true } : {};
   const { answer, code } = await outcomeOf(call(how));
+  tally(`${name} ${mode}`, code);
   if (failure !== null) {
     // What is wrong with an item by itself is seen before any of them is tried.
     const alone = plans.map((plan) => codeOf(() => plan(structuredClone(model))));

@@ -19,6 +19,7 @@ import {
   seenMemory,
   seenScope,
   seenTrajectory,
+  tally,
 } from './memory-check.js';
 import { look, looks } from './memory-looks.js';
 import * as hierarchy from './memory-model.js';
@@ -27,11 +28,6 @@ import * as versions from './memory-model-versions.js';
 
 type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
 type Run<A> = (args: A, model: Model, real: Real) => Promise<void>;
-
-/** How often each command came out in which way: a test that is always refused tests little. */
-export type Tally = Map<string, number>;
-const tally: Tally = new Map();
-export const tallied = (): Tally => tally;
 
 class Step<A> implements fc.AsyncCommand<Model, Real> {
   readonly #name: string;
@@ -101,8 +97,7 @@ async function agree<P extends (...args: never[]) => void, T>(
     expected = error.code;
   }
   const { answer, code } = await outcomeOf(call);
-  const key = `${name} ${code ?? 'ok'}`;
-  tally.set(key, (tally.get(key) ?? 0) + 1);
+  tally(name, code);
   expect(code, name).toBe(expected);
   return apply === undefined ? undefined : { apply, answer: answer as T };
 }
@@ -152,7 +147,7 @@ const ttl = fc.oneof(
   milliseconds.map((ms) => `Duration(${ms})`),
 );
 const kind = fc.constantFrom<Kind>('artifact', 'note');
-const some = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const some = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined, freq: 2 });
 
 /** Leaves out what is undefined: that is not the same as being sent. */
 const given = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
@@ -229,6 +224,9 @@ const trajectoryCommands = [
     },
   ),
 ];
+
+const isRestorable = (model: Model, { checkpoint, trajectory }: hierarchy.ModelScope): boolean =>
+  checkpoint?.recoverable === true && !hierarchy.isFinished(model.trajectories.get(trajectory)!);
 
 const budget = {
   token_budget: some(fc.integer({ min: 1, max: 120 })),
@@ -308,7 +306,7 @@ const scopeCommands = [
     'restore',
     fc.record({ at: ref, name: some(name), token_budget: budget.token_budget }),
     async ({ at, ...rest }, model, real) => {
-      const kept = pick(model.scopes.values(), at, ({ checkpoint }) => checkpoint !== null);
+      const kept = pick(model.scopes.values(), at, (one) => isRestorable(model, one));
       const scope_id = kept?.id ?? randomUUID();
       const more = given(rest);
       const done = await agree(
@@ -329,7 +327,7 @@ const turn = fc.record({
   content,
   token_count: fc.nat(40),
   /** Behind the next, if it is not 0; not given, if it is undefined. */
-  ahead: fc.option(fc.constantFrom(0, 0, 1, -1), { nil: undefined }),
+  ahead: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 0, 0, 1, -1),
 });
 
 function turnInput(model: Model, { at, content, token_count, ahead }: Of<typeof turn>) {
@@ -355,7 +353,7 @@ const turnCommands = [
     fc.record({ items: fc.array(turn, { minLength: 1, maxLength: 4 }), mode: fc.nat(2) }),
     async ({ items, mode }, model, real) => {
       const inputs = items.map((one) => turnInput(model, one));
-      await runBatch(model, real, mode === 0 ? 'atomic' : mode === 1 ? 'stop' : 'each', {
+      await runBatch('batchTurns', model, real, mode === 0 ? 'atomic' : mode === 1 ? 'stop' : 'each', {
         call: (how) =>
           real.api.turns.batch({ items: inputs.map((create) => ({ operation: 'create', create })), ...how }),
         plans: inputs.map((input) => (on: Model) => hierarchy.addTurn(on, input)),
@@ -566,7 +564,7 @@ const memoryCommands = [
         const sent = { operation: 'update' as const, ...named, update };
         return { id, sent, plan: (on: Model) => versions.updateMemory(on, kind, id, update, now) };
       });
-      await runBatch<Shown | null>(model, real, atomic ? 'atomic' : 'stop', {
+      await runBatch<Shown | null>('batchMemories', model, real, atomic ? 'atomic' : 'stop', {
         call: (how) => {
           const sent = { items: planned.map(({ sent }) => sent), ...how } as never;
           return kind === 'artifact' ? real.api.artifacts.batch(sent) : real.api.notes.batch(sent);
@@ -766,6 +764,8 @@ export async function start(model: Model, real: Real): Promise<void> {
     await api.turns.add(input);
     hierarchy.addTurn(model, input)(now);
   }
+  await api.scopes.checkpoint({ scope_id });
+  hierarchy.checkpoint(model, scope_id, null, true)(now);
   const artifact = {
     artifact_id: randomUUID(),
     scope_id,
