@@ -17,8 +17,14 @@ import { eraseMemories } from '../store/memories.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
-/** So few that other writers hardly notice: a batch takes a few milliseconds. */
-const BATCH = 100;
+/** How many are erased at a time: so many as take about so long, since other writers of the tenant wait for them. */
+const BATCH = { first: 20, least: 5, most: 200, ms: 8 };
+
+/** From how long a batch took, how large the next one is. It grows in steps: one that was quick may be followed by a slow one. */
+function nextBatch(size: number, took_ms: number): number {
+  const fitting = Math.round((size * BATCH.ms) / Math.max(took_ms, 0.1));
+  return Math.max(BATCH.least, Math.min(fitting, size * 2, BATCH.most));
+}
 
 /** Starts erasing what these holders held, and leaves what fails to the next sweep. */
 export function startErasure(call: Call, holders: readonly string[]): void {
@@ -37,14 +43,15 @@ async function eraseHolders(call: Call, holders: readonly string[]): Promise<voi
     await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
 }
 
+/** How many endings are gone on with at a time; the next sweep finds the rest. */
+const ENDINGS = 1000;
+
 /** Goes on with whatever was left, by this process or another. */
-export async function eraseAll(call: Call): Promise<number> {
-  for (let count = 0; ; ) {
-    const under_way = await endingsUnderWay(call.driver.at(call.tenant), call.tenant, BATCH);
-    for (const { holder } of under_way) await eraseHolders(call, [holder]);
-    count += under_way.length;
-    // What could not be finished now is left to the next time.
-    if (under_way.length < BATCH || call.erasures.stopping) return count;
+export async function eraseAll(call: Call): Promise<void> {
+  const under_way = await endingsUnderWay(call.driver.at(call.tenant), call.tenant, ENDINGS);
+  for (const { holder } of under_way) {
+    if (call.erasures.stopping) return;
+    await eraseHolders(call, [holder]);
   }
 }
 
@@ -76,10 +83,10 @@ async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
   const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), tenant, ending.box_id);
   if (!box) return true;
   const segments = await segmentsOf(driver.at(tenant), tenant, box);
-  for (let after = ending.position; ; ) {
-    const entries = await entriesAfter(driver.at(tenant), tenant, segments, { after, limit: BATCH });
-    if (entries.length === 0) return true;
-    if (call.erasures.stopping) return false;
+  let after = ending.position;
+  return inBatches(call, async (limit) => {
+    const entries = await entriesAfter(driver.at(tenant), tenant, segments, { after, limit });
+    if (entries.length === 0) return 0;
     const position = entries.at(-1)!.position;
     const ids = entries.map(({ card_id }) => card_id);
     await driver.write(tenant, async (tx) => {
@@ -87,19 +94,28 @@ async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
       await noteProgress(tx, tenant, ending.holder, { position, erased, kept: ids.length - erased });
     });
     after = position;
-  }
+    return entries.length;
+  });
 }
 
 /** The artifacts and notes that end with the holder. False when the store is about to close. */
-async function eraseHeld(call: Call, holder: string): Promise<boolean> {
+function eraseHeld(call: Call, holder: string): Promise<boolean> {
   const { driver, tenant } = call;
-  for (;;) {
-    if (call.erasures.stopping) return false;
-    const count = await driver.write(tenant, async (tx) => {
-      const erased = await eraseMemories(tx, tenant, holder, BATCH, call.meta.erasure_key, driver.now());
+  return inBatches(call, (limit) =>
+    driver.write(tenant, async (tx) => {
+      const erased = await eraseMemories(tx, tenant, holder, limit, call.meta.erasure_key, driver.now());
       if (erased > 0) await noteVersions(tx, tenant, holder, erased);
       return erased;
-    });
-    if (count < BATCH) return true;
+    }),
+  );
+}
+
+/** Runs batches until one is not full. False when the store is about to close. */
+async function inBatches(call: Call, run: (limit: number) => Promise<number>): Promise<boolean> {
+  for (let limit = BATCH.first; !call.erasures.stopping; ) {
+    const started = performance.now();
+    if ((await run(limit)) < limit) return true;
+    limit = nextBatch(limit, performance.now() - started);
   }
+  return false;
 }
