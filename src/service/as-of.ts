@@ -9,11 +9,13 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
   if (as_of === undefined) return undefined;
   const { driver, tenant } = call;
   const moment = toMs(as_of);
-  if (moment > driver.now()) {
+  const recorded_at = await recordedAt(driver.at(tenant), tenant);
+  // What the store has recorded has passed, also where the clock of this server is behind that of another.
+  if (moment > driver.now() && moment > recorded_at) {
     throw new CairnError('INVALID_INPUT', `as_of ${as_of} is in the future: give a moment that has passed`);
   }
   // A commit of the same millisecond may still come, and would be seen by the next read only: so time goes on first.
-  if ((await recordedAt(driver.at(tenant), tenant)) <= moment) {
+  if (recorded_at <= moment) {
     await driver.write(tenant, (tx) => passMoment(tx, tenant, moment));
   }
   return moment;

@@ -234,6 +234,23 @@ onEveryTarget('versions', (test) => {
     expect(await refusalOf(cairn.notes.list({ as_of }))).toMatchObject(invalid);
   });
 
+  it('VERSION-5 a moment that the store has recorded has passed, whatever the clock says', async () => {
+    const cairn = await test().freshTenant();
+    const note_id = await newNote(cairn);
+    const { updated_at: as_of } = await cairn.notes.update({ note_id, content: 'grey' });
+    test().advance(-60_000);
+    try {
+      expect(await cairn.notes.get({ note_id, as_of })).toMatchObject({ version: 2, content: 'grey' });
+      const later = new Date(Date.parse(as_of) + 2).toISOString();
+      expect(await refusalOf(cairn.notes.get({ note_id, as_of: later }))).toMatchObject(invalid);
+      const { updated_at } = await cairn.notes.update({ note_id, content: 'blue' });
+      expect(Date.parse(updated_at)).toBeGreaterThan(Date.parse(as_of));
+      expect(await cairn.notes.get({ note_id, as_of })).toMatchObject({ version: 2, content: 'grey' });
+    } finally {
+      test().advance(60_000);
+    }
+  });
+
   it('VERSION-6 what is deleted is gone from all reads but those of what was', async () => {
     const cairn = await test().freshTenant();
     const trajectory_id = await newTrajectory(cairn);
