@@ -54,7 +54,8 @@ class Step<A> implements fc.AsyncCommand<Model, Real> {
     if (scope) await checkTurns(real, model, scope);
     const moment = model.moments[(model.steps * 7) % model.moments.length];
     if (moment !== undefined) await checkPast(real, model, moment);
-    model.moments.push(real.now());
+    model.moments.push(real.now() + HALF_STEP_MS);
+    model.between.push(real.now() + HALF_STEP_MS);
   }
 
   toString(): string {

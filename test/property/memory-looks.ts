@@ -58,11 +58,6 @@ const page = (limit: number, cursor: string | undefined) =>
 const given = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 
-/** Moments between commands: what a filter by time leaves out is told from what it lets through by whole seconds. */
-const between = (model: Model, n: number | undefined): number | undefined => {
-  const moment = at(model.moments, n);
-  return moment === undefined ? undefined : moment + 5000;
-};
 const isoOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : iso(ms));
 
 export async function look(args: Look, model: Model, real: Real): Promise<void> {
@@ -78,8 +73,8 @@ async function lookAtMemories(kind: Kind, args: Look, model: Model, { api, now }
   const artifacts = [...model.memories.values()].filter((one) => one.kind === 'artifact');
   const artifact_id = kind === 'note' ? at(artifacts, args.other)?.id : undefined;
   const as_of = at(model.moments, args.as_of);
-  const after = between(model, args.after);
-  const before = between(model, args.before);
+  const after = at(model.between, args.after);
+  const before = at(model.between, args.before);
   const shared = given({
     trajectory_id,
     scope_id,
@@ -126,8 +121,8 @@ async function lookAtTrajectories(args: Look, model: Model, { api }: Real): Prom
   const status = at(['Active', 'Suspended', 'Completed', 'Failed'] as const, args.status);
   const parent_id = at(model.trajectories.keys(), args.trajectory);
   const top_level = args.include_superseded || undefined;
-  const after = between(model, args.after);
-  const before = between(model, args.before);
+  const after = at(model.between, args.after);
+  const before = at(model.between, args.before);
   const filters = given({
     name,
     status,
@@ -161,8 +156,8 @@ async function lookAtScopes(args: Look, model: Model, { api }: Real): Promise<vo
   const status = at(['active', 'closed'] as const, args.status);
   const trajectory_id = at(model.trajectories.keys(), args.trajectory);
   const parent_scope_id = at(model.scopes.keys(), args.other);
-  const after = between(model, args.after);
-  const before = between(model, args.before);
+  const after = at(model.between, args.after);
+  const before = at(model.between, args.before);
   const filters = given({
     name,
     status,

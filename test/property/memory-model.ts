@@ -163,6 +163,8 @@ export interface Model {
   readonly edges: ModelEdge[];
   /** Moments of the past to ask for again and again. */
   readonly moments: number[];
+  /** Those among them that are between two commands. */
+  readonly between: number[];
   /** How many commands have run. */
   steps: number;
 }
@@ -174,6 +176,7 @@ export const emptyModel = (): Model => ({
   memories: new Map(),
   edges: [],
   moments: [],
+  between: [],
   steps: 0,
 });
 
