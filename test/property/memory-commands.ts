@@ -230,8 +230,8 @@ const isRestorable = (model: Model, { checkpoint, trajectory }: hierarchy.ModelS
   checkpoint?.recoverable === true && !hierarchy.isFinished(model.trajectories.get(trajectory)!);
 
 const budget = {
-  token_budget: some(fc.integer({ min: 1, max: 120 })),
-  threshold_percent: some(fc.integer({ min: 1, max: 100 })),
+  token_budget: some(fc.oneof(fc.constantFrom(20, 50, 80, 100), fc.integer({ min: 1, max: 120 }))),
+  threshold_percent: some(fc.oneof(fc.constantFrom(50, 80, 100), fc.integer({ min: 1, max: 100 }))),
   enforce: some(fc.boolean()),
 };
 
@@ -326,7 +326,8 @@ const scopeCommands = [
 const turn = fc.record({
   at: ref,
   content,
-  token_count: fc.nat(40),
+  /** Round numbers meet budgets and thresholds exactly. */
+  token_count: fc.oneof(fc.constantFrom(0, 10, 20, 40), fc.nat(40)),
   /** Behind the next, if it is not 0; not given, if it is undefined. */
   ahead: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 0, 0, 1, -1),
 });
