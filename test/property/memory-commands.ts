@@ -64,7 +64,7 @@ class Step<A> implements fc.AsyncCommand<Model, Real> {
 }
 
 /** Lets time pass; no command comes so near to the end of a lifetime that the time it takes would matter. */
-function pass(model: Model, real: Real, ms: number): void {
+export function pass(model: Model, real: Real, ms: number): void {
   real.advance(ms);
   const isNear = () =>
     [...model.memories.values()].some(
