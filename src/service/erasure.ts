@@ -80,6 +80,7 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
 /** The cards in the box of what ended, in order. False when the store is about to close. */
 async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
   const { driver, tenant } = call;
+  const { holder } = ending;
   const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), tenant, ending.box_id);
   if (!box) return true;
   const segments = await segmentsOf(driver.at(tenant), tenant, box);
@@ -89,12 +90,17 @@ async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
     if (entries.length === 0) return 0;
     const position = entries.at(-1)!.position;
     const ids = entries.map(({ card_id }) => card_id);
-    await driver.write(tenant, async (tx) => {
+    const noted = await driver.write(tenant, async (tx) => {
       const erased = await eraseCards(tx, tenant, ids, call.meta.erasure_key, driver.now());
-      await noteProgress(tx, tenant, ending.holder, { position, erased, kept: ids.length - erased });
+      return noteProgress(tx, tenant, holder, { after, position, erased, kept: ids.length - erased });
     });
-    after = position;
-    return entries.length;
+    if (noted) {
+      after = position;
+      return entries.length;
+    }
+    // Another server is at it as well: on from where it is, which need not be the end yet.
+    after = (await findEnding(driver.at(tenant), tenant, holder))!.position;
+    return limit;
   });
 }
 

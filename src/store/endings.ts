@@ -60,18 +60,27 @@ export function endingsUnderWay(query: Query, tenant: string, limit: number): Pr
   );
 }
 
-/** Notes how far an erasure has come; not backwards, if another server was faster. */
+/**
+ * Notes how far an erasure has come from a position. False when another server was faster and has noted some of it: so
+ * nothing is counted twice, though their batches are not alike.
+ */
 export async function noteProgress(
   tx: Tx,
   tenant: string,
   holder: string,
-  progress: { readonly position: number; readonly erased: number; readonly kept: number },
-): Promise<void> {
-  await tx.send(
+  progress: {
+    readonly after: number;
+    readonly position: number;
+    readonly erased: number;
+    readonly kept: number;
+  },
+): Promise<boolean> {
+  const changed = await tx.run(
     sql`UPDATE endings SET position = ${progress.position}, erased = erased + ${progress.erased},
           kept = kept + ${progress.kept}
-        WHERE tenant_id = ${tenant} AND holder = ${holder} AND position < ${progress.position} AND done_at IS NULL`,
+        WHERE tenant_id = ${tenant} AND holder = ${holder} AND position = ${progress.after} AND done_at IS NULL`,
   );
+  return changed > 0;
 }
 
 /** Counts versions that were erased. */
