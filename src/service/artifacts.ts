@@ -231,8 +231,14 @@ export const history = (call: Call, input: In<'history'>): Promise<Out<'history'
   historyOf(call, noun, input.artifact_id, input);
 
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
-  performBatch(call, noun, input, async (own, item): Promise<Action<Artifact | null>> => {
-    if (item.operation === 'create') return prepareCreate(own, item.create);
-    if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
-    return prepareDelete(own, item.artifact_id);
+  performBatch<Artifact, In<'batch'>['items'][number]>(call, noun, input, {
+    prepare: async (own, item): Promise<Action<Artifact | null>> => {
+      if (item.operation === 'create') return prepareCreate(own, item.create);
+      if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
+      return prepareDelete(own, item.artifact_id);
+    },
+    about: (item) =>
+      item.operation === 'create'
+        ? { changes: item.create.artifact_id, names: item.create.derived_from }
+        : { changes: item.artifact_id },
   });

@@ -15,11 +15,23 @@ export interface BatchAnswer<T> {
   failed: number;
 }
 
-export interface EachOptions {
-  /** One after another, and none behind one that failed. Otherwise they start together and share commits. */
+/** The ids that an item is about. */
+export interface About {
+  /** Of what it makes, changes or deletes, if that is known before. */
+  readonly changes?: string | undefined;
+  /** Of what it refers to and leaves as it is. */
+  readonly names?: readonly string[] | undefined;
+}
+
+export interface EachOptions<I, P> {
+  /** One after another, and none behind one that failed. Otherwise they start in order and share commits. */
   readonly stop_on_error?: boolean | undefined;
   /** What an item is, in messages. */
   readonly noun?: string;
+  /** What takes a while and needs no transaction. It is done for all items before the first of them is run. */
+  readonly prepare?: (call: Call, item: I) => Promise<P>;
+  /** An item about what one before it changes waits until that one is done. */
+  readonly about?: (item: I) => About;
 }
 
 /** Of an item that was not tried, since one before it failed. */
@@ -32,21 +44,28 @@ export const allDone = <T>(data: readonly T[]): BatchAnswer<T> => ({
   failed: 0,
 });
 
-/** Runs every item as a call of its own. `input` is that of the batch, by which it is recognised when it comes again. */
-export async function runEach<I, T>(
+/**
+ * Runs every item as a call of its own. `input` is that of the batch, by which it is recognised when it comes again.
+ * `run` asks for its write before it awaits anything: so the writes of the items stand in line in their order.
+ */
+export async function runEach<I, T, P = undefined>(
   call: Call,
   input: unknown,
   items: readonly I[],
-  run: (call: Call, item: I) => Promise<T>,
-  { stop_on_error = false, noun = 'item' }: EachOptions = {},
+  run: (call: Call, item: I, prepared: P) => Promise<T>,
+  options: EachOptions<I, P> = {},
 ): Promise<BatchAnswer<T>> {
+  const { stop_on_error = false, noun = 'item', about = () => ({}) } = options;
+  const prepare = options.prepare ?? (async () => undefined as P);
   // The key stands for the batch as a whole, and only then for each of its items.
   if (call.options.idempotency_key !== undefined)
     await change(call, { input, work: async () => null, remember: () => null, again: async () => null });
-  const runItem = async (item: I, index: number): Promise<T> => run(callOfItem(call, index), item);
+  const calls = items.map((_, i) => callOfItem(call, i));
+  const prepareItem = (i: number) => prepare(calls[i]!, items[i]!);
+  const runItem = (i: number, prepared: P) => run(calls[i]!, items[i]!, prepared);
   const settled = stop_on_error
-    ? await oneByOne(items, runItem)
-    : await Promise.allSettled(items.map(runItem));
+    ? await oneByOne(items.length, async (i) => runItem(i, await prepareItem(i)))
+    : await inOrder(items.map(about), prepareItem, runItem);
   refuseIfOurs(settled);
   return answerOf(settled.map((one) => resultOf(one, noun)));
 }
@@ -84,16 +103,67 @@ function callOfItem(call: Call, index: number): Call {
   return { ...call, options: { ...call.options, idempotency_key: `batch:${sha256(key)}:${index}` } };
 }
 
-async function oneByOne<I, T>(
-  items: readonly I[],
-  run: (item: I, index: number) => Promise<T>,
+async function oneByOne<T>(
+  count: number,
+  run: (index: number) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
   const settled: PromiseSettledResult<T>[] = [];
-  for (const [i, item] of items.entries()) {
+  for (let i = 0; i < count; i++) {
     if (settled.at(-1)?.status === 'rejected') settled.push({ status: 'rejected', reason: NOT_TRIED });
-    else settled.push(...(await Promise.allSettled([run(item, i)])));
+    else settled.push(...(await Promise.allSettled([run(i)])));
   }
   return settled;
+}
+
+/** Prepares all at once, however long each takes, then starts one after another without a pause, stretch by stretch. */
+async function inOrder<T, P>(
+  abouts: readonly About[],
+  prepare: (index: number) => Promise<P>,
+  run: (index: number, prepared: P) => Promise<T>,
+): Promise<PromiseSettledResult<T>[]> {
+  const prepared = await Promise.allSettled(abouts.map((_, i) => prepare(i)));
+  let away: unknown;
+  const start = async (i: number): Promise<T> => {
+    const one = prepared[i]!;
+    if (one.status === 'rejected') throw one.reason;
+    if (away !== undefined) throw away;
+    return run(i, one.value);
+  };
+  const settled: PromiseSettledResult<T>[] = [];
+  for (const stretch of stretchesOf(abouts)) {
+    const done = await Promise.allSettled(stretch.map(start));
+    // Those that come after would each wait for the database as long, in vain.
+    away ??= done.find(isAway)?.reason;
+    settled.push(...done);
+  }
+  return settled;
+}
+
+const isAway = (one: PromiseSettledResult<unknown>): one is PromiseRejectedResult =>
+  one.status === 'rejected' && one.reason instanceof CairnError && one.reason.code === 'DATABASE_UNAVAILABLE';
+
+/**
+ * Cuts items into stretches in which none is about what another one changes. Those of a stretch share commits; but
+ * writes that share one may be tried again one by one, so what must see another's outcome waits for it.
+ */
+function stretchesOf(abouts: readonly About[]): number[][] {
+  const stretches: number[][] = [];
+  const changed = new Set<string>();
+  const named = new Set<string>();
+  for (const [i, { changes, names = [] }] of abouts.entries()) {
+    const meets =
+      (changes !== undefined && (changed.has(changes) || named.has(changes))) ||
+      names.some((id) => changed.has(id));
+    if (meets || i === 0) {
+      stretches.push([]);
+      changed.clear();
+      named.clear();
+    }
+    stretches.at(-1)!.push(i);
+    if (changes !== undefined) changed.add(changes);
+    for (const id of names) named.add(id);
+  }
+  return stretches;
 }
 
 /** Where nothing was written for a reason that lies with the store, the batch as a whole says so. */

@@ -185,7 +185,10 @@ export async function add(call: Call, input: In<'add'>): Promise<Card> {
 
 export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
   if (input.atomic) return addTogether(call, input);
-  return runEach(call, input, input.cards, add, { noun: 'card' });
+  return runEach(call, input, input.cards, add, {
+    noun: 'card',
+    about: ({ card_id, derived_from }) => ({ changes: card_id, names: derived_from }),
+  });
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {

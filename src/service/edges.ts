@@ -301,7 +301,10 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
     await remove(one, { edge_id: item.edge_id });
     return null;
   };
-  return runEach(call, input, input.items, run, { stop_on_error, noun: 'edge' });
+  const about = (item: Item) => ({
+    changes: item.operation === 'create' ? item.create.edge_id : item.edge_id,
+  });
+  return runEach(call, input, input.items, run, { stop_on_error, noun: 'edge', about });
 }
 
 async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {

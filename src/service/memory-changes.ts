@@ -2,7 +2,7 @@
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
-import { runEach } from './batch.js';
+import { type About, allDone, type BatchAnswer, runEach } from './batch.js';
 import { bytesOf, inItem } from './items.js';
 import { type Memory, type Noun, readVersion } from './memory-views.js';
 import type { Call } from './runtime.js';
@@ -45,16 +45,21 @@ interface Batch<I> {
   readonly stop_on_error?: boolean | undefined;
 }
 
+interface Steps<M, I> {
+  readonly prepare: (call: Call, item: I) => Promise<Action<M | null>>;
+  readonly about: (item: I) => About;
+}
+
 export async function performBatch<M extends Memory, I>(
   call: Call,
   noun: Noun<M>,
   input: Batch<I>,
-  prepare: (call: Call, item: I) => Promise<Action<M | null>>,
-) {
+  { prepare, about }: Steps<M, I>,
+): Promise<BatchAnswer<M | null>> {
   const { items, stop_on_error } = input;
   if (!input.atomic) {
-    const run = async (own: Call, item: I) => perform(own, noun, item, await prepare(own, item));
-    return runEach(call, input, items, run, { stop_on_error });
+    const run = (own: Call, item: I, action: Action<M | null>) => perform(own, noun, item, action);
+    return runEach(call, input, items, run, { stop_on_error, prepare, about });
   }
   const actions: Action<M | null>[] = [];
   for (const [i, item] of items.entries()) actions.push(await inItem('items', i, () => prepare(call, item)));
@@ -74,8 +79,7 @@ export async function performBatch<M extends Memory, I>(
       return list;
     },
   });
-  const results = answers.map((data) => ({ status: 'success' as const, data }));
-  return { results, succeeded: results.length, failed: 0 };
+  return allDone(answers);
 }
 
 /** A change of nothing is a mistake rather than a wish. */

@@ -220,8 +220,11 @@ export const history = (call: Call, input: In<'history'>): Promise<Out<'history'
   historyOf(call, noun, input.note_id, input);
 
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
-  performBatch(call, noun, input, async (own, item): Promise<Action<Note | null>> => {
-    if (item.operation === 'create') return prepareCreate(own, item.create);
-    if (item.operation === 'update') return prepareUpdate(own, item.note_id, item.update);
-    return prepareDelete(own, item.note_id);
+  performBatch<Note, In<'batch'>['items'][number]>(call, noun, input, {
+    prepare: async (own, item): Promise<Action<Note | null>> => {
+      if (item.operation === 'create') return prepareCreate(own, item.create);
+      if (item.operation === 'update') return prepareUpdate(own, item.note_id, item.update);
+      return prepareDelete(own, item.note_id);
+    },
+    about: (item) => ({ changes: item.operation === 'create' ? item.create.note_id : item.note_id }),
   });

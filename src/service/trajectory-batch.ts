@@ -4,7 +4,7 @@ import type { trajectories as operations } from '../contract/trajectories.js';
 import type { Tx } from '../driver/driver.js';
 import type { Json } from '../model/json.js';
 import type { Trajectory } from '../model/trajectory.js';
-import { runEach } from './batch.js';
+import { type About, allDone, runEach } from './batch.js';
 import { startErasure } from './erasure.js';
 import { bytesOf, inItem } from './items.js';
 import type { Call } from './runtime.js';
@@ -17,7 +17,14 @@ type Out = z.output<(typeof operations)['batch']['output']>;
 type Item = In['items'][number];
 
 export function batch(call: Call, input: In): Promise<Out> {
-  return input.atomic ? together(call, input) : runEach(call, input, input.items, alone, input);
+  if (input.atomic) return together(call, input);
+  return runEach(call, input, input.items, alone, { stop_on_error: input.stop_on_error, about });
+}
+
+function about(item: Item): About {
+  if (item.operation !== 'create') return { changes: item.trajectory_id };
+  const { trajectory_id, parent_trajectory_id } = item.create;
+  return { changes: trajectory_id, names: parent_trajectory_id == null ? [] : [parent_trajectory_id] };
 }
 
 async function alone(call: Call, item: Item): Promise<Trajectory | null> {
@@ -81,9 +88,5 @@ async function together(call: Call, input: In): Promise<Out> {
   });
   const ended = done.flatMap((one) => one.ended);
   if (ended.length > 0) startErasure(call, ended);
-  return {
-    results: done.map(({ trajectory }) => ({ status: 'success', data: trajectory })),
-    succeeded: done.length,
-    failed: 0,
-  };
+  return allDone(done.map(({ trajectory }) => trajectory));
 }

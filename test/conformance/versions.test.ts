@@ -364,6 +364,39 @@ onEveryTarget('versions', (test) => {
     expect((await cairn.notes.list()).total).toBe(2);
   });
 
+  it('VERSION-10 items take effect in order, also when the first takes longest to prepare', async () => {
+    const cairn = await test().freshTenant();
+    const trajectory_id = await newTrajectory(cairn);
+    const [artifact_id, derived, note_id] = [randomUUID(), randomUUID(), randomUUID()];
+    const long = 'a long text takes longer to count than a short one '.repeat(4000);
+    const input = { trajectory_id, artifact_type: 'Fact', name: 'n', content: 'c' };
+    const artifacts = await cairn.artifacts.batch({
+      items: [
+        { operation: 'create', create: { ...input, artifact_id, content: long } },
+        { operation: 'create', create: { ...input, artifact_id: derived, derived_from: [artifact_id] } },
+        { operation: 'update', artifact_id, update: { content: `${long} still` } },
+        { operation: 'update', artifact_id, update: { content: 'last' } },
+        { operation: 'update', artifact_id, update: { name: 'named' } },
+        { operation: 'delete', artifact_id: derived },
+        { operation: 'update', artifact_id: derived, update: { name: 'gone' } },
+      ],
+    });
+    expect(
+      artifacts.results.map((one) => (one.status === 'success' ? (one.data?.version ?? null) : one.code)),
+    ).toEqual([1, 1, 2, 3, 4, null, 'ARTIFACT_NOT_FOUND']);
+    expect(await cairn.artifacts.get({ artifact_id })).toMatchObject({ content: 'last', name: 'named' });
+    const notes = await cairn.notes.batch({
+      items: [
+        { operation: 'create', create: { ...fact, note_id, content: long } },
+        { operation: 'update', note_id, update: { content: `${long} still` } },
+        { operation: 'delete', note_id },
+      ],
+    });
+    expect(notes).toMatchObject({ succeeded: 3, results: [{}, { data: { version: 2 } }, { data: null }] });
+    const { versions, deleted_at } = await cairn.notes.history({ note_id });
+    expect([versions.length, deleted_at]).toEqual([2, expect.any(String)]);
+  });
+
   it('VERSION-10 with stop_on_error nothing after the first failure is done', async () => {
     const cairn = await test().freshTenant();
     const create = { operation: 'create' as const, create: fact };

@@ -79,6 +79,61 @@ describe('a batch of items that commit alone', () => {
     expect(await most(true)).toBe(1);
   });
 
+  it('starts in order what was prepared in any, and what is about the same one after another', async () => {
+    const items = [
+      { name: 'slow', takes: 30, changes: 'a' },
+      { name: 'quick', takes: 0, changes: 'b' },
+      { name: 'of both', takes: 10, names: ['a', 'b'] },
+      { name: 'refused', takes: 0, changes: 'c' },
+      { name: 'again', takes: 0, changes: 'a' },
+    ];
+    const log: string[] = [];
+    const run = async (_: Call, { name }: (typeof items)[number], prepared: string) => {
+      log.push(`${prepared} starts`);
+      await new Promise((resolve) => setTimeout(resolve, name === 'slow' ? 20 : 1));
+      log.push(`${name} ends`);
+      return name;
+    };
+    const answer = await runEach(call, { items }, items, run, {
+      prepare: async (_, { name, takes }) => {
+        await new Promise((resolve) => setTimeout(resolve, takes));
+        if (name === 'refused') throw new CairnError('INVALID_INPUT', 'not so');
+        return name;
+      },
+      about: ({ changes, names }) => ({ changes, names }),
+    });
+    expect(codes(answer.results)).toEqual(['success', 'success', 'success', 'INVALID_INPUT', 'success']);
+    expect(log).toEqual([
+      'slow starts',
+      'quick starts',
+      'quick ends',
+      'slow ends',
+      'of both starts',
+      'of both ends',
+      'again starts',
+      'again ends',
+    ]);
+  });
+
+  it('does not wait anew for a database that is away', async () => {
+    const items = ['a', 'b', 'a', 'a'];
+    let tried = 0;
+    const run = async (_: Call, item: string) => {
+      tried++;
+      if (item === 'a') throw lost();
+      return item;
+    };
+    const about = (changes: string) => ({ changes });
+    const { results } = await runEach(call, { items }, items, run, { about });
+    expect([tried, ...codes(results)]).toEqual([
+      2,
+      'DATABASE_UNAVAILABLE',
+      'success',
+      'DATABASE_UNAVAILABLE',
+      'DATABASE_UNAVAILABLE',
+    ]);
+  });
+
   it('tries none behind one that failed when it is to stop there', async () => {
     const items = [good('c1'), bad('c2'), good('c3'), good('c4')];
     const answer = await runEach(call, { items }, items, add, { stop_on_error: true });
