@@ -16,7 +16,7 @@ import {
   noteKept,
   noteSweep,
 } from '../store/lifetime.js';
-import { eraseVersions, expiredVersions } from '../store/memories.js';
+import { eraseExpired, expiredVersions } from '../store/memories.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { eraseAll } from './erasure.js';
@@ -36,7 +36,7 @@ export async function sweep(call: Call): Promise<Swept> {
   const requests_forgotten = await sweepRequests(call);
   await eraseAll(call);
   // What was overwritten in the file is in its log until that is emptied.
-  if (cards.erased + packets_erased > 0) await call.driver.scrub();
+  if (cards.erased + memories_erased + packets_erased > 0) await call.driver.scrub();
   return {
     cards_erased: cards.erased,
     memories_erased,
@@ -104,7 +104,7 @@ async function sweepMemories(call: Call): Promise<number> {
   for (let total = 0; ; ) {
     const { found, erased } = await driver.write(tenant, async (tx) => {
       const batch = await expiredVersions(tx, tenant, now, BATCH);
-      const erased = await eraseVersions(tx, tenant, batch, now);
+      const erased = await eraseExpired(tx, tenant, batch, now);
       journalErased(call, tx, now, { memories: erased });
       return { found: batch.length, erased };
     });

@@ -19,6 +19,7 @@ import {
   findOrigin,
   insertVersion,
   lives,
+  lockContents,
   lockMemory,
   type Origin,
   settleVersions,
@@ -329,6 +330,9 @@ export async function updateMemory<M extends Memory>(
   if (same) return showMemory(call, tx, noun, current);
   const renewed = columns.ttl === current.ttl ? undefined : lifetimeOf(next.ttl, now);
   const lifetime = renewed && { ...renewed, held_by: entered.holder(renewed.lifetime) };
+  // A sweep by a clock that is ahead may have erased a part of it already, which cannot be given a longer life.
+  if (lifetime && (await lockContents(tx, call.tenant, memory_id)) < current.version)
+    throw erased(noun.kind, memory_id);
   const row: VersionRow = {
     ...current,
     version: current.version + 1,

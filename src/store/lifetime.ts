@@ -74,7 +74,7 @@ export const keyedHash = (key: string, hash: string): string =>
 const BLANK: Sql = sql`content = NULL, tool_calls = NULL, tool_call_id = NULL, metadata = NULL, author_id = NULL,
   subject_ids = NULL, derived_from = NULL, sent_hash = NULL`;
 
-/** Erases content. Checks the pin again, in the writing transaction. */
+/** Erases content. Checks time and pin again, in the writing transaction: a change may have given it longer. */
 export async function eraseCard(
   tx: Tx,
   tenant: string,
@@ -84,7 +84,8 @@ export async function eraseCard(
 ): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE cards AS c SET ${BLANK}, content_hash = ${hash}, erased_at = ${now}
-        WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL AND NOT (${pinned(tenant)})`,
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL
+          AND c.expires_at <= ${now} AND NOT (${pinned(tenant)})`,
   );
   if (changed === 0) return false;
   for (const subject of textToList(card.subject_ids)) {

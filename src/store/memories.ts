@@ -247,6 +247,16 @@ export interface NewLifetime {
 const cardsOf = (tenant: string, memory_id: string): Sql =>
   sql`SELECT v.card_id FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`;
 
+/** Keeps what all versions say from being erased until the commit, and says of how many it still was there. */
+export async function lockContents(tx: Tx, tenant: string, memory_id: string): Promise<number> {
+  const rows = await tx.all(
+    sql`SELECT v.version FROM memory_versions v JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND v.erased_at IS NULL AND c.erased_at IS NULL
+        ORDER BY v.version FOR UPDATE`,
+  );
+  return rows.length;
+}
+
 /** The lifetime is the entity's: all its versions and their cards get it. */
 export async function changeLifetime(
   tx: Tx,
@@ -316,18 +326,26 @@ export function expiredVersions(
   );
 }
 
-/** Erases what versions say of themselves, and says of how many. Their cards are another matter. */
-export async function eraseVersions(
+/** Erases what versions say of themselves that are still expired, and says of how many. Their cards are another matter. */
+export const eraseExpired = (
   tx: Tx,
   tenant: string,
   versions: readonly OverVersion[],
   now: number,
+): Promise<number> => eraseVersions(tx, tenant, versions, now, sql` AND expires_at <= ${now}`);
+
+async function eraseVersions(
+  tx: Tx,
+  tenant: string,
+  versions: readonly OverVersion[],
+  now: number,
+  still: Sql,
 ): Promise<number> {
   let erased = 0;
   for (const { memory_id, version } of versions) {
     erased += await tx.run(
       sql`UPDATE memory_versions SET name = NULL, metadata = NULL, provenance = NULL, sent_hash = NULL, erased_at = ${now}
-          WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version} AND erased_at IS NULL`,
+          WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version} AND erased_at IS NULL${still}`,
     );
   }
   return erased;
@@ -352,6 +370,6 @@ export async function eraseMemories(
   );
   const cards = held.map(({ card_id }) => card_id);
   await eraseCards(tx, tenant, cards, key, now);
-  await eraseVersions(tx, tenant, held, now);
+  await eraseVersions(tx, tenant, held, now, sql``);
   return held.length;
 }

@@ -1,6 +1,7 @@
 /** The doctor's questions about artifacts and notes. */
 import { sql } from '../driver/sql.js';
 import type { Check } from './doctor.js';
+import { VERSION_ENDED } from './endings.js';
 import { PENDING } from './recorded-time.js';
 
 const FEW = 5;
@@ -34,6 +35,14 @@ export const memoryChecks: readonly Check[] = [
             OR COALESCE(v.expires_at, -1) <> COALESCE(f.expires_at, -1) OR COALESCE(v.held_by, '') <> COALESCE(f.held_by, '')
             OR COALESCE(c.expires_at, -1) <> COALESCE(v.expires_at, -1) OR COALESCE(c.held_by, '') <> COALESCE(v.held_by, ''))
           LIMIT ${FEW}`,
+  },
+  {
+    name: 'of what has neither expired nor ended, all versions have their content',
+    broken: (tenant) =>
+      sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
+          JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
+          WHERE v.tenant_id = ${tenant} AND v.erased_at IS NULL AND c.erased_at IS NOT NULL
+            AND (v.expires_at IS NULL OR v.expires_at > c.erased_at) AND ${VERSION_ENDED} IS NULL LIMIT ${FEW}`,
   },
   {
     name: 'an erased version says nothing of itself',

@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { Store } from '#cairn/service/open.js';
 import { addEndings, sessionHolder } from '#cairn/store/endings.js';
+import { eraseCard, expiredCards } from '#cairn/store/lifetime.js';
+import { eraseExpired, expiredVersions } from '#cairn/store/memories.js';
 import { lockTrajectory } from '#cairn/store/trajectories.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
@@ -62,6 +64,67 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     expect((await shown(often)).access_count).toBe(6);
     await other.close();
     await often.close();
+    await drop();
+  });
+
+  const expiring = async (store: Store) => {
+    const cairn = store.api(caller);
+    const input = { note_type: 'Fact', title: 't', content: 'c', ttl: 'ShortTerm' as const };
+    const { note_id } = await cairn.notes.create(input);
+    await cairn.notes.update({ note_id, content: 'd' });
+    const later = Date.now() + 2 * 3_600_000;
+    const from = { expires_at: 0, card_id: '' };
+    const cards = await expiredCards(store.driver.at('default'), 'default', later, from, 10);
+    const versions = await expiredVersions(store.driver.at('default'), 'default', later, 10);
+    expect([cards.length, versions.length]).toEqual([2, 2]);
+    return { note_id, later, cards, versions };
+  };
+
+  it('TTL-3 what was found expired and then given a longer life is not erased', async () => {
+    const { database, drop } = await freshDatabase(kind as 'sqlite' | 'postgres');
+    const [one, two] = [await Store.open({ database }), await Store.open({ database })];
+    const { note_id, later, cards, versions } = await expiring(one);
+    await two.api(caller).notes.update({ note_id, ttl: 'Persistent' });
+    const erased = await one.driver.write('default', async (tx) => {
+      const found = [];
+      for (const card of cards) found.push(await eraseCard(tx, 'default', card, 'keyed:', later));
+      return [...found, await eraseExpired(tx, 'default', versions, later)];
+    });
+    expect(erased).toEqual([false, false, 0]);
+    const history = await one.api(caller).notes.history({ note_id });
+    expect(history.versions.map(({ title, content }) => [title, content])).toEqual([
+      ['t', 'c'],
+      ['t', 'd'],
+      ['t', 'd'],
+    ]);
+    await one.close();
+    await two.close();
+    await drop();
+  });
+
+  // SQLite has one writer at a time.
+  it.skipIf(kind !== 'postgres')('TTL-3 what is being erased is not given a longer life', async () => {
+    const { database, drop } = await freshDatabase('postgres');
+    const [one, two] = [await Store.open({ database }), await Store.open({ database })];
+    const { note_id, later, cards } = await expiring(one);
+    let begun = () => {};
+    let end = () => {};
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const mayEnd = new Promise<void>((resolve) => (end = resolve));
+    const sweeping = one.driver.write('default', async (tx) => {
+      expect(await eraseCard(tx, 'default', cards[0]!, 'keyed:', later)).toBe(true);
+      begun();
+      await mayEnd;
+    });
+    await hasBegun;
+    const change = two.api(caller).notes.update({ note_id, ttl: 'Persistent' });
+    change.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    end();
+    await sweeping;
+    await expect(change).rejects.toMatchObject({ code: 'CONTENT_ERASED' });
+    await one.close();
+    await two.close();
     await drop();
   });
 
