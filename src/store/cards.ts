@@ -6,7 +6,7 @@ import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
-import { CARD_NOT_SUPERSEDED } from './supersession.js';
+import { cardNotSuperseded } from './supersession.js';
 
 export interface NewCard {
   readonly card_id: string;
@@ -194,16 +194,16 @@ export async function listCards(
   // By the column of the table that leads, or SQLite would walk all cards and look for each in the subject's.
   const id = page.subject_id === undefined ? sql`c.card_id` : sql`s.card_id`;
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page)} AND ${readableAt(now)}
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page, now)} AND ${readableAt(now)}
         AND ${id} > ${after} ORDER BY ${id} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countCards = (tenant: string, filter: CardFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter)} AND ${readableAt(now)}`;
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter, now)} AND ${readableAt(now)}`;
 
-function cardsAbout(tenant: string, { subject_id, include_superseded }: CardFilter): Sql {
-  const shown = include_superseded ? sql`` : sql` AND ${CARD_NOT_SUPERSEDED}`;
+function cardsAbout(tenant: string, { subject_id, include_superseded }: CardFilter, now: number): Sql {
+  const shown = include_superseded ? sql`` : sql` AND ${cardNotSuperseded(tenant, now)}`;
   return subject_id === undefined
     ? sql`cards c WHERE c.tenant_id = ${tenant}${shown}`
     : sql`card_subjects s JOIN cards c ON c.tenant_id = s.tenant_id AND c.card_id = s.card_id

@@ -2,7 +2,7 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import type { EdgeType, EntityType } from '../model/edge.js';
-import { ENDS_BY_ENTITY } from './edges.js';
+import { ENDS_BY_ENTITY, ENDS_OF_EDGE } from './edges.js';
 import { type EntityRef, entityKey } from './entities.js';
 
 /** Those that hurry past each other wait here: the look for a cycle and the edge that it allows are one step. */
@@ -42,7 +42,7 @@ const firstEnds = (tenant: string, edge_type: EdgeType): Sql =>
 /** All that leads to an entity by edges of a type, as a table `reached` of key and id. */
 const leadingTo = (tenant: string, edge_type: EdgeType, to: EntityRef): Sql =>
   sql`WITH RECURSIVE reached(entity_key, entity_id) AS (
-        SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
+        SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
           WHERE p.tenant_id = ${tenant} AND p.entity_id = ${to.entity_id} AND p.edge_type = ${edge_type}
             AND p.position > 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${entityKey(to)}
             AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position = 1
@@ -71,7 +71,7 @@ export async function edgeThatCloses(
   if (!found) return undefined;
   const from = keys.get(found.entity_key)!;
   const edge = await tx.get<{ edge_id: string }>(
-    sql`${all} SELECT p.edge_id FROM ${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
+    sql`${all} SELECT p.edge_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE p.tenant_id = ${tenant} AND p.entity_id = ${from.entity_id} AND p.edge_type = ${edge_type}
           AND p.position = 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${found.entity_key}
           AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position > 1
@@ -98,7 +98,7 @@ const ways: Readonly<Record<Direction, Sql>> = {
 };
 
 const steps = (tenant: string, { from, direction, edge_type }: Step): Sql =>
-  sql`${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
+  sql`${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
       WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${from.map(({ entity_id }) => entity_id)})
         AND ${KEY_OF_P} = ANY(${from.map(entityKey)}) AND p.deleted_at IS NULL
         AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND ${ways[direction]}

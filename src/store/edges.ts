@@ -62,6 +62,16 @@ const ENDS_IN_ORDER: Sql = byDialect({
   postgres: sql`edge_participants p`,
 });
 
+/**
+ * Ends, under the name o, of the edge of an end p, to be joined to it. PostgreSQL without statistics would read all ends
+ * of the tenant for them, unless each lookup is a query of its own.
+ */
+export const ENDS_OF_EDGE: Sql = byDialect({
+  sqlite: sql`edge_participants o`,
+  postgres: sql`LATERAL (SELECT * FROM edge_participants l
+    WHERE l.tenant_id = p.tenant_id AND l.edge_id = p.edge_id OFFSET 0) o`,
+});
+
 /** Their created_at, by which an as_of looks at them, is PENDING until they are settled. */
 export async function insertEdges(tx: Tx, tenant: string, edges: readonly NewEdge[]): Promise<void> {
   await tx.insert(
@@ -270,7 +280,7 @@ export function linksOf(
   return query.all<Link>(
     sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
           o.position, o.entity_type, o.entity_id
-        FROM ${ENDS_BY_ENTITY} CROSS JOIN edge_participants o
+        FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
           AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
           AND ${holdsAt(as_of)}
@@ -279,7 +289,7 @@ export function linksOf(
 }
 
 export interface Relations {
-  /** Entities that supersede it. */
+  /** Entities that supersede it, as far as they can be read. */
   readonly superseded_by: string[];
   /** Entities that contradict it, or that it contradicts, as far as they can be read. */
   readonly contradicted_by: string[];
@@ -302,8 +312,12 @@ export async function relationsOf(
   const contradicting = links.filter(
     (one) => one.edge_type === 'Contradicts' && (one.position === 1 || one.of_position === 1),
   );
-  const readable = await knownEntities(query, tenant, contradicting, { now, as_of, agent: null });
-  const supersedes = grouped(superseding, ({ of_id }) => of_id);
+  const ends = [...superseding, ...contradicting];
+  const readable = await knownEntities(query, tenant, ends, { now, as_of, agent: null });
+  const supersedes = grouped(
+    superseding.filter((one) => readable.has(nameOf(one))),
+    ({ of_id }) => of_id,
+  );
   const contradicts = grouped(
     contradicting.filter((one) => readable.has(nameOf(one))),
     ({ of_id }) => of_id,

@@ -24,17 +24,19 @@ export interface Moment {
   readonly agent: string | null;
 }
 
-type Known = (tenant: string, ids: readonly string[], moment: Moment) => Sql;
+/** Those whose id is as it says, given the column. */
+type Among = (id: Sql) => Sql;
+type Known = (tenant: string, among: Among, moment: Moment) => Sql;
 
 const versions =
   (kind: 'artifact' | 'note'): Known =>
-  (tenant, ids, { now, as_of }) => {
+  (tenant, among, { now, as_of }) => {
     const held =
       as_of === undefined
         ? sql`v.superseded_at IS NULL`
         : sql`v.recorded_at <= ${as_of} AND (v.superseded_at IS NULL OR v.superseded_at > ${as_of})`;
     return sql`SELECT v.memory_id AS id FROM memory_versions v
-      WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${ids}) AND v.kind = ${kind} AND ${held}
+      WHERE v.tenant_id = ${tenant} AND ${among(sql`v.memory_id`)} AND v.kind = ${kind} AND ${held}
         AND v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
         AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
   };
@@ -44,31 +46,40 @@ const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id =
   AND e.box_id = (SELECT s.box_id FROM scopes s WHERE s.tenant_id = c.tenant_id AND s.scope_id = SUBSTR(c.held_by, 7)))`;
 
 const knownBy: Readonly<Record<EntityType, Known>> = {
-  Trajectory: (tenant, ids) =>
+  Trajectory: (tenant, among) =>
     sql`SELECT t.trajectory_id AS id FROM trajectories t
-        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${ids}) AND t.deleted_at IS NULL`,
-  Scope: (tenant, ids) =>
+        WHERE t.tenant_id = ${tenant} AND ${among(sql`t.trajectory_id`)} AND t.deleted_at IS NULL`,
+  Scope: (tenant, among) =>
     sql`SELECT s.scope_id AS id FROM scopes s
-        WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${ids}) AND s.deleted_at IS NULL`,
-  Turn: (tenant, ids, { now }) =>
+        WHERE s.tenant_id = ${tenant} AND ${among(sql`s.scope_id`)} AND s.deleted_at IS NULL`,
+  Turn: (tenant, among, { now }) =>
     sql`SELECT c.card_id AS id FROM cards c
-        WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND SUBSTR(c.held_by, 1, 6) = 'scope:'
+        WHERE c.tenant_id = ${tenant} AND ${among(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
           AND ${readableAt(now)} AND ${IS_TURN}`,
   Artifact: versions('artifact'),
   Note: versions('note'),
-  Card: (tenant, ids, { now, as_of }) =>
+  Card: (tenant, among, { now, as_of }) =>
     as_of === undefined
       ? sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND ${readableAt(now)}`
+            WHERE c.tenant_id = ${tenant} AND ${among(sql`c.card_id`)} AND ${readableAt(now)}`
       : sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND c.erased_at IS NULL
+            WHERE c.tenant_id = ${tenant} AND ${among(sql`c.card_id`)} AND c.erased_at IS NULL
               AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
               AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`,
-  Packet: (tenant, ids, { now, agent }) =>
+  Packet: (tenant, among, { now, agent }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids}) AND p.erased_at IS NULL
+        WHERE p.tenant_id = ${tenant} AND ${among(sql`p.packet_id`)} AND p.erased_at IS NULL
           AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`}`,
 };
+
+/** The id of an end of an edge, under the name f, if what stands there can be read; else null. A turn is a card. */
+export function readableEntity(tenant: string, moment: Moment): Sql {
+  const id = (entity_type: EntityType) =>
+    knownBy[entity_type](tenant, (column) => sql`${column} = f.entity_id`, moment);
+  return sql`CASE f.entity_type WHEN 'Artifact' THEN (${id('Artifact')} LIMIT 1) WHEN 'Note' THEN (${id('Note')} LIMIT 1)
+    WHEN 'Trajectory' THEN (${id('Trajectory')}) WHEN 'Scope' THEN (${id('Scope')}) WHEN 'Packet' THEN (${id('Packet')})
+    ELSE (${id('Card')}) END`;
+}
 
 /** The keys of those that can be read, in one statement a type. */
 export async function knownEntities(
@@ -85,7 +96,9 @@ export async function knownEntities(
   }
   const found = await Promise.all(
     [...wanted].map(async ([entity_type, ids]) => {
-      const rows = await query.all<{ id: string }>(knownBy[entity_type](tenant, [...ids], moment));
+      const rows = await query.all<{ id: string }>(
+        knownBy[entity_type](tenant, (id) => sql`${id} = ANY(${[...ids]})`, moment),
+      );
       return rows.map(({ id }) => nameOf({ entity_type, entity_id: id }));
     }),
   );

@@ -1,7 +1,7 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
 import type { Query } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import { ENDS_BY_ENTITY, holdsAt } from './edges.js';
+import { ENDS_BY_ENTITY, ENDS_OF_EDGE, holdsAt } from './edges.js';
 import { startsWith, type Times, within } from './filters.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
 import { versionNotSuperseded } from './supersession.js';
@@ -25,7 +25,7 @@ export interface MemoryFilter {
 /** The first participants of the edges by which something came from a source. */
 const derivedFrom = (tenant: string, source_id: string, as_of: number | undefined): Sql =>
   sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
-        CROSS JOIN edge_participants o
+        CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
           AND p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type = 'DerivedFrom' AND p.position > 1
           AND ${holdsAt(as_of)})`;
@@ -49,7 +49,7 @@ function where(tenant: string, filter: MemoryFilter, now: number): Sql {
   add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
   conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
   for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
-  if (!filter.include_superseded) conditions.push(versionNotSuperseded(as_of));
+  if (!filter.include_superseded) conditions.push(versionNotSuperseded(tenant, now, as_of));
   return join(conditions, ' AND ');
 }
 

@@ -356,7 +356,7 @@ onEveryTarget('edges together', (test) => {
     const shown = async (as_of?: number) => {
       const rows = await driver.at(tenant).all<{ memory_id: string }>(
         sql`SELECT v.memory_id FROM memory_versions v WHERE v.tenant_id = ${tenant}
-              AND v.memory_id = ANY(${ids}) AND ${versionNotSuperseded(as_of)}`,
+              AND v.memory_id = ANY(${ids}) AND ${versionNotSuperseded(tenant, driver.now(), as_of)}`,
       );
       return new Set(rows.map(({ memory_id }) => memory_id));
     };

@@ -450,5 +450,13 @@ onEveryTarget('edges', (test) => {
     ).toMatchObject({ code: 'INVALID_CURSOR' });
     await cairn.edges.delete({ edge_id });
     expect(await listed()).toBe('abcdf');
+    // What cannot be read supersedes nothing.
+    await cairn.cards.delete({ card_id: 'a' });
+    expect(await listed()).toBe('bcdef');
+    await cairn.cards.add({ card_id: 'g', ttl_seconds: 1 });
+    await cairn.edges.create(link('Supersedes', 'g', 'f'));
+    expect(await listed()).toBe('bcdeg');
+    test().advance(2000);
+    expect(await listed()).toBe('bcdef');
   });
 });

@@ -326,6 +326,69 @@ onEveryTarget('versions', (test) => {
     expect([await told(old), await listed({})]).toEqual([[[], []], [old]]);
   });
 
+  it('VERSION-8 what ended, expired or was deleted supersedes no more, erased or not', async () => {
+    const cairn = await test().freshTenant();
+    const trajectory_id = await newTrajectory(cairn);
+    const { scope_id, turn_ids } = await newScope(cairn, trajectory_id, 1);
+    const artifact = { trajectory_id, scope_id, artifact_type: 'Fact', name: 'n', content: 'c' };
+    const { artifact_id } = await cairn.artifacts.create({ ...artifact, ttl: 'Scope' });
+    const { card_id } = await cairn.cards.add({ content: 'c' });
+    const kept = await cairn.artifacts.create(artifact);
+    const other = await newTrajectory(cairn);
+    const { packet_id } = await cairn.packets.write({ packet_type: 'x', payload: {} });
+    const by: [EntityType, string][] = [
+      ['Artifact', artifact_id],
+      ['Turn', turn_ids[0]!],
+      ['Note', await newNote(cairn, { ttl: 'Duration(1000)' })],
+      ['Card', card_id],
+      ['Artifact', kept.artifact_id],
+      ['Trajectory', other],
+      ['Scope', (await newScope(cairn, other)).scope_id],
+      ['Packet', packet_id],
+    ];
+    const notes: string[] = [];
+    for (const one of by) {
+      notes.push(await newNote(cairn));
+      await link(cairn, 'Supersedes', one, ['Note', notes.at(-1)!]);
+    }
+    /** Which of the notes are listed now, which as of a moment, and which are told to be superseded. */
+    const shown = async (as_of: string) => {
+      const listed = async (filter: object) => {
+        const list = await cairn.notes.list(filter);
+        expect(list.total).toBe(list.notes.length);
+        const ids = list.notes.map(({ note_id }) => note_id);
+        return notes.flatMap((id, i) => (ids.includes(id) ? [i] : []));
+      };
+      const told = await Promise.all(notes.map((note_id) => cairn.notes.get({ note_id })));
+      for (const [i, { superseded_by }] of told.entries())
+        if (superseded_by.length > 0) expect(superseded_by).toEqual([by[i]![1]]);
+      const free = told.flatMap(({ superseded_by }, i) => (superseded_by.length === 0 ? [i] : []));
+      const now = await listed({});
+      expect(free).toEqual(now);
+      return [now, await listed({ as_of })];
+    };
+    const before = moment();
+    expect(await shown(before)).toEqual([[2], [2]]);
+    await cairn.scopes.close({ scope_id });
+    expect(await shown(before)).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
+    // What was deleted later could be read then.
+    await cairn.cards.delete({ card_id });
+    expect(await shown(before)).toEqual([
+      [0, 1, 2, 3],
+      [0, 1, 2],
+    ]);
+    await cairn.scopes.close({ scope_id, wait: true });
+    await cairn.lifetime.sweep();
+    expect((await shown(before))[0]).toEqual([0, 1, 2, 3]);
+    expect((await cairn.artifacts.update({ artifact_id: kept.artifact_id, content: 'd' })).version).toBe(2);
+    expect((await shown(before))[0]).toEqual([0, 1, 2, 3]);
+    await cairn.trajectories.delete({ trajectory_id: other });
+    expect((await shown(before))[0]).toEqual([0, 1, 2, 3, 5, 6]);
+  });
+
   it('VERSION-9 reads by id are counted, and appending nothing', async () => {
     const cairn = await test().freshTenant();
     const note_id = await newNote(cairn);
