@@ -2,8 +2,9 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import type { EdgeType, EntityType } from '../model/edge.js';
-import { ENDS_BY_ENTITY, ENDS_OF_EDGE } from './edges.js';
+import { ENDS_BY_ENTITY } from './edges.js';
 import { type EntityRef, entityKey } from './entities.js';
+import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 
 /** Those that hurry past each other wait here: the look for a cycle and the edge that it allows are one step. */
 export async function lockGuard(tx: Tx, tenant: string, edge_type: EdgeType): Promise<void> {
@@ -97,12 +98,15 @@ const ways: Readonly<Record<Direction, Sql>> = {
   both: sql`p.position <> o.position AND (p.position = 1 OR o.position = 1)`,
 };
 
-const steps = (tenant: string, { from, direction, edge_type }: Step): Sql =>
-  sql`${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${from.map(({ entity_id }) => entity_id)})
+const steps = (tenant: string, { from, direction, edge_type }: Step): Sql => {
+  const ids = from.map(({ entity_id }) => entity_id);
+  const ofType = edge_type === undefined ? sql`` : sql` AND l.edge_type = ${edge_type}`;
+  return sql`${endsAmong(tenant, ids, ofType)} CROSS JOIN ${ENDS_OF_EDGE}
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${ids})
         AND ${KEY_OF_P} = ANY(${from.map(entityKey)}) AND p.deleted_at IS NULL
         AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND ${ways[direction]}
         ${edge_type === undefined ? sql`` : sql`AND p.edge_type = ${edge_type}`}`;
+};
 
 /** What one step leads to, each once, in the order of the first edges that lead there; not what was seen before. */
 export function nextEntities(

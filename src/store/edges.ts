@@ -4,6 +4,7 @@ import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Edge, EdgeType, EntityType } from '../model/edge.js';
 import { type EntityRef, knownEntities, nameOf } from './entities.js';
+import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
 
 export interface Participant extends EntityRef {
@@ -60,16 +61,6 @@ export const ENDS_BY_ENTITY: Sql = byDialect({
 const ENDS_IN_ORDER: Sql = byDialect({
   sqlite: sql`edge_participants p INDEXED BY edge_participants_in_order`,
   postgres: sql`edge_participants p`,
-});
-
-/**
- * Ends, under the name o, of the edge of an end p, to be joined to it. PostgreSQL without statistics would read all ends
- * of the tenant for them, unless each lookup is a query of its own.
- */
-export const ENDS_OF_EDGE: Sql = byDialect({
-  sqlite: sql`edge_participants o`,
-  postgres: sql`LATERAL (SELECT * FROM edge_participants l
-    WHERE l.tenant_id = p.tenant_id AND l.edge_id = p.edge_id OFFSET 0) o`,
 });
 
 /** Their created_at, by which an as_of looks at them, is PENDING until they are settled. */
@@ -280,7 +271,7 @@ export function linksOf(
   return query.all<Link>(
     sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
           o.position, o.entity_type, o.entity_id
-        FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
+        FROM ${endsAmong(tenant, entity_ids)} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
           AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
           AND ${holdsAt(as_of)}
@@ -347,7 +338,7 @@ export async function removeEdgesOf(
   now: number,
 ): Promise<void> {
   const rows = await tx.all<{ edge_id: string }>(
-    sql`SELECT DISTINCT p.edge_id FROM ${ENDS_BY_ENTITY}
+    sql`SELECT DISTINCT p.edge_id FROM ${endsAmong(tenant, entity_ids)}
         WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.deleted_at IS NULL`,
   );
   await markDeleted(
@@ -380,12 +371,13 @@ export async function markDeleted(
   now: number,
 ): Promise<void> {
   if (edge_ids.length === 0) return;
+  // Not by whether they were deleted: PostgreSQL might walk over all that were not.
   await tx.send(
-    sql`UPDATE edges SET deleted_at = ${now}
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids}) AND deleted_at IS NULL`,
+    sql`UPDATE edges SET deleted_at = COALESCE(deleted_at, ${now})
+        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
   );
   await tx.send(
-    sql`UPDATE edge_participants SET deleted_at = ${now}
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids}) AND deleted_at IS NULL`,
+    sql`UPDATE edge_participants SET deleted_at = COALESCE(deleted_at, ${now})
+        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
   );
 }

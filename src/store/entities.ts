@@ -4,6 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { EntityType } from '../model/edge.js';
 import { readableAt } from './cards.js';
 import { CARD_ENDED, VERSION_ENDED } from './endings.js';
+import { versionsAmong } from './lookups.js';
 import { visibleTo } from './packets.js';
 
 export interface EntityRef {
@@ -24,8 +25,12 @@ export interface Moment {
   readonly agent: string | null;
 }
 
-/** Those whose id is as it says, given the column. */
-type Among = (id: Sql) => Sql;
+interface Among {
+  /** Versions of artifacts and notes, under the name v. */
+  readonly versions: Sql;
+  /** Whether this column has one of the ids. */
+  readonly has: (id: Sql) => Sql;
+}
 type Known = (tenant: string, among: Among, moment: Moment) => Sql;
 
 const versions =
@@ -35,8 +40,8 @@ const versions =
       as_of === undefined
         ? sql`v.superseded_at IS NULL`
         : sql`v.recorded_at <= ${as_of} AND (v.superseded_at IS NULL OR v.superseded_at > ${as_of})`;
-    return sql`SELECT v.memory_id AS id FROM memory_versions v
-      WHERE v.tenant_id = ${tenant} AND ${among(sql`v.memory_id`)} AND v.kind = ${kind} AND ${held}
+    return sql`SELECT v.memory_id AS id FROM ${among.versions}
+      WHERE v.tenant_id = ${tenant} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind} AND ${held}
         AND v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
         AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
   };
@@ -48,38 +53,47 @@ const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id =
 const knownBy: Readonly<Record<EntityType, Known>> = {
   Trajectory: (tenant, among) =>
     sql`SELECT t.trajectory_id AS id FROM trajectories t
-        WHERE t.tenant_id = ${tenant} AND ${among(sql`t.trajectory_id`)} AND t.deleted_at IS NULL`,
+        WHERE t.tenant_id = ${tenant} AND ${among.has(sql`t.trajectory_id`)} AND t.deleted_at IS NULL`,
   Scope: (tenant, among) =>
     sql`SELECT s.scope_id AS id FROM scopes s
-        WHERE s.tenant_id = ${tenant} AND ${among(sql`s.scope_id`)} AND s.deleted_at IS NULL`,
+        WHERE s.tenant_id = ${tenant} AND ${among.has(sql`s.scope_id`)} AND s.deleted_at IS NULL`,
   Turn: (tenant, among, { now }) =>
     sql`SELECT c.card_id AS id FROM cards c
-        WHERE c.tenant_id = ${tenant} AND ${among(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
+        WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
           AND ${readableAt(now)} AND ${IS_TURN}`,
   Artifact: versions('artifact'),
   Note: versions('note'),
   Card: (tenant, among, { now, as_of }) =>
     as_of === undefined
       ? sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND ${among(sql`c.card_id`)} AND ${readableAt(now)}`
+            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}`
       : sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND ${among(sql`c.card_id`)} AND c.erased_at IS NULL
+            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND c.erased_at IS NULL
               AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
               AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`,
   Packet: (tenant, among, { now, agent }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND ${among(sql`p.packet_id`)} AND p.erased_at IS NULL
+        WHERE p.tenant_id = ${tenant} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
           AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`}`,
 };
 
 /** The id of an end of an edge, under the name f, if what stands there can be read; else null. A turn is a card. */
 export function readableEntity(tenant: string, moment: Moment): Sql {
   const id = (entity_type: EntityType) =>
-    knownBy[entity_type](tenant, (column) => sql`${column} = f.entity_id`, moment);
+    knownBy[entity_type](
+      tenant,
+      { versions: sql`memory_versions v`, has: (column) => sql`${column} = f.entity_id` },
+      moment,
+    );
   return sql`CASE f.entity_type WHEN 'Artifact' THEN (${id('Artifact')} LIMIT 1) WHEN 'Note' THEN (${id('Note')} LIMIT 1)
     WHEN 'Trajectory' THEN (${id('Trajectory')}) WHEN 'Scope' THEN (${id('Scope')}) WHEN 'Packet' THEN (${id('Packet')})
     ELSE (${id('Card')}) END`;
 }
+
+const amongIds = (tenant: string, ids: readonly string[], { as_of }: Moment): Among => ({
+  versions: versionsAmong(tenant, ids, as_of),
+  has: (column) => sql`${column} = ANY(${ids})`,
+});
 
 /** The keys of those that can be read, in one statement a type. */
 export async function knownEntities(
@@ -97,7 +111,7 @@ export async function knownEntities(
   const found = await Promise.all(
     [...wanted].map(async ([entity_type, ids]) => {
       const rows = await query.all<{ id: string }>(
-        knownBy[entity_type](tenant, (id) => sql`${id} = ANY(${[...ids]})`, moment),
+        knownBy[entity_type](tenant, amongIds(tenant, [...ids], moment), moment),
       );
       return rows.map(({ id }) => nameOf({ entity_type, entity_id: id }));
     }),

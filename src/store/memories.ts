@@ -4,6 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { LifetimeClass } from '../model/memory.js';
 import { VERSION_ENDED } from './endings.js';
 import { eraseCards } from './lifetime.js';
+import { versionsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
 
 export type MemoryKind = 'artifact' | 'note';
@@ -300,7 +301,7 @@ export async function knownMemories(
   if (ids.length === 0) return new Set();
   const ofKind = kind === undefined ? sql`` : sql` AND v.kind = ${kind}`;
   const rows = await query.all<{ memory_id: string }>(
-    sql`SELECT v.memory_id FROM memory_versions v
+    sql`SELECT v.memory_id FROM ${versionsAmong(tenant, ids, as_of)}
         WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${ids})${ofKind} AND ${heldAt(as_of)} AND ${livesAt(now)}`,
   );
   return new Set(rows.map(({ memory_id }) => memory_id));

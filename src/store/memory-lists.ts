@@ -1,8 +1,9 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
 import type { Query } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import { ENDS_BY_ENTITY, ENDS_OF_EDGE, holdsAt } from './edges.js';
+import { ENDS_BY_ENTITY, holdsAt } from './edges.js';
 import { startsWith, type Times, within } from './filters.js';
+import { ENDS_OF_EDGE } from './lookups.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
 import { versionNotSuperseded } from './supersession.js';
 

@@ -2,6 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { VERSION_ENDED } from './endings.js';
+import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END, versionsAmong } from './lookups.js';
 
 /** Whether a version under the name v is the current one of something that can be read. */
 export const readableVersion = (now: number): Sql =>
@@ -19,12 +20,20 @@ export async function artifactsOf(
 ): Promise<string[]> {
   return idsOf(
     await query.all<{ memory_id: string }>(
-      sql`SELECT v.memory_id FROM memory_versions v
+      sql`SELECT v.memory_id FROM ${artifactsAmong(tenant, [trajectory_id])}
           WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
             AND ${readableVersion(now)} ORDER BY v.memory_id LIMIT ${limit}`,
     ),
   );
 }
+
+/** Notes (under the name v) that come from these trajectories (p.entity_id). */
+export const notesFromThese = (tenant: string, trajectory_ids: readonly string[], now: number): Sql =>
+  sql`FROM ${endsAmong(tenant, trajectory_ids)} CROSS JOIN ${ENDS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
+        AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL
+        AND o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
+        AND v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note' AND ${readableVersion(now)}`;
 
 export async function notesFrom(
   query: Query,
@@ -35,12 +44,7 @@ export async function notesFrom(
 ): Promise<string[]> {
   return idsOf(
     await query.all<{ memory_id: string }>(
-      sql`SELECT DISTINCT v.memory_id FROM edge_participants p
-          JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
-            AND o.entity_type = 'Note'
-          JOIN memory_versions v ON v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note'
-          WHERE p.tenant_id = ${tenant} AND p.entity_id = ${trajectory_id} AND p.edge_type = 'DerivedFrom'
-            AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL AND ${readableVersion(now)}
+      sql`SELECT DISTINCT v.memory_id ${notesFromThese(tenant, [trajectory_id], now)}
           ORDER BY v.memory_id LIMIT ${limit}`,
     ),
   );
@@ -56,7 +60,7 @@ export async function readableAmong(
 ): Promise<Set<string>> {
   if (memory_ids.length === 0) return new Set();
   const rows = await query.all<{ memory_id: string }>(
-    sql`SELECT v.memory_id FROM memory_versions v
+    sql`SELECT v.memory_id FROM ${versionsAmong(tenant, memory_ids)}
         WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.kind = ${kind}
           AND ${readableVersion(now)}`,
   );

@@ -1,8 +1,9 @@
 /** What is below a trajectory, read for all of its tree at once. */
 import type { Query } from '../driver/driver.js';
-import { type Sql, sql } from '../driver/sql.js';
+import { sql } from '../driver/sql.js';
 import type { TrajectoryStatus } from '../model/trajectory.js';
-import { readableVersion } from './produced.js';
+import { artifactsAmong } from './lookups.js';
+import { notesFromThese, readableVersion } from './produced.js';
 
 export interface Branch {
   readonly trajectory_id: string;
@@ -28,15 +29,6 @@ export function branchesOf(
   );
 }
 
-/** Notes (under the name v) that come from these trajectories (p.entity_id). */
-const notesFromThese = (tenant: string, trajectory_ids: readonly string[], now: number): Sql =>
-  sql`FROM edge_participants p
-      JOIN edge_participants o ON o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
-        AND o.entity_type = 'Note'
-      JOIN memory_versions v ON v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note'
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
-        AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL AND ${readableVersion(now)}`;
-
 /** How many scopes, artifacts and notes each of these trajectories has. */
 export async function sizesOf(
   query: Query,
@@ -49,7 +41,7 @@ export async function sizesOf(
           WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}) AND s.deleted_at IS NULL
           GROUP BY s.trajectory_id
         UNION ALL
-        SELECT v.trajectory_id, COUNT(*) AS total FROM memory_versions v
+        SELECT v.trajectory_id, COUNT(*) AS total FROM ${artifactsAmong(tenant, trajectory_ids)}
           WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
             AND ${readableVersion(now)}
           GROUP BY v.trajectory_id
@@ -118,7 +110,7 @@ export function artifactLeaves(
   now: number,
 ): Promise<MemoryLeaf[]> {
   return query.all<MemoryLeaf>(
-    sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM memory_versions v
+    sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM ${artifactsAmong(tenant, wanted.trajectory_ids)}
         WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${wanted.trajectory_ids}) AND v.kind = 'artifact'
           AND ${readableVersion(now)}
         ORDER BY CASE WHEN v.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, v.memory_id LIMIT ${wanted.limit}`,
