@@ -11,13 +11,14 @@ import type { Json, JsonObject } from '../model/json.js';
 import { edgeThatCloses, lockGuard } from '../store/edge-walks.js';
 import {
   countEdges,
-  deleteEdge,
+  deleteEdges,
   type EdgeFilter,
   type EdgeRow,
   edgeBytes,
   findEdges,
   insertEdges,
   listEdges,
+  lockEdges,
   type Participant,
   settleEdges,
   toEdge,
@@ -268,9 +269,10 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { edges: rows.map(toEdge), ...page };
 }
 
-/** Removes an edge; false when it was removed before. */
+/** Deletes an edge, unless it was deleted before. */
 async function removeEdge(call: Call, tx: Tx, edge_id: string, { deleted }: Written): Promise<void> {
-  if (await deleteEdge(tx, call.tenant, edge_id)) deleted.push(edge_id);
+  const ids = await deleteEdges(tx, call.tenant, [edge_id]);
+  if (ids.length > 0) deleted.push(...ids);
   else if ((await findEdges(tx, call.tenant, [edge_id])).length === 0) throw notFound(call, edge_id);
 }
 
@@ -322,6 +324,8 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
       // In one order for all, so that no two wait for each other.
       for (const edge_type of WITHOUT_CYCLES)
         if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, call.tenant, edge_type);
+      const going = prepared.flatMap((one) => ('operation' in one ? [one.edge_id] : []));
+      await lockEdges(tx, call.tenant, going);
       const answers: (Edge | null)[] = [];
       for (const [i, one] of prepared.entries()) {
         const run = async (): Promise<Edge | null> => {

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import type { Ttl } from '../model/memory.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { insertCards } from '../store/cards.js';
-import { insertEdges, type NewEdge, removeEdgesOf, settleEdges } from '../store/edges.js';
+import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../store/edges.js';
 import type { EntityRef } from '../store/entities.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import {
@@ -366,13 +366,14 @@ export async function deleteMemory<M extends Memory>(
   const moment = await takeDeleteTime(tx, tenant, now);
   await deleteCardsOf(tx, tenant, memory_id, moment);
   await endVersion(tx, tenant, current);
+  // What supersedes no longer does once it is gone; an earlier as_of still sees the edges.
+  const edge_ids = await deleteEdgesOf(tx, tenant, [memory_id]);
   const facts = { version: current.version };
   tx.journal({
     ...event(call, now, `cairn.${noun.kind}.deleted`, noun.kind, memory_id, facts, current.trajectory_id),
     settle: async (settled: Tx, recorded_at: number) => {
       await settleVersions(settled, tenant, memory_id, current.version, recorded_at);
-      // What supersedes no longer does once it is gone; an earlier as_of still sees the edges.
-      await removeEdgesOf(settled, tenant, [memory_id], recorded_at);
+      await settleEdges(settled, tenant, edge_ids, recorded_at);
     },
   } as NewPacket);
   return null;

@@ -4,16 +4,17 @@ import type { trajectories as operations } from '../contract/trajectories.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Outcome, OutcomeInput } from '../model/trajectory.js';
+import { settleEdges } from '../store/edges.js';
 import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
 import { artifactsOf, notesFrom, readableAmong } from '../store/produced.js';
 import { lockScopesOf } from '../store/scopes.js';
 import { activeChildren, findTrajectory } from '../store/trajectories.js';
 import {
   clearTrajectories,
+  deleteEdgesBelow,
   endedBelow,
   endTrajectories,
   lockTree,
-  removeEdgesBelow,
 } from '../store/trajectory-removal.js';
 import { startErasure, waitForErasure } from './erasure.js';
 import type { Call } from './runtime.js';
@@ -114,6 +115,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   const deleted_at = await endScopes(call, tx, scopes, now);
   await endTrajectories(tx, tenant, ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
+  const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };
     const packet = event(
@@ -125,7 +127,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       facts,
       trajectory_id,
     );
-    const settle = (last: Tx, recorded_at: number) => removeEdgesBelow(last, tenant, ids, recorded_at);
+    const settle = (last: Tx, recorded_at: number) => settleEdges(last, tenant, edge_ids, recorded_at);
     tx.journal(from === 0 ? { ...packet, settle } : packet);
   }
   return endedBelow(tx, tenant, trajectory_id);

@@ -58,7 +58,7 @@ export const ENDS_BY_ENTITY: Sql = byDialect({
   postgres: sql`edge_participants p`,
 });
 /** The same for those of edges that were not deleted, in the order of the edges. */
-const ENDS_IN_ORDER: Sql = byDialect({
+export const ENDS_IN_ORDER: Sql = byDialect({
   sqlite: sql`edge_participants p INDEXED BY edge_participants_in_order`,
   postgres: sql`edge_participants p`,
 });
@@ -330,54 +330,50 @@ export async function relationsOf(
   );
 }
 
-/** Removes the edges that these entities take part in, when those are removed for good. */
-export async function removeEdgesOf(
+/** What an edge says that says nothing but what it links. */
+export const NOTHING_MORE = '{"metadata":{},"provenance":null,"weight":null}';
+
+/** Locks edges that are about to be deleted, in one order for all, so that no two wait for each other; gives those there are. */
+export async function lockEdges(tx: Tx, tenant: string, edge_ids: readonly string[]): Promise<string[]> {
+  if (edge_ids.length === 0) return [];
+  const rows = await tx.all<{ edge_id: string }>(
+    sql`SELECT e.edge_id FROM edges e WHERE e.tenant_id = ${tenant} AND e.edge_id = ANY(${edge_ids})
+          AND e.deleted_at IS NULL ORDER BY e.edge_id FOR UPDATE`,
+  );
+  return rows.map(({ edge_id }) => edge_id);
+}
+
+/**
+ * Deletes edges from this commit on, as far as they are there, to be settled; gives those. It comes before the head row
+ * is taken, as every lock. Of a deleted edge no more is left than what it linked, and when.
+ */
+export async function deleteEdges(tx: Tx, tenant: string, edge_ids: readonly string[]): Promise<string[]> {
+  const ids = await lockEdges(tx, tenant, edge_ids);
+  if (ids.length === 0) return ids;
+  await tx.send(
+    sql`UPDATE edges SET deleted_at = ${PENDING}, body = ${NOTHING_MORE}, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND edge_id = ANY(${ids})`,
+  );
+  await tx.send(
+    sql`UPDATE edge_participants SET deleted_at = ${PENDING}, role = NULL
+        WHERE tenant_id = ${tenant} AND edge_id = ANY(${ids})`,
+  );
+  return ids;
+}
+
+/** Deletes the edges that these entities take part in, as deleteEdges does. */
+export async function deleteEdgesOf(
   tx: Tx,
   tenant: string,
   entity_ids: readonly string[],
-  now: number,
-): Promise<void> {
+): Promise<string[]> {
   const rows = await tx.all<{ edge_id: string }>(
     sql`SELECT DISTINCT p.edge_id FROM ${endsAmong(tenant, entity_ids)}
         WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.deleted_at IS NULL`,
   );
-  await markDeleted(
+  return deleteEdges(
     tx,
     tenant,
     rows.map(({ edge_id }) => edge_id),
-    now,
-  );
-}
-
-/** Deletes an edge from this commit on, to be settled; says whether it was there until now. */
-export async function deleteEdge(tx: Tx, tenant: string, edge_id: string): Promise<boolean> {
-  const changed = await tx.run(
-    sql`UPDATE edges SET deleted_at = ${PENDING}
-        WHERE tenant_id = ${tenant} AND edge_id = ${edge_id} AND deleted_at IS NULL`,
-  );
-  if (changed === 0) return false;
-  await tx.send(
-    sql`UPDATE edge_participants SET deleted_at = ${PENDING}
-        WHERE tenant_id = ${tenant} AND edge_id = ${edge_id} AND deleted_at IS NULL`,
-  );
-  return true;
-}
-
-/** Deletes edges; what they linked, and that they were there, can still be seen by an earlier as_of. */
-export async function markDeleted(
-  tx: Tx,
-  tenant: string,
-  edge_ids: readonly string[],
-  now: number,
-): Promise<void> {
-  if (edge_ids.length === 0) return;
-  // Not by whether they were deleted: PostgreSQL might walk over all that were not.
-  await tx.send(
-    sql`UPDATE edges SET deleted_at = COALESCE(deleted_at, ${now})
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
-  );
-  await tx.send(
-    sql`UPDATE edge_participants SET deleted_at = COALESCE(deleted_at, ${now})
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
   );
 }

@@ -2,10 +2,8 @@
 import type { Query } from '../driver/driver.js';
 import type { EntityType } from '../model/edge.js';
 import { newId } from '../model/ids.js';
-import { type NewEdge, relationsOf } from './edges.js';
+import { type NewEdge, NOTHING_MORE, relationsOf } from './edges.js';
 import type { EntityRef } from './entities.js';
-
-const NOTHING_MORE = '{"metadata":{},"provenance":null,"weight":null}';
 
 const edgeOf = (
   edge_type: NewEdge['edge_type'],

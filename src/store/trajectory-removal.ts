@@ -1,6 +1,7 @@
 /** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
 import type { Query, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
+import { deleteEdges, ENDS_IN_ORDER } from './edges.js';
 import { checkpointHolder, sessionHolder, trajectoryHolder } from './endings.js';
 import type { TrajectoryRow } from './trajectories.js';
 
@@ -114,24 +115,17 @@ const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
         SELECT 'Card', v.card_id FROM memory_versions v
           WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
       )
-      SELECT p.edge_id FROM gone g CROSS JOIN edge_participants p
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id
+      SELECT p.edge_id FROM gone g CROSS JOIN ${ENDS_IN_ORDER}
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id AND p.deleted_at IS NULL
         AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${tenant} AND q.edge_id = p.edge_id
           AND q.position = p.position AND q.entity_type = g.entity_type)`;
 
-/** Deletes those edges. The time is the recorded one, by which an as_of looks at edges. */
-export async function removeEdgesBelow(
+/** Deletes those edges, as deleteEdges does, and gives them. */
+export async function deleteEdgesBelow(
   tx: Tx,
   tenant: string,
   trajectory_ids: readonly string[],
-  recorded_at: number,
-): Promise<void> {
-  await tx.send(
-    sql`UPDATE edges SET deleted_at = ${recorded_at} WHERE tenant_id = ${tenant} AND deleted_at IS NULL
-          AND edge_id IN (${edgesBelow(tenant, trajectory_ids)})`,
-  );
-  await tx.send(
-    sql`UPDATE edge_participants SET deleted_at = ${recorded_at} WHERE tenant_id = ${tenant} AND deleted_at IS NULL
-          AND edge_id IN (${edgesBelow(tenant, trajectory_ids)})`,
-  );
+): Promise<string[]> {
+  const rows = await tx.all<{ edge_id: string }>(edgesBelow(tenant, trajectory_ids));
+  return deleteEdges(tx, tenant, [...new Set(rows.map(({ edge_id }) => edge_id))]);
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { newId } from '#cairn/model/ids.js';
-import { relationsOf, removeEdgesOf } from '#cairn/store/edges.js';
+import { deleteEdgesOf, relationsOf } from '#cairn/store/edges.js';
 import { notePlans, type Plans } from '../support/plans.js';
 
 let noted: Plans;
@@ -36,7 +36,7 @@ describe('edges are found by what they link', () => {
     ['what is known of artifacts', () => relationsOf(noted.store.driver.at('default'), 'default', ['a'], 1)],
     [
       'the removal of an entity',
-      () => noted.store.driver.write('default', (tx) => removeEdgesOf(tx, 'default', ['j'], 1)),
+      () => noted.store.driver.write('default', (tx) => deleteEdgesOf(tx, 'default', ['j'])),
     ],
   ])('by %s', async (_, action) => {
     const plans = await noted.plansOf(action);

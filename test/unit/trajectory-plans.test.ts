@@ -12,9 +12,9 @@ import { artifactsOf, notesFrom, readableAmong } from '#cairn/store/produced.js'
 import { activeChildren } from '#cairn/store/trajectories.js';
 import {
   clearTrajectories,
+  deleteEdgesBelow,
   endedBelow,
   endTrajectories,
-  removeEdgesBelow,
 } from '#cairn/store/trajectory-removal.js';
 import {
   artifactLeaves,
@@ -70,7 +70,7 @@ describe('no statement walks over all that a tenant has', () => {
     ['what has ended', () => endedBelow(tx, 't', 'a')],
     ['endings', () => endTrajectories(tx, 't', ids, 1)],
     ['clearing', () => clearTrajectories(tx, 't', ids, 1)],
-    ['edges', () => removeEdgesBelow(tx, 't', ids, 1)],
+    ['edges', () => deleteEdgesBelow(tx, 't', ids)],
     ['the branches of a tree', () => branchesOf(tx, 't', 'a', 1)],
     ['their sizes', () => sizesOf(tx, 't', ids, 1)],
     ['their trajectories', () => trajectoryLeaves(tx, 't', wanted)],
