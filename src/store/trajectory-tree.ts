@@ -120,8 +120,9 @@ export function artifactLeaves(
 export function noteLeaves(query: Query, tenant: string, wanted: Wanted, now: number): Promise<MemoryLeaf[]> {
   return query.all<MemoryLeaf>(
     sql`SELECT n.trajectory_id, n.memory_id, n.name, n.type FROM (
-          SELECT DISTINCT p.entity_id AS trajectory_id, v.memory_id, v.name, v.type
+          SELECT DISTINCT v.tenant_id, p.entity_id AS trajectory_id, v.memory_id, v.name, v.type
           ${notesFromThese(tenant, wanted.trajectory_ids, now)}) n
+        WHERE n.tenant_id = ${tenant}
         ORDER BY CASE WHEN n.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, n.memory_id LIMIT ${wanted.limit}`,
   );
 }
