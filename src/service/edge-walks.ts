@@ -5,7 +5,7 @@ import { atLength, type Query } from '../driver/driver.js';
 import type { Edge } from '../model/edge.js';
 import { edgesBetween, nextEntities, type Step } from '../store/edge-walks.js';
 import { edgeBytes, findEdges, toEdge } from '../store/edges.js';
-import { type EntityRef, entityKey } from '../store/entities.js';
+import { type EntityRef, entityKey, knownEntities, nameOf } from '../store/entities.js';
 import { inChunks } from './chunks.js';
 import { idOf } from './edges.js';
 import type { Call } from './runtime.js';
@@ -30,7 +30,7 @@ export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'
   for (let depth = 1; from.length > 0 && !truncated; depth++) {
     const step: Step = { from, direction, edge_type };
     const room = depth > max_depth ? 0 : limit - entities.length;
-    const next = await nextEntities(query, tenant, step, seen, room + 1);
+    const next = await nextReadable(call, query, step, seen, room + 1);
     truncated = next.length > room;
     from = next.slice(0, room);
     if (from.length === 0) break;
@@ -47,6 +47,33 @@ export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'
   return { entities, edges: shown.edges, truncated: truncated || shown.truncated };
 }
 
+/**
+ * What a step leads to and can be read, up to a limit. What cannot, since it has ended with its scope, say, is noted as
+ * seen: nobody is led there, or past it.
+ */
+async function nextReadable(
+  call: Call,
+  query: Query,
+  step: Step,
+  seen: string[],
+  limit: number,
+): Promise<EntityRef[]> {
+  const found: EntityRef[] = [];
+  const moment = { now: call.driver.now(), agent: call.caller.agent_id };
+  // Each look is wider, so that many who cannot be read are passed in a few.
+  for (let width = limit; found.length < limit; width *= 4) {
+    const passed = [...seen, ...found.map(entityKey)];
+    const next = await nextEntities(query, call.tenant, step, passed, width);
+    const readable = await knownEntities(query, call.tenant, next, moment);
+    for (const one of next) {
+      if (readable.has(nameOf(one))) found.push(one);
+      else seen.push(entityKey(one));
+    }
+    if (next.length < width) break;
+  }
+  return found.slice(0, limit);
+}
+
 /** Edges in the order of the ids, as many as fit into an answer. */
 async function readEdges(
   call: Call,
@@ -57,6 +84,8 @@ async function readEdges(
   let bytes = 0;
   for await (const rows of inChunks(edge_ids, (ids) => findEdges(query, call.tenant, ids), edgeBytes)) {
     for (const row of rows) {
+      // Deleted since the walk.
+      if (row.deleted_at !== null) continue;
       bytes += edgeBytes(row);
       if (bytes > call.limits.max_answer_bytes && edges.length > 0) return { edges, truncated: true };
       edges.push(toEdge(row));

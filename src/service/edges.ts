@@ -6,7 +6,7 @@ import { atLength, DriverError, type Query, type Tx } from '../driver/driver.js'
 import { toIso, toMs } from '../model/common.js';
 import type { Edge, EdgeInput, EdgeType, EntityType } from '../model/edge.js';
 import { CairnError } from '../model/errors.js';
-import { newId } from '../model/ids.js';
+import { newId, uuid } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { edgeThatCloses, lockGuard } from '../store/edge-walks.js';
 import {
@@ -51,9 +51,16 @@ interface PreparedEdge {
   readonly bytes: number;
 }
 
-/** The ids of all but cards and turns are UUIDs, which are kept in lower case. */
-export const idOf = (entity_id: string, entity_type: EntityType | undefined): string =>
-  entity_type === undefined || entity_type === 'Card' ? entity_id : entity_id.toLowerCase();
+/** The ids of all but cards are UUIDs, which are kept in lower case. */
+export const idOf = (entity_id: string, entity_type: EntityType): string =>
+  entity_type === 'Card' ? entity_id : entity_id.toLowerCase();
+
+/** An id as it may be kept. Without a type it may be that of a card, which is kept as it was sent, or of anything else. */
+function spellingsOf(entity_id: string, entity_type: EntityType | undefined): string[] {
+  if (entity_type !== undefined) return [idOf(entity_id, entity_type)];
+  const { data } = uuid.safeParse(entity_id);
+  return [...new Set([entity_id, data ?? entity_id])];
+}
 
 function prepare(call: Call, input: EdgeInput): PreparedEdge {
   const { edge_id, edge_type, weight, provenance, metadata } = input;
@@ -241,7 +248,7 @@ function filterOf(input: In<'list'>): EdgeFilter {
   return {
     edge_type,
     entity_type,
-    entity_id: entity_id === undefined ? undefined : idOf(entity_id, entity_type),
+    entity_ids: entity_id === undefined ? undefined : spellingsOf(entity_id, entity_type),
     created_after: created_after === undefined ? undefined : toMs(created_after),
     created_before: created_before === undefined ? undefined : toMs(created_before),
   };
@@ -255,7 +262,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     input,
     filters: {
       edge_type: filter.edge_type ?? null,
-      entity_id: filter.entity_id ?? null,
+      entity_id: filter.entity_ids ? [...filter.entity_ids] : null,
       entity_type: filter.entity_type ?? null,
       created_after: filter.created_after ?? null,
       created_before: filter.created_before ?? null,
@@ -266,7 +273,8 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     bytesOf: edgeBytes,
     count: countEdges(tenant, filter),
   });
-  return { edges: rows.map(toEdge), ...page };
+  // What was deleted while they were read says nothing any more.
+  return { edges: rows.filter(({ deleted_at }) => deleted_at === null).map(toEdge), ...page };
 }
 
 /** Deletes an edge, unless it was deleted before. */

@@ -2,8 +2,10 @@
  * Erases what has ended: the turns of closed scopes, what replaced checkpoints kept, the artifacts of removed
  * trajectories. In small batches beside live traffic; how far it came is stored, so that it goes on after a crash.
  */
+import { atLength } from '../driver/driver.js';
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { findBox } from '../store/boxes.js';
+import { deleteEdges, settleEdges } from '../store/edges.js';
 import {
   type EndingRow,
   endingsUnderWay,
@@ -11,9 +13,12 @@ import {
   noteDone,
   noteProgress,
   noteVersions,
+  trajectoryHolder,
 } from '../store/endings.js';
 import { eraseCards } from '../store/lifetime.js';
 import { eraseMemories } from '../store/memories.js';
+import type { NewPacket } from '../store/packets.js';
+import { edgesLeftBelow } from '../store/trajectory-removal.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
@@ -61,6 +66,7 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
   if (!ending || ending.done_at !== null) return;
   if (!(await eraseBox(call, ending))) return;
   if (!(await eraseHeld(call, holder))) return;
+  if (holder === trajectoryHolder(ending.thread_id ?? '')) await deleteLateEdges(call, ending.thread_id!);
   const { erased, kept, versions, thread_id } = (await findEnding(driver.at(tenant), tenant, holder))!;
   const any = erased + versions > 0;
   // Only now is it gone: from the file by the overwriting, and from its log by this. Closing and deleting overwrite more
@@ -114,6 +120,22 @@ function eraseHeld(call: Call, holder: string): Promise<boolean> {
       return erased;
     }),
   );
+}
+
+/** Edges to what a trajectory took with it, by writers who had seen that before it went and committed after. */
+async function deleteLateEdges(call: Call, trajectory_id: string): Promise<void> {
+  const { driver, tenant } = call;
+  const late = await edgesLeftBelow(atLength(driver, tenant), tenant, [trajectory_id]);
+  if (late.length === 0) return;
+  await driver.write(tenant, async (tx) => {
+    const edge_ids = await deleteEdges(tx, tenant, late);
+    if (edge_ids.length === 0) return;
+    const told: NewPacket = {
+      ...event(call, driver.now(), 'cairn.edge.deleted', 'edge', edge_ids[0]!, { edge_ids }, trajectory_id),
+      settle: (settling, recorded_at) => settleEdges(settling, tenant, edge_ids, recorded_at),
+    };
+    tx.journal(told);
+  });
 }
 
 /** Runs batches until one is not full. False when the store is about to close. */

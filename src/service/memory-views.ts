@@ -260,7 +260,9 @@ export async function historyOf<M extends Memory>(
     bytesOf: versionBytes,
     count: sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`,
   });
-  const shown = await renderAll(call, query, noun, rows);
+  // Its links went with what was deleted; it is shown with those that it had until then.
+  const until = latest.superseded_at === null ? undefined : latest.superseded_at - 1;
+  const shown = await renderAll(call, query, noun, rows, until);
   const ended = (at: number | null) => (at === null ? null : toIso(at));
   return {
     versions: shown.map((one, i) => ({ ...one, superseded_at: ended(rows[i]!.superseded_at) })),

@@ -186,7 +186,8 @@ export async function findEdges(
 
 export interface EdgeFilter {
   readonly edge_type?: EdgeType | undefined;
-  readonly entity_id?: string | undefined;
+  /** One entity, by each way to write its id. */
+  readonly entity_ids?: readonly string[] | undefined;
   readonly entity_type?: EntityType | undefined;
   readonly created_after?: number | undefined;
   readonly created_before?: number | undefined;
@@ -204,10 +205,13 @@ function conditionsOf(tenant: string, filter: EdgeFilter): Sql[] {
 
 /** By the table that leads: with an entity it is that of its ends, which say enough of their edges. */
 function edgesWhere(tenant: string, filter: EdgeFilter): Sql {
-  const { entity_id, entity_type } = filter;
+  const { entity_ids, entity_type } = filter;
   const conditions = conditionsOf(tenant, filter);
-  if (entity_id === undefined) return sql`edges p WHERE ${join(conditions, ' AND ')}`;
-  conditions.push(sql`p.entity_id = ${entity_id}`);
+  if (entity_ids === undefined) return sql`edges p WHERE ${join(conditions, ' AND ')}`;
+  // One id is asked for as such: its ends are in the order of the edges already.
+  const [first, ...others] = entity_ids;
+  const named = others.length === 0 ? sql`= ${first!}` : sql`= ANY(${entity_ids})`;
+  conditions.push(sql`p.entity_id ${named}`);
   // A turn may be linked as its card.
   if (entity_type === 'Turn' || entity_type === 'Card')
     conditions.push(sql`p.entity_type IN ('Card', 'Turn')`);
@@ -216,7 +220,7 @@ function edgesWhere(tenant: string, filter: EdgeFilter): Sql {
   else
     conditions.push(
       sql`NOT EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = p.tenant_id AND q.edge_id = p.edge_id
-            AND q.entity_id = p.entity_id AND q.position < p.position)`,
+            AND q.entity_id ${named} AND q.position < p.position)`,
     );
   return sql`${ENDS_IN_ORDER} WHERE ${join(conditions, ' AND ')}`;
 }

@@ -98,7 +98,7 @@ export async function clearTrajectories(
 }
 
 /**
- * The edges that these trajectories, their scopes, their artifacts or the cards of those take part in. What an entity
+ * The edges that these trajectories, their scopes, turns and artifacts, or the cards of those take part in. What an entity
  * takes part in is asked of the index alone, and its type after that: else SQLite goes through all edges of the tenant.
  */
 const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
@@ -114,18 +114,30 @@ const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
         UNION ALL
         SELECT 'Card', v.card_id FROM memory_versions v
           WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
+        UNION ALL
+        SELECT 'Card', n.card_id FROM scopes s CROSS JOIN box_entries n
+          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+            AND n.tenant_id = ${tenant} AND n.box_id = s.box_id
       )
       SELECT p.edge_id FROM gone g CROSS JOIN ${ENDS_IN_ORDER}
       WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id AND p.deleted_at IS NULL
         AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${tenant} AND q.edge_id = p.edge_id
-          AND q.position = p.position AND q.entity_type = g.entity_type)`;
+          AND q.position = p.position
+          AND g.entity_type = CASE WHEN q.entity_type = 'Turn' THEN 'Card' ELSE q.entity_type END)`;
 
-/** Deletes those edges, as deleteEdges does, and gives them. */
-export async function deleteEdgesBelow(
-  tx: Tx,
+/** Those edges that are not deleted. */
+export async function edgesLeftBelow(
+  query: Query,
   tenant: string,
   trajectory_ids: readonly string[],
 ): Promise<string[]> {
-  const rows = await tx.all<{ edge_id: string }>(edgesBelow(tenant, trajectory_ids));
-  return deleteEdges(tx, tenant, [...new Set(rows.map(({ edge_id }) => edge_id))]);
+  const rows = await query.all<{ edge_id: string }>(edgesBelow(tenant, trajectory_ids));
+  return [...new Set(rows.map(({ edge_id }) => edge_id))];
 }
+
+/** Deletes them, as deleteEdges does, and gives them. */
+export const deleteEdgesBelow = async (
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+): Promise<string[]> => deleteEdges(tx, tenant, await edgesLeftBelow(tx, tenant, trajectory_ids));

@@ -329,6 +329,32 @@ onEveryTarget('edges together', (test) => {
     await gone(...types);
   });
 
+  it('EDGE-9, EDGE-15 a walk passes what ended with its scope; the edge stays until an end is removed', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'task' });
+    const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'scope' });
+    const { turn_id } = await cairn.turns.add({ scope_id, role: 'User', content: 'said', token_count: 1 });
+    await cairn.cards.add_batch({ cards: ['a', 'b', 'c'].map((card_id) => ({ card_id })) });
+    const turn = { entity_type: 'Turn' as const, entity_id: turn_id };
+    const relate = (...participants: Entity[]) =>
+      cairn.edges.create({ edge_type: 'RelatesTo', participants, metadata: { quote: 'said' } });
+    const edge = await relate(card('a'), turn);
+    await relate(turn, card('b'));
+    const stays = await relate(card('a'), card('c'));
+    expect(await walked(cairn, card('a'))).toMatchObject({ found: `${turn_id}1 c1 b2` });
+    expect(await walked(cairn, { ...card('a'), limit: 1 })).toMatchObject({ truncated: true });
+    await cairn.scopes.close({ scope_id, wait: true });
+    const left = { found: 'c1', edges: [stays.edge_id], truncated: false };
+    expect(await walked(cairn, card('a'))).toEqual(left);
+    expect(await walked(cairn, { ...card('a'), limit: 1 })).toEqual(left);
+    expect(await cairn.edges.get({ edge_id: edge.edge_id })).toEqual(edge);
+    await cairn.trajectories.delete({ trajectory_id });
+    expect(await refusalOf(cairn.edges.get({ edge_id: edge.edge_id }))).toMatchObject({
+      code: 'EDGE_NOT_FOUND',
+    });
+    expect((await cairn.edges.list()).edges).toEqual([stays]);
+  });
+
   it('EDGE-14 what supersedes and contradicts an artifact or note is told as far as it can be read', async () => {
     const { cairn, tenant, change, of, addVersion } = await populated(test());
     const { driver } = test().store;

@@ -325,6 +325,8 @@ onEveryTarget('edges', (test) => {
     expect(await found({ entity_id: packet_id })).toEqual(those(both, cp));
     expect(await found(card(packet_id))).toEqual(those(both));
     expect(await found({ ...packet, entity_id: packet_id.toUpperCase() })).toEqual(those(both, cp));
+    expect(await found({ entity_id: packet_id.toUpperCase() })).toEqual(those(both, cp));
+    expect(await found({ entity_id: 'A' })).toEqual([]);
     expect(await found({ entity_type: 'Note', entity_id: 'a' })).toEqual([]);
     expect(await found({ created_after: bc.created_at })).toEqual(those(bc, ac, both, cp));
     expect(await found({ created_before: bc.created_at })).toEqual(those(ab));

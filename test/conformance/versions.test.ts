@@ -298,6 +298,21 @@ onEveryTarget('versions', (test) => {
     expect(await refusalOf(cairn.notes.history(elsewhere))).toMatchObject({ code: 'INVALID_CURSOR' });
   });
 
+  it('VERSION-7 the history of what was deleted has the links that it had', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'source' });
+    const { note_id } = await cairn.notes.create({
+      note_type: 'Fact',
+      title: 'sky',
+      content: 'blue',
+      source_trajectory_ids: [trajectory_id],
+    });
+    test().advance(10);
+    await cairn.notes.delete({ note_id });
+    const { versions } = await cairn.notes.history({ note_id });
+    expect(versions.map(({ source_trajectory_ids }) => source_trajectory_ids)).toEqual([[trajectory_id]]);
+  });
+
   it('VERSION-8 what supersedes and contradicts is told', async () => {
     const cairn = await test().freshTenant();
     const [old, young, doubt] = [await newNote(cairn), await newNote(cairn), await newNote(cairn)];

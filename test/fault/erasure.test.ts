@@ -111,6 +111,54 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     await drop();
   });
 
+  it('TRAJ-12, TRAJ-13, EDGE-7 hold nothing of a deleted trajectory and what was below it, nor of its edges', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const store = await Store.open({ database, sweep_every_ms: 0 });
+    const api = store.api(CALLER);
+    const words: string[] = [];
+    const word = () => words[words.push(marker()) - 1]!;
+    const { trajectory_id } = await api.trajectories.create({
+      name: word(),
+      description: word(),
+      metadata: { note: word() },
+    });
+    const child = await api.trajectories.create({ name: word(), parent_trajectory_id: trajectory_id });
+    const below = { trajectory_id: child.trajectory_id };
+    const scope = { ...below, name: word(), purpose: word(), metadata: { note: word() } };
+    const { scope_id } = await api.scopes.create(scope);
+    const said = { scope_id, role: 'User', content: word(), token_count: 1 } as const;
+    const { turn_id } = await api.turns.add(said);
+    const state = Buffer.from(marker().repeat(400)).toString('base64');
+    await api.scopes.checkpoint({ scope_id, context_state: state });
+    words.push(state.slice(0, 40));
+    const first = { artifact_type: 'Code', name: word(), content: word(), metadata: { note: word() } };
+    const { artifact_id } = await api.artifacts.create({ ...below, ...first });
+    await api.artifacts.update({ artifact_id, name: word(), content: word() });
+    const { note_id } = await api.notes.create({ note_type: 'Fact', title: 'stays', content: 'stays' });
+    const ends = [
+      ['Trajectory', trajectory_id],
+      ['Scope', scope_id],
+      ['Turn', turn_id],
+      ['Artifact', artifact_id],
+    ] as const;
+    for (const [entity_type, entity_id] of ends) {
+      await api.edges.create({
+        edge_type: 'Supports',
+        participants: [
+          { entity_type, entity_id, role: word() },
+          { entity_type: 'Note', entity_id: note_id, role: word() },
+        ],
+        metadata: { quote: around(word(), 300) },
+      });
+    }
+    expect(found(database, words)).toEqual(words);
+    await api.trajectories.delete({ trajectory_id, wait: true });
+    expect(found(database, words)).toEqual([]);
+    await store.close();
+    expect(found(database, words)).toEqual([]);
+    await drop();
+  });
+
   it('CLOSE-7 hold nothing of scopes whose turns lay between those of others, in pages that merged since', async () => {
     const { database, drop } = await freshDatabase('sqlite');
     const store = await Store.open({ database, sweep_every_ms: 0 });
