@@ -92,6 +92,7 @@ async function restorable(call: Call, tx: Tx, scope_id: string): Promise<ScopeRo
 
 export async function restore(call: Call, input: In<'restore'>): Promise<Out<'restore'>> {
   const { tenant } = call;
+  let from: string | null = null;
   return change(call, {
     input,
     work: async (tx, now) => {
@@ -101,6 +102,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
       if (!kept || !source || source.ended_at !== null) {
         throw new CairnError('NOT_RECOVERABLE', `scope ${input.scope_id} has no checkpoint to restore from`);
       }
+      from = source.box_id;
       const scope_id = newId();
       const box_id = newId();
       const agent_id = ownerOf(call, undefined) ?? scope.agent_id;
@@ -131,13 +133,19 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
       );
       return { ...(await readScope(call, tx, scope_id)), context_state: kept.context_state };
     },
-    remember: ({ scope_id }) => scope_id,
-    again: (query, kept) => restoredAgain(call, query, kept as string),
+    remember: ({ scope_id }) => [scope_id, from],
+    again: (query, kept) => restoredAgain(call, query, ...(kept as [string, string])),
   });
 }
 
-async function restoredAgain(call: Call, query: Query, scope_id: string): Promise<Out<'restore'>> {
+/** The state is that of the checkpoint that was restored, as long as no other has taken its place. */
+async function restoredAgain(
+  call: Call,
+  query: Query,
+  scope_id: string,
+  from: string,
+): Promise<Out<'restore'>> {
   const scope = await readScope(call, query, scope_id);
   const kept = await findCheckpoint(query, call.tenant, scope.restored_from!);
-  return { ...scope, context_state: kept?.context_state ?? null };
+  return { ...scope, context_state: kept?.box_id === from ? kept.context_state : null };
 }

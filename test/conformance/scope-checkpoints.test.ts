@@ -142,6 +142,12 @@ onEveryTarget('checkpoints of scopes', (test) => {
     expect(await cairn.scopes.restore({ scope_id }, { idempotency_key: 'r' })).toEqual(restored);
     expect(await latestToken(cairn)).toBe(before);
     expect((await cairn.scopes.list({})).total).toBe(2);
+    // What another checkpoint says was never an answer to this request.
+    await cairn.scopes.checkpoint({ scope_id, context_state: 'b3RoZXI=' });
+    expect(await cairn.scopes.restore({ scope_id }, { idempotency_key: 'r' })).toEqual({
+      ...restored,
+      context_state: null,
+    });
   });
 
   it('SCOPE-10 a closed scope can be restored from its checkpoint, again and again', async () => {
