@@ -30,27 +30,26 @@ export const confidence = z.number().min(0).max(1);
 /** A hundred years. */
 const MAX_DURATION_MS = 3_153_600_000_000;
 
+const TTL_FORMS = `must be Persistent, Permanent, Session, Scope, Ephemeral, ShortTerm, MediumTerm, LongTerm, Duration(ms) or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`;
+
 /** Every form that the lifetime of an artifact or note is given in. */
 export const ttl = z
   .union(
     [
-      z.enum([
-        'Persistent',
-        'Permanent',
-        'Session',
-        'Scope',
-        'Ephemeral',
-        'ShortTerm',
-        'MediumTerm',
-        'LongTerm',
-      ]),
       z
         .string()
-        .regex(/^Duration\([1-9]\d{0,12}\)$/)
-        .refine((text) => Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS),
+        .regex(
+          /^(Persistent|Permanent|Session|Scope|Ephemeral|ShortTerm|MediumTerm|LongTerm|Duration\([1-9]\d{0,12}\))$/,
+          { message: TTL_FORMS, abort: true },
+        )
+        .refine(
+          (text) =>
+            !text.startsWith('Duration(') || Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS,
+          TTL_FORMS,
+        ),
       z.strictObject({ Duration: z.int().min(1).max(MAX_DURATION_MS).describe('Milliseconds') }),
     ],
-    `must be a lifetime by name, "Duration(ms)" or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`,
+    TTL_FORMS,
   )
   .describe(
     'Persistent, Session, Scope, ShortTerm (1 h), MediumTerm (24 h), LongTerm (7 days), or a Duration in ms',

@@ -73,6 +73,20 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     });
   });
 
+  it.each(['Forever', 'Duration(0)', 'Duration(3153600000001)', 5, { Days: 1 }])(
+    'TTL-1 the refusal of %j says what a lifetime can be',
+    async (ttl) => {
+      const { cairn, trajectory_id } = await start();
+      const { message } = await refusalOf(
+        cairn.artifacts.create({ ...fact, trajectory_id, ttl: ttl as unknown as Ttl }),
+      );
+      expect(message).toBe(
+        'artifacts.create: ttl: must be Persistent, Permanent, Session, Scope, Ephemeral, ShortTerm, MediumTerm, ' +
+          'LongTerm, Duration(ms) or {"Duration": ms}, with ms from 1 to 3153600000000',
+      );
+    },
+  );
+
   it.each(['expired', 'closed', 'finished'])('TTL-2 what has %s is gone from every read', async (how) => {
     const { cairn, trajectory_id, tenant } = await start();
     const { scope_id } = await newScope(cairn, trajectory_id);
