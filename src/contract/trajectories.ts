@@ -38,7 +38,7 @@ const node = z.object({
   name: z.string(),
   status: z
     .string()
-    .describe('Of a trajectory; Active or Closed of a scope; the type of an artifact or note'),
+    .describe('Of a trajectory; active or closed of a scope; the type of an artifact or note'),
   token_budget: z.int().nullable(),
   tokens_used: z.int().nullable(),
   turns: z.int().nullable(),

@@ -14,7 +14,7 @@ import { knownMemories, type Origin, type VersionRow } from '../store/memories.j
 import type { Links } from '../store/memory-links.js';
 import { turnAt } from '../store/memory-sources.js';
 import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
-import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
+import { lockTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
 import {
   createMemory,
@@ -35,6 +35,7 @@ import {
   unknownEntity,
 } from './memory-views.js';
 import type { Call } from './runtime.js';
+import { refuseClosed, refuseFinished } from './scopes.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -58,22 +59,6 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
   if (!scope) throw new CairnError('INVALID_INPUT', 'a lifetime that ends with the scope needs a scope_id');
   refuseClosed(scope);
   return scopeHolder(scope.scope_id);
-}
-
-function refuseClosed({ scope_id, closed_at }: ScopeRow): void {
-  if (closed_at === null) return;
-  throw new CairnError('SCOPE_CLOSED', `scope ${scope_id} is closed: keep the artifact in an open one`, {
-    scope_id,
-  });
-}
-
-function refuseFinished(trajectory: TrajectoryRow): void {
-  if (!isFinished(trajectory)) return;
-  const { trajectory_id, status } = trajectory;
-  throw new CairnError('STATE_CONFLICT', `trajectory ${trajectory_id} is ${status}, so it is read only`, {
-    trajectory_id,
-    status,
-  });
 }
 
 async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {

@@ -92,6 +92,7 @@ export function refuseClosed(scope: { readonly scope_id: string; readonly closed
   throw new CairnError(
     'SCOPE_CLOSED',
     `scope ${scope.scope_id} was closed at ${toIso(scope.closed_at)}: open a new one, or restore its checkpoint`,
+    { scope_id: scope.scope_id },
   );
 }
 
@@ -105,13 +106,17 @@ export async function openTrajectoryLocked(
   if (!row || row.deleted_at !== null) {
     throw new CairnError('UNKNOWN_ENTITY', `trajectory_id names ${trajectory_id}, which does not exist`);
   }
-  if (isFinished(row)) {
-    throw new CairnError(
-      'STATE_CONFLICT',
-      `trajectory ${trajectory_id} is ${row.status}, so it is read only`,
-    );
-  }
+  refuseFinished(row);
   return row;
+}
+
+export function refuseFinished(trajectory: TrajectoryRow): void {
+  if (!isFinished(trajectory)) return;
+  const { trajectory_id, status } = trajectory;
+  throw new CairnError('STATE_CONFLICT', `trajectory ${trajectory_id} is ${status}, so it is read only`, {
+    trajectory_id,
+    status,
+  });
 }
 
 export const metadataText = (metadata: JsonObject = {}): string | null =>

@@ -679,7 +679,7 @@ onEveryTarget('trajectories', (test) => {
         id,
         depth,
         name,
-        status: 'Active',
+        status: 'active',
         token_budget: 8000,
         tokens_used,
         turns: 0,
@@ -707,7 +707,7 @@ onEveryTarget('trajectories', (test) => {
     await move(cairn, one, 'Completed');
     const closed = await cairn.trajectories.tree({ trajectory_id: one });
     expect(closed.nodes.filter(({ kind }) => kind === 'scope').map(({ status }) => status)).toEqual(
-      Array(3).fill('Closed'),
+      Array(3).fill('closed'),
     );
     const elsewhere = await test().freshTenant();
     expect(await refusalOf(elsewhere.trajectories.tree({ trajectory_id: root }))).toMatchObject(notFound);
