@@ -154,7 +154,7 @@ export async function createMemory<M extends Memory>(
 ): Promise<M> {
   if (memory.memory_id !== undefined) {
     const existing = await findOrigin(tx, call.tenant, memory.memory_id);
-    if (existing) return sameMemory(call, tx, noun, existing, memory.sent_hash, now);
+    if (existing) return sameMemory(call, tx, noun, existing, memory, now);
   }
   const memory_id = memory.memory_id ?? newId();
   const { fields, prepared, agent_id } = memory;
@@ -211,13 +211,13 @@ const linksTo = (sources: readonly EntityRef[]): Links => ({
   source_artifact_ids: idsOf(sources, 'Artifact'),
 });
 
-/** The entity that has this id already, if it was made by the same request; refuses if the id is taken or was used. */
+/** The entity that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
 async function sameMemory<M extends Memory>(
   call: Call,
   tx: Tx,
   noun: Noun<M>,
   origin: Origin,
-  sent_hash: string | null,
+  { sent_hash, agent_id }: NewMemory,
   now: number,
 ): Promise<M> {
   const current = await findMemory(tx, call.tenant, origin.memory_id);
@@ -225,7 +225,7 @@ async function sameMemory<M extends Memory>(
   if (!current || !lives(current, now)) {
     throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
   }
-  if (origin.kind !== noun.kind || origin.sent_hash !== sent_hash) {
+  if (origin.kind !== noun.kind || origin.sent_hash !== sent_hash || origin.agent_id !== agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `${what} exists and was made otherwise: use a new id, or PATCH`,

@@ -194,15 +194,16 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
   }
 }
 
-/** The turn that has this id already, if it came of the same request; refuses if the id is taken or was used. */
+/** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
 async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTurn): Promise<AddedTurn> {
   if (row.erased_at !== null || row.ended_at !== null || row.deleted_at !== null) {
     throw new CairnError('ENTITY_GONE', `turn ${row.card_id} existed and is gone: an id is never used twice`);
   }
-  if (row.sent_hash !== turn.card.sent_hash || row.held_by !== turn.card.held_by) {
+  const { sent_hash, held_by, author_id } = turn.card;
+  if (row.sent_hash !== sent_hash || row.held_by !== held_by || row.author_id !== author_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
-      `turn ${row.card_id} exists with another content: use a new turn_id`,
+      `turn ${row.card_id} exists and was made otherwise: use a new turn_id`,
     );
   }
   return withBudget(call, query, await readTurn(call, query, row.card_id));

@@ -192,6 +192,7 @@ export function findVersion(
 /** What an entity is known by before it is locked, whether it is still there or not. Only its holder may change. */
 export interface Origin {
   readonly memory_id: string;
+  readonly agent_id: string | null;
   readonly kind: MemoryKind;
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
@@ -201,7 +202,7 @@ export interface Origin {
 
 export function findOrigin(query: Query, tenant: string, memory_id: string): Promise<Origin | undefined> {
   return query.get<Origin>(
-    sql`SELECT memory_id, kind, trajectory_id, scope_id, held_by, sent_hash FROM memory_versions
+    sql`SELECT memory_id, agent_id, kind, trajectory_id, scope_id, held_by, sent_hash FROM memory_versions
         WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = 1`,
   );
 }

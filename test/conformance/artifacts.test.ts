@@ -96,6 +96,21 @@ onEveryTarget('artifacts', (test) => {
     }
   });
 
+  it('ART-2 the same id by another agent is a conflict', async () => {
+    const [cairn, trajectory_id] = await start();
+    const { tenant_id: tenant } = await cairn.auth.whoami();
+    const [ann, bob] = [await test().as({ tenant, agent: 'ann' }), await test().as({ tenant, agent: 'bob' })];
+    const artifact = { ...fact(trajectory_id), artifact_id: randomUUID() };
+    const note = { note_id: randomUUID(), note_type: 'Fact', title: 't', content: 'c' };
+    const made = [await ann.artifacts.create(artifact), await ann.notes.create(note)];
+    expect([await ann.artifacts.create(artifact), await ann.notes.create(note)]).toEqual(made);
+    for (const other of [bob, cairn]) {
+      const taken = { code: 'ENTITY_ALREADY_EXISTS', status: 409 };
+      expect(await refusalOf(other.artifacts.create(artifact))).toMatchObject(taken);
+      expect(await refusalOf(other.notes.create(note))).toMatchObject(taken);
+    }
+  });
+
   it('ART-2 the same id again is the same artifact, another body a conflict, a used one gone', async () => {
     const [cairn, trajectory_id] = await start();
     const input = { ...fact(trajectory_id), artifact_id: randomUUID() };

@@ -76,6 +76,18 @@ onEveryTarget('turns', (test) => {
     expect(await refusalOf(cairn.turns.add(sent))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
   });
 
+  it('TURN-2 the same turn_id by another agent is refused', async () => {
+    const cairn = await test().freshTenant();
+    const { tenant_id: tenant } = await cairn.auth.whoami();
+    const [ann, bob] = [await test().as({ tenant, agent: 'ann' }), await test().as({ tenant, agent: 'bob' })];
+    const { scope_id } = await someScope(cairn);
+    const sent = { turn_id: randomUUID(), scope_id, role: 'User', content: 'x' } as const;
+    const made = await ann.turns.add(sent);
+    expect(await ann.turns.add(sent)).toEqual(made);
+    const taken = { code: 'ENTITY_ALREADY_EXISTS', status: 409 };
+    for (const other of [bob, cairn]) expect(await refusalOf(other.turns.add(sent))).toMatchObject(taken);
+  });
+
   it('TURN-2 a turn_id is a card_id: that of a card is taken', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
