@@ -70,6 +70,16 @@ export async function runEach<I, T, P = undefined>(
   return answerOf(settled.map((one) => resultOf(one, noun)));
 }
 
+/** Gives an item of a batch again: what is gone since is refused alone, and does not hide the others. */
+export async function itemAgain<T>(read: () => Promise<T>): Promise<ItemResult<T>> {
+  try {
+    return { status: 'success', data: await read() };
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    return { status: 'error', code: error.code, message: error.message };
+  }
+}
+
 export function answerOf<T>(results: ItemResult<T>[]): BatchAnswer<T> {
   const succeeded = results.filter(({ status }) => status === 'success').length;
   return { results, succeeded, failed: results.length - succeeded };

@@ -2,7 +2,15 @@
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
-import { type About, allDone, type BatchAnswer, runEach } from './batch.js';
+import {
+  type About,
+  allDone,
+  answerOf,
+  type BatchAnswer,
+  type ItemResult,
+  itemAgain,
+  runEach,
+} from './batch.js';
 import { bytesOf, inItem } from './items.js';
 import { type Memory, type Noun, readVersion } from './memory-views.js';
 import type { Call } from './runtime.js';
@@ -63,23 +71,23 @@ export async function performBatch<M extends Memory, I>(
   }
   const actions: Action<M | null>[] = [];
   for (const [i, item] of items.entries()) actions.push(await inItem('items', i, () => prepare(call, item)));
-  const answers = await change<(M | null)[]>(call, {
+  const results = await change<ItemResult<M | null>[]>(call, {
     input,
     bytes: bytesOf(actions),
     work: async (tx, now) => {
       const done: (M | null)[] = [];
       for (const [i, action] of actions.entries())
         done.push(await inItem('items', i, () => action.work(tx, now)));
-      return done;
+      return allDone(done).results;
     },
-    remember: (list) => list.map(keep),
+    remember: (list) => list.map((one) => (one.status === 'success' ? keep(one.data) : null)),
     again: async (tx, kept) => {
-      const list: (M | null)[] = [];
-      for (const one of kept as Kept[]) list.push(await again(call, tx, noun, one));
+      const list: ItemResult<M | null>[] = [];
+      for (const one of kept as Kept[]) list.push(await itemAgain(() => again(call, tx, noun, one)));
       return list;
     },
   });
-  return allDone(answers);
+  return answerOf(results);
 }
 
 /** A change of nothing is a mistake rather than a wish. */

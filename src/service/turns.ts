@@ -26,7 +26,7 @@ import {
   toTurn,
 } from '../store/turns.js';
 import { actsAs } from './actor.js';
-import { answerOf, type ItemResult, resultsOf } from './batch.js';
+import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { readCards } from './chunks.js';
 import { bytesOf } from './items.js';
 import { listPage } from './pages.js';
@@ -271,7 +271,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
       Promise.all(
         (kept as unknown as Kept[]).map(async (one): Promise<ItemResult<AddedTurn>> => {
           if ('code' in one) return { status: 'error', ...one };
-          return { status: 'success', data: await addedAgain(call, query, one) };
+          return itemAgain(() => addedAgain(call, query, one));
         }),
       ),
   });

@@ -245,6 +245,26 @@ onEveryTarget('Idempotency-Key', (test) => {
     expect((await cairn.cards.list()).total).toBe(0);
   });
 
+  it('IDEM-6 a batch of turns is answered again without those that are gone', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await cairn.trajectories.create({ name: 't' });
+    const open = await cairn.scopes.create({ trajectory_id, name: 'open' });
+    const closed = await cairn.scopes.create({ trajectory_id, name: 'closed' });
+    const items = [open, closed].map(({ scope_id }) => ({
+      create: { scope_id, role: 'User' as const, content: 'x' },
+    }));
+    const add = () => cairn.turns.batch({ items }, { idempotency_key: 'k' });
+    const first = await add();
+    expect(await add()).toEqual(first);
+    await cairn.scopes.close({ scope_id: closed.scope_id, wait: true });
+    const again = await add();
+    expect(again).toMatchObject({ succeeded: 1, failed: 1 });
+    expect(again.results).toEqual([
+      first.results[0],
+      { status: 'error', code: 'TURN_NOT_FOUND', message: expect.any(String) },
+    ]);
+  });
+
   it('IDEM-6 the secret of a key is shown once, also with an Idempotency-Key', async () => {
     const cairn = await test().freshTenant();
     const options = { idempotency_key: 'k' };

@@ -51,6 +51,24 @@ const SIZES = [0, 40, 200, 700, 1500, 3500, 9000, 60_000, 200_000];
 const sizeAt = (i: number): number => SIZES[(i * 7) % SIZES.length]!;
 
 describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', () => {
+  it('TTL-4 hold no name of an artifact that expired, also when its content is pinned', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    let offset = 0;
+    const store = await Store.open({ database, sweep_every_ms: 0, clock_offset_ms: () => offset });
+    const api = store.api(CALLER);
+    const trajectory_id = await someTrajectory(api);
+    const [name, content] = [marker(), marker()];
+    const input = { trajectory_id, artifact_type: 'Fact', name, content, ttl: 'ShortTerm' as const };
+    const { card_id } = await api.artifacts.create(input);
+    await api.boxes.create({ box_id: 'pins', card_ids: [card_id] });
+    await api.boxes.seal({ box_id: 'pins' });
+    offset = 2 * 3_600_000;
+    expect(await api.lifetime.sweep()).toMatchObject({ cards_erased: 0, memories_erased: 1, cards_kept: 1 });
+    expect(found(database, [name, content])).toEqual([content]);
+    await store.close();
+    await drop();
+  });
+
   it('CLOSE-7 hold nothing of a closed scope, while others write, and all of an open one', async () => {
     const { database, drop } = await freshDatabase('sqlite');
     const store = await Store.open({ database, sweep_every_ms: 0 });
