@@ -84,6 +84,8 @@ class PostgresDriver implements Driver {
       pipeline: true,
       application_name: 'cairn',
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      // Compiling a list's statement takes several times as long as running it.
+      options: '-c jit=off',
       // A server that froze in the middle of a commit must not hold the tenant's head row for hours.
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 5000,

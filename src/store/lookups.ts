@@ -46,3 +46,16 @@ export const artifactsAmong = (tenant: string, trajectory_ids: readonly string[]
     postgres: sql`${eachOf(trajectory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
       WHERE l.tenant_id = ${tenant} AND l.trajectory_id = i.id AND l.kind = 'artifact' OFFSET 0) v`,
   });
+
+/**
+ * The card c and the counters a of each version v. In a list PostgreSQL takes what a condition costs for so much that
+ * reading all cards for each version looks as good as looking one up.
+ */
+export const BESIDE_VERSIONS: Sql = byDialect({
+  sqlite: sql`JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
+    LEFT JOIN memory_access a ON a.tenant_id = v.tenant_id AND a.memory_id = v.memory_id`,
+  postgres: sql`CROSS JOIN LATERAL (SELECT l.content, l.content_hash FROM cards l
+      WHERE l.tenant_id = v.tenant_id AND l.card_id = v.card_id OFFSET 0) c
+    LEFT JOIN LATERAL (SELECT l.access_count, l.accessed_at FROM memory_access l
+      WHERE l.tenant_id = v.tenant_id AND l.memory_id = v.memory_id OFFSET 0) a ON TRUE`,
+});

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { LifetimeClass } from '../model/memory.js';
 import { VERSION_ENDED } from './endings.js';
 import { eraseCards } from './lifetime.js';
-import { versionsAmong } from './lookups.js';
+import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
 
 export type MemoryKind = 'artifact' | 'note';
@@ -137,9 +137,7 @@ export const VERSION_COLUMNS: Sql = sql`v.memory_id, v.version, v.kind, v.type, 
   ${VERSION_ENDED} AS ended_at, c.content, c.content_hash, COALESCE(a.access_count, 0) AS access_count, a.accessed_at`;
 
 /** Versions with what belongs to them. */
-export const VERSIONS: Sql = sql`memory_versions v
-  JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
-  LEFT JOIN memory_access a ON a.tenant_id = v.tenant_id AND a.memory_id = v.memory_id`;
+export const VERSIONS: Sql = sql`memory_versions v ${BESIDE_VERSIONS}`;
 
 /** The versions that held at a moment; those that hold now, unless it is given. */
 export const heldAt = (as_of: number | undefined): Sql =>

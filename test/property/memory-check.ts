@@ -202,7 +202,7 @@ export function expectedMemory(
     expires_at: about(memory.expires_at),
     access_count: memory.accesses,
     accessed_at: about(memory.accessed_at),
-    superseded_by: supersededBy(model, id, as_of),
+    superseded_by: supersededBy(model, id, now, as_of),
     contradicted_by: contradictedBy(model, id, now, as_of),
     created_at: iso(memory.versions[0]!.at),
     updated_at: iso(version.at),
@@ -225,7 +225,7 @@ export function expectedList(
     .flatMap((one) => {
       const version = versionAt(one, as_of);
       if (!version || !fits(one, version)) return [];
-      if (!include_superseded && supersededBy(model, one.id, as_of).length > 0) return [];
+      if (!include_superseded && supersededBy(model, one.id, now, as_of).length > 0) return [];
       return [expectedMemory(model, one, version, now, as_of)];
     });
 }
@@ -407,7 +407,7 @@ async function checkCards({ api }: Real, model: Model, now: number): Promise<voi
   const versions = [...model.memories.values()]
     .filter((memory) => currentOf(memory) && lives(model, memory, now))
     .flatMap((memory) => memory.versions.map(({ card }) => card));
-  const expected = [...turns, ...versions].filter((id) => supersededBy(model, id).length === 0).sort();
+  const expected = [...turns, ...versions].filter((id) => supersededBy(model, id, now).length === 0).sort();
   const { cards, total } = await api.cards.list({ limit: 500 });
   expect(cards.map(({ card_id }) => card_id)).toEqual(expected);
   expect(total).toBe(expected.length);

@@ -123,11 +123,13 @@ export const cameFrom = (model: Model, id: string, source: string, as_of?: numbe
       edge.ends.slice(1).some(({ entity_id }) => entity_id === source),
   );
 
-export function supersededBy(model: Model, id: string, as_of?: number): string[] {
+/** As far as that can be read; between cards of versions and turns, which end together or with their scope. */
+export function supersededBy(model: Model, id: string, now: number, as_of?: number): string[] {
   const edges = model.edges.filter(
     (edge) =>
       edge.type === 'Supersedes' &&
       holds(edge, as_of) &&
+      (edge.ends[0]!.entity_type === 'Card' || canBeLinked(model, edge.ends[0]!, now, as_of)) &&
       edge.ends.slice(1).some(({ entity_id }) => entity_id === id),
   );
   return [...new Set(edges.map((edge) => idAt(edge, 0)))].sort();
