@@ -377,8 +377,10 @@ export async function checkHistory(real: Real, model: Model, memory: ModelMemory
   const now = real.now();
   expect(code).toBe(lives(model, memory, now) ? null : 'CONTENT_ERASED');
   if (!answer) return;
+  // What was deleted is shown with the links that it had until then.
+  const until = currentOf(memory) ? undefined : memory.versions.at(-1)!.until! - 1;
   expect(answer.versions.map(seenMemory)).toEqual(
-    memory.versions.map((version) => expectedMemory(model, memory, version, now)),
+    memory.versions.map((version) => expectedMemory(model, memory, version, now, until)),
   );
   const ends = memory.versions.map(({ until }) => (until === null ? null : iso(until)));
   expect(answer.versions.map(({ superseded_at }) => superseded_at)).toEqual(ends);

@@ -299,6 +299,8 @@ export function deleteTrajectory(model: Model, id: string): Apply {
       ends.add(memory.id);
       for (const { card } of memory.versions) ends.add(card);
     }
+    for (const [turn_id, { sent }] of model.turns)
+      if (gone.has(model.scopes.get(sent.scope_id)!.trajectory)) ends.add(turn_id);
     removeEdges(model, ends, at);
   };
 }
