@@ -80,6 +80,8 @@ class SqliteDriver implements Driver {
   readonly #waiting: WaitingWrites;
   readonly #listeners = new Set<(tenant: string | undefined) => void>();
   #pump: Promise<void> | undefined;
+  #group: Promise<void> | undefined;
+  #paused: Promise<void> | undefined;
   #snapshots: Promise<unknown> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #seenByReader = 0;
@@ -168,6 +170,7 @@ class SqliteDriver implements Driver {
       while (this.#queue.length > 0) {
         // Everyone who is ready in this turn of the event loop joins the group.
         await new Promise((resolve) => setImmediate(resolve));
+        while (this.#paused) await this.#paused;
         const group = this.#queue.splice(0, GROUP_LIMIT);
         let started = 0;
         const begin = async () => {
@@ -180,7 +183,8 @@ class SqliteDriver implements Driver {
           for (const write of this.#queue.splice(0)) write.reject(error);
         };
         const { journal } = this.#options;
-        await commitGroup({ journal, begin, committed: this.#tellAll, unreachable }, group);
+        this.#group = commitGroup({ journal, begin, committed: this.#tellAll, unreachable }, group);
+        await this.#group;
         this.#commits++;
         this.#written += group.length;
         await this.#yieldToOthers(performance.now() - started);
@@ -303,14 +307,33 @@ class SqliteDriver implements Driver {
   }
 
   async scrub(): Promise<boolean> {
-    // On the thread, and most of it beside the writers: only the rest, which is little, is copied while they wait.
     for (let attempt = 1; attempt <= SCRUB_ATTEMPTS; attempt++) {
+      // On the thread, and most of it beside the writers; the second time only what came meanwhile.
       await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
-      const [row] = await this.#long.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', []);
-      if (row!.busy === 0) return true;
+      await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
+      if (await this.#betweenGroups(() => this.#truncateLog())) return true;
       await sleep(Math.random() * 20 * Math.min(attempt, 10));
     }
     return false;
+  }
+
+  async #truncateLog(): Promise<boolean> {
+    const [row] = await this.#long.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', []);
+    return row!.busy === 0;
+  }
+
+  /** Runs while this process writes nothing: one that writes without a pause would else never let go of the lock. */
+  async #betweenGroups<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#paused) await this.#paused;
+    let goOn = () => {};
+    this.#paused = new Promise((resolve) => (goOn = resolve));
+    try {
+      await this.#group?.catch(() => undefined);
+      return await work();
+    } finally {
+      this.#paused = undefined;
+      goOn();
+    }
   }
 
   figures(): Readonly<Record<string, number>> {

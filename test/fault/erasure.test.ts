@@ -276,3 +276,25 @@ async function readScope(database: string, scope_id: string): Promise<Scope> {
   await store.close();
   return scope;
 }
+
+describe.runIf(targetNames().includes('sqlite'))('the log of an SQLite file', () => {
+  it('CLOSE-7 is emptied beside writers that never pause', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const store = await Store.open({ database, sweep_every_ms: 0 });
+    const api = store.api(CALLER);
+    let over = false;
+    const write = async () => {
+      while (!over) await api.cards.add({ content: 'x' });
+    };
+    try {
+      const writers = Array.from({ length: 4 }, write);
+      for (let round = 0; round < 10; round++) expect(await store.driver.scrub()).toBe(true);
+      over = true;
+      await Promise.all(writers);
+    } finally {
+      over = true;
+      await store.close();
+      await drop();
+    }
+  });
+});
