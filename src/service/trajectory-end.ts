@@ -6,7 +6,8 @@ import { CairnError } from '../model/errors.js';
 import type { Outcome, OutcomeInput } from '../model/trajectory.js';
 import { settleEdges } from '../store/edges.js';
 import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
-import { artifactsOf, notesFrom, readableAmong } from '../store/produced.js';
+import { knownMemories } from '../store/memories.js';
+import { artifactsOf, notesFrom } from '../store/produced.js';
 import { lockScopesOf } from '../store/scopes.js';
 import { activeChildren, findTrajectory } from '../store/trajectories.js';
 import {
@@ -86,7 +87,7 @@ async function refuseUnknown(
   ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const known = await readableAmong(tx, call.tenant, kind, ids, now);
+  const known = await knownMemories(tx, call.tenant, ids, now, { kind });
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length === 0) return;
   throw new CairnError(

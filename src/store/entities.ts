@@ -3,8 +3,9 @@ import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { EntityType } from '../model/edge.js';
 import { readableAt } from './cards.js';
-import { CARD_ENDED, VERSION_ENDED } from './endings.js';
+import { CARD_ENDED } from './endings.js';
 import { versionsAmong } from './lookups.js';
+import { heldAt, livesAt } from './memories.js';
 import { visibleTo } from './packets.js';
 
 export interface EntityRef {
@@ -35,16 +36,10 @@ type Known = (tenant: string, among: Among, moment: Moment) => Sql;
 
 const versions =
   (kind: 'artifact' | 'note'): Known =>
-  (tenant, among, { now, as_of }) => {
-    const held =
-      as_of === undefined
-        ? sql`v.superseded_at IS NULL`
-        : sql`v.recorded_at <= ${as_of} AND (v.superseded_at IS NULL OR v.superseded_at > ${as_of})`;
-    return sql`SELECT v.memory_id AS id FROM ${among.versions}
-      WHERE v.tenant_id = ${tenant} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind} AND ${held}
-        AND v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
-        AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
-  };
+  (tenant, among, { now, as_of }) =>
+    sql`SELECT v.memory_id AS id FROM ${among.versions}
+        WHERE v.tenant_id = ${tenant} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind}
+          AND ${heldAt(as_of)} AND ${livesAt(now)}`;
 
 /** The turns of a scope are in its box; other cards that it holds are of artifacts. */
 const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id

@@ -1,13 +1,11 @@
 /** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
-import { VERSION_ENDED } from './endings.js';
-import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END, versionsAmong } from './lookups.js';
+import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END } from './lookups.js';
+import { heldAt, livesAt } from './memories.js';
 
 /** Whether a version under the name v is the current one of something that can be read. */
-export const readableVersion = (now: number): Sql =>
-  sql`v.superseded_at IS NULL AND v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
-      AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
+export const readableVersion = (now: number): Sql => sql`${heldAt(undefined)} AND ${livesAt(now)}`;
 
 const idsOf = (rows: readonly { memory_id: string }[]): string[] => rows.map(({ memory_id }) => memory_id);
 
@@ -48,21 +46,4 @@ export async function notesFrom(
           ORDER BY v.memory_id LIMIT ${limit}`,
     ),
   );
-}
-
-/** Which of these artifacts or notes can be read. */
-export async function readableAmong(
-  query: Query,
-  tenant: string,
-  kind: 'artifact' | 'note',
-  memory_ids: readonly string[],
-  now: number,
-): Promise<Set<string>> {
-  if (memory_ids.length === 0) return new Set();
-  const rows = await query.all<{ memory_id: string }>(
-    sql`SELECT v.memory_id FROM ${versionsAmong(tenant, memory_ids)}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.kind = ${kind}
-          AND ${readableVersion(now)}`,
-  );
-  return new Set(idsOf(rows));
 }

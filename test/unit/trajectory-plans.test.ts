@@ -7,8 +7,9 @@ import type { Tx } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite.js';
 import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
+import { knownMemories } from '#cairn/store/memories.js';
 import { packetJournal } from '#cairn/store/packets.js';
-import { artifactsOf, notesFrom, readableAmong } from '#cairn/store/produced.js';
+import { artifactsOf, notesFrom } from '#cairn/store/produced.js';
 import { activeChildren } from '#cairn/store/trajectories.js';
 import {
   clearTrajectories,
@@ -66,7 +67,7 @@ describe('no statement walks over all that a tenant has', () => {
     ['what is finished', () => activeChildren(tx, 't', 'a', 1)],
     ['artifacts', () => artifactsOf(tx, 't', 'a', 1, 1)],
     ['notes', () => notesFrom(tx, 't', 'a', 1, 1)],
-    ['named ones', () => readableAmong(tx, 't', 'note', ids, 1)],
+    ['named ones', () => knownMemories(tx, 't', ids, 1, { kind: 'note' })],
     ['what has ended', () => endedBelow(tx, 't', 'a')],
     ['endings', () => endTrajectories(tx, 't', ids, 1)],
     ['clearing', () => clearTrajectories(tx, 't', ids, 1)],
