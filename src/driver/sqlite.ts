@@ -36,6 +36,8 @@ const CONTENTION_MS = 1000;
 const GAP_EVERY_MS = 100;
 /** How often the log is tried to be emptied, some 100 ms apart: a reader or another process may be in the way. */
 const SCRUB_ATTEMPTS = 50;
+/** How long writers wait at most while the log is emptied. */
+const PAUSE_MS = 50;
 
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
   const path = resolve(file);
@@ -322,17 +324,26 @@ class SqliteDriver implements Driver {
     return row!.busy === 0;
   }
 
-  /** Runs while this process writes nothing: one that writes without a pause would else never let go of the lock. */
+  /**
+   * Runs while this process writes nothing: one that writes without a pause would else never let go of the lock. If it
+   * takes longer than a moment, the writers go on beside it.
+   */
   async #betweenGroups<T>(work: () => Promise<T>): Promise<T> {
     while (this.#paused) await this.#paused;
     let goOn = () => {};
-    this.#paused = new Promise((resolve) => (goOn = resolve));
+    const pause = new Promise<void>((resolve) => (goOn = resolve));
+    this.#paused = pause;
+    const release = () => {
+      if (this.#paused === pause) this.#paused = undefined;
+      goOn();
+    };
+    await this.#group?.catch(() => undefined);
+    const tooLong = setTimeout(release, PAUSE_MS);
     try {
-      await this.#group?.catch(() => undefined);
       return await work();
     } finally {
-      this.#paused = undefined;
-      goOn();
+      clearTimeout(tooLong);
+      release();
     }
   }
 
