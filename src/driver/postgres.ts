@@ -25,6 +25,8 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 10_000;
+/** By so much the database's clock may seem to go back: beyond it, somebody has set it. */
+const WOBBLE_MS = 1000;
 const READ_ATTEMPTS = 6;
 /** How often other servers' commits are looked for while someone listens. */
 const WATCH_MS = 100;
@@ -67,6 +69,7 @@ class PostgresDriver implements Driver {
   readonly #busy = new Set<Promise<unknown>>();
   #watch: NodeJS.Timeout | undefined;
   #clockOffset = 0;
+  #latest = 0;
   #commits = 0;
   #written = 0;
   #closed: Promise<void> | undefined;
@@ -105,7 +108,11 @@ class PostgresDriver implements Driver {
   }
 
   now(): number {
-    return Math.round(Date.now() + this.#clockOffset) + (this.#options.clock_offset_ms?.() ?? 0);
+    const estimate = Math.round(Date.now() + this.#clockOffset);
+    // It is off by the time that the last answer took, which differs: that alone must not make the clock go back.
+    const wobbles = estimate < this.#latest && this.#latest - estimate < WOBBLE_MS;
+    if (!wobbles) this.#latest = estimate;
+    return this.#latest + (this.#options.clock_offset_ms?.() ?? 0);
   }
 
   at(tenant: string): Query {

@@ -234,6 +234,18 @@ onEveryTarget('versions', (test) => {
     expect(await refusalOf(cairn.notes.list({ as_of }))).toMatchObject(invalid);
   });
 
+  it('VERSION-5 the clock does not go back from one write to the next', async () => {
+    const cairn = await test().freshTenant();
+    const { driver } = test().store;
+    let last = driver.now();
+    for (let i = 0; i < 100; i++) {
+      await cairn.cards.add({ content: i });
+      const now = driver.now();
+      expect(now).toBeGreaterThanOrEqual(last);
+      last = now;
+    }
+  });
+
   it('VERSION-5 a moment that the store has recorded has passed, whatever the clock says', async () => {
     const cairn = await test().freshTenant();
     const note_id = await newNote(cairn);
