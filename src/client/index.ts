@@ -119,7 +119,8 @@ class Connection {
     if (restGoesTo(operation.method) === 'body') return { path, body: toBody(operation, members) };
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(members))
-      if (value !== undefined) query.set(name, String(value));
+      if (value !== undefined)
+        query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
     return { path: query.size > 0 ? `${path}?${query}` : path, body: undefined };
   }
 

@@ -19,6 +19,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly summary: string;
   /** Of the answer; 200 unless given. 204 answers have no body. */
   readonly status?: number;
+  /** Its body carries a whole state, and may be larger than others. */
+  readonly large?: true;
   /** A stream answers with one output after another, over server-sent events. */
   readonly stream?: true;
   /** An input that works, for the reference page and the generated tests. Ids in it need not exist. */

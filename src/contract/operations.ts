@@ -2,7 +2,9 @@
 import { artifacts } from './artifacts.js';
 import { boxes } from './boxes.js';
 import { cards } from './cards.js';
+import { checkpoints } from './checkpoints.js';
 import { edges } from './edges.js';
+import { executions } from './executions.js';
 import { notes } from './notes.js';
 import type { Operation } from './operation.js';
 import { packets } from './packets.js';
@@ -18,6 +20,8 @@ export const operations = {
   artifacts,
   notes,
   edges,
+  executions,
+  checkpoints,
   cards,
   boxes,
   packets,
@@ -39,6 +43,8 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   edges: 'typed links between entities',
   artifacts: 'what came out of conversations',
   notes: 'what was learned, across trajectories',
+  executions: 'runs of agents',
+  checkpoints: 'the states of a run',
   events: 'what happens, live',
   lifetime: 'what expired, and erasing it',
   keys: 'who may come in',

@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto';
 import { CairnError } from '../model/errors.js';
 import { foundation } from './migrations/0001-foundation.js';
 import { memory } from './migrations/0002-memory.js';
+import { checkpoints } from './migrations/0003-checkpoints.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
 export interface Words {
   readonly id: string;
   readonly int: string;
+  readonly real: string;
   readonly json: string;
   /** Ends a table that holds content. */
   readonly table: string;
@@ -24,11 +26,25 @@ export interface Migration {
   readonly statements: (words: Words) => readonly string[];
 }
 
-export const migrations: readonly Migration[] = [foundation, memory];
+export const migrations: readonly Migration[] = [foundation, memory, checkpoints];
 
 const words: Record<Dialect, Words> = {
-  sqlite: { id: 'TEXT', int: 'INTEGER', json: 'TEXT', table: 'STRICT', compact: 'STRICT, WITHOUT ROWID' },
-  postgres: { id: 'TEXT COLLATE "C"', int: 'BIGINT', json: 'JSON', table: '', compact: '' },
+  sqlite: {
+    id: 'TEXT',
+    int: 'INTEGER',
+    real: 'REAL',
+    json: 'TEXT',
+    table: 'STRICT',
+    compact: 'STRICT, WITHOUT ROWID',
+  },
+  postgres: {
+    id: 'TEXT COLLATE "C"',
+    int: 'BIGINT',
+    real: 'DOUBLE PRECISION',
+    json: 'JSON',
+    table: '',
+    compact: '',
+  },
 };
 
 /** The role that serves requests on PostgreSQL: it owns nothing, so row-level security binds it. */

@@ -7,6 +7,14 @@ type Convert = (value: string) => unknown;
 const toNumber: Convert = (value) => (/^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value);
 const toBoolean: Convert = (value) => (value === 'true' ? true : value === 'false' ? false : value);
 
+const toObject: Convert = (value) => {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+};
+
 /** What fits no conversion is left as text, which the operation then refuses by name. */
 export function queryReader(
   operation: NamedOperation,
@@ -16,6 +24,7 @@ export function queryReader(
     const { type } = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' });
     if (type === 'integer' || type === 'number') converters.set(name, toNumber);
     if (type === 'boolean') converters.set(name, toBoolean);
+    if (type === 'object') converters.set(name, toObject);
   }
   return (query) => {
     // Not by assignment, in which a parameter named __proto__ would vanish instead of being refused.

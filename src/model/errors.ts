@@ -20,6 +20,10 @@ export const errorCodes = {
     meaning: 'The generation or root that the client claims is not the one that follows.',
   },
   RESERVED_TYPE: { status: 400, meaning: 'Packet types that start with "cairn." belong to Cairn itself.' },
+  UNSUPPORTED_VERSION: {
+    status: 400,
+    meaning: 'The checkpoint or bundle is of a version that this Cairn cannot read.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'A key is needed, and none, an unknown or a revoked one was given.' },
   FORBIDDEN: { status: 403, meaning: 'The key is valid but its role or agent may not do this.' },
   TENANT_MISMATCH: { status: 403, meaning: 'The tenant in the header or path is not the tenant of the key.' },
@@ -41,6 +45,11 @@ export const errorCodes = {
   ARTIFACT_NOT_FOUND: { status: 404, meaning: 'No artifact with this id, or it was deleted.' },
   NOTE_NOT_FOUND: { status: 404, meaning: 'No note with this id, or it was deleted.' },
   EDGE_NOT_FOUND: { status: 404, meaning: 'No edge with this id, or it was deleted.' },
+  EXECUTION_NOT_FOUND: { status: 404, meaning: 'No execution with this id, or it was deleted.' },
+  CHECKPOINT_NOT_FOUND: {
+    status: 404,
+    meaning: 'No checkpoint with this id, or it was pruned or deleted with its execution.',
+  },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },

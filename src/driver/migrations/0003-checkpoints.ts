@@ -1,0 +1,161 @@
+/** Executions, checkpoints, and what their states are made of. Immutable once released. */
+import type { Migration } from '../migrate.js';
+
+export const checkpoints: Migration = {
+  version: 3,
+  name: 'checkpoints',
+  protect: [
+    'executions',
+    'execution_lines',
+    'checkpoints',
+    'checkpoint_items',
+    'thoughts',
+    'tool_calls',
+    'checkpoint_writes',
+  ],
+  statements: ({ id, int, real, json, table, compact }) => [
+    // revision is the last that a checkpoint of it was given; head_id the checkpoint that it stands at.
+    `CREATE TABLE executions (
+      tenant_id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      name ${id},
+      status TEXT NOT NULL,
+      trajectory_id ${id},
+      thread_id ${id},
+      namespace ${id} NOT NULL,
+      metadata ${json},
+      revision ${int} NOT NULL,
+      checkpoints ${int} NOT NULL,
+      head_id ${id},
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      finished_at ${int},
+      deleted_at ${int},
+      PRIMARY KEY (tenant_id, execution_id)
+    ) ${table}`,
+    'CREATE INDEX executions_by_thread ON executions (tenant_id, thread_id, execution_id) WHERE thread_id IS NOT NULL',
+    'CREATE INDEX executions_by_trajectory ON executions (tenant_id, trajectory_id, execution_id) WHERE trajectory_id IS NOT NULL',
+    'CREATE INDEX executions_by_agent ON executions (tenant_id, agent_id, execution_id)',
+    'CREATE INDEX executions_by_status ON executions (tenant_id, status, execution_id)',
+
+    // Checkpoints that follow each other are one line. A line that branched off shows what its base showed at
+    // base_revision, but for what the line itself has put in its place. tip is the last revision on the line.
+    `CREATE TABLE execution_lines (
+      tenant_id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      line ${int} NOT NULL,
+      base_line ${int},
+      base_revision ${int},
+      tip ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, execution_id, line)
+    ) ${compact}`,
+
+    // Revisions rise within an execution. rest: what of the snapshot is in no list (current step, pending tools).
+    `CREATE TABLE checkpoints (
+      tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      line ${int} NOT NULL,
+      revision ${int} NOT NULL,
+      parent_id ${id},
+      is_branch ${int} NOT NULL,
+      branch_reason TEXT,
+      name ${id},
+      description TEXT,
+      labels ${json},
+      step_number ${int} NOT NULL,
+      total_steps_estimate ${real},
+      tokens_used ${int} NOT NULL,
+      duration_ms ${real} NOT NULL,
+      checkpoint_reason TEXT NOT NULL,
+      timestamp ${real} NOT NULL,
+      rest ${json} NOT NULL,
+      bytes ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, checkpoint_id)
+    ) ${table}`,
+    'CREATE INDEX checkpoints_by_execution ON checkpoints (tenant_id, execution_id, checkpoint_id)',
+    'CREATE INDEX checkpoints_by_agent ON checkpoints (tenant_id, agent_id, checkpoint_id)',
+    'CREATE INDEX checkpoints_by_time ON checkpoints (tenant_id, timestamp, checkpoint_id)',
+    // Nearly all checkpoints are of the two other reasons: for those an index would find nothing faster.
+    `CREATE INDEX checkpoints_by_reason ON checkpoints (tenant_id, checkpoint_reason, checkpoint_id)
+      WHERE checkpoint_reason IN ('manual', 'low_confidence', 'tool_error')`,
+
+    // The parts of states but for thoughts and tool calls: members of objects by key, stretches of lists by position,
+    // in the container \`parent\`. A part shows from revision \`added\` on its line until before \`removed\`.
+    `CREATE TABLE checkpoint_items (
+      tenant_id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      line ${int} NOT NULL,
+      added ${int} NOT NULL,
+      ordinal ${int} NOT NULL,
+      removed ${int} NOT NULL,
+      parent ${int} NOT NULL,
+      key TEXT NOT NULL,
+      position ${int} NOT NULL,
+      kind TEXT NOT NULL,
+      child ${int},
+      value ${json},
+      PRIMARY KEY (tenant_id, execution_id, line, added, ordinal)
+    ) ${table}`,
+    'CREATE INDEX checkpoint_items_by_end ON checkpoint_items (tenant_id, execution_id, line, removed)',
+
+    // The same with what is asked for: each is a part of a list, at a position. kind is gone where a branch took out
+    // what its base has.
+    `CREATE TABLE thoughts (
+      tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      line ${int} NOT NULL,
+      added ${int} NOT NULL,
+      ordinal ${int} NOT NULL,
+      removed ${int} NOT NULL,
+      position ${int} NOT NULL,
+      kind TEXT NOT NULL,
+      type TEXT,
+      confidence ${real},
+      body ${json},
+      PRIMARY KEY (tenant_id, checkpoint_id, id)
+    ) ${table}`,
+    'CREATE INDEX thoughts_by_line ON thoughts (tenant_id, execution_id, line, added, ordinal)',
+    `CREATE INDEX thoughts_by_confidence ON thoughts (tenant_id, confidence) WHERE kind = 'value'`,
+    `CREATE INDEX thoughts_by_type ON thoughts (tenant_id, type, checkpoint_id, id) WHERE kind = 'value'`,
+
+    `CREATE TABLE tool_calls (
+      tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      line ${int} NOT NULL,
+      added ${int} NOT NULL,
+      ordinal ${int} NOT NULL,
+      removed ${int} NOT NULL,
+      position ${int} NOT NULL,
+      kind TEXT NOT NULL,
+      tool_id ${id},
+      success ${int},
+      duration_ms ${real},
+      body ${json},
+      PRIMARY KEY (tenant_id, checkpoint_id, id)
+    ) ${table}`,
+    'CREATE INDEX tool_calls_by_line ON tool_calls (tenant_id, execution_id, line, added, ordinal)',
+    `CREATE INDEX tool_calls_by_tool ON tool_calls (tenant_id, tool_id, checkpoint_id, id) WHERE kind = 'value'`,
+    `CREATE INDEX tool_calls_failed ON tool_calls (tenant_id, checkpoint_id, id) WHERE success = 0`,
+    `CREATE INDEX tool_calls_by_duration ON tool_calls (tenant_id, duration_ms) WHERE kind = 'value'`,
+
+    // What steps under way had done since a checkpoint.
+    `CREATE TABLE checkpoint_writes (
+      tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      task_id ${id} NOT NULL,
+      place ${int} NOT NULL,
+      ordinal ${int} NOT NULL,
+      channel TEXT NOT NULL,
+      value ${json} NOT NULL,
+      PRIMARY KEY (tenant_id, checkpoint_id, task_id, place)
+    ) ${table}`,
+  ],
+};

@@ -1,0 +1,185 @@
+/** A checkpoint: the state of a running agent at one moment, in the portable form that files and the wire carry. */
+import { z } from 'zod';
+import { pageOutput } from './common.js';
+import { anyId } from './ids.js';
+import { jsonObject, jsonValue, text } from './json.js';
+import { confidence, name, smallMetadata } from './memory.js';
+
+export const CHECKPOINT_VERSION = '1.0.0';
+
+/** Of the whole snapshot, as JSON text. */
+export const MAX_STATE_BYTES = 32 * 1024 * 1024;
+const MAX_TEXT = 8 * 1024 * 1024;
+/** Of one kind in a snapshot: thoughts, messages, tool calls, … */
+export const MAX_ENTRIES = 100_000;
+
+/** Epoch milliseconds, as everything inside a checkpoint. */
+const timestamp = z.number().min(0).max(253_402_300_799_999);
+
+export const thoughtType = z.enum([
+  'planning',
+  'reasoning',
+  'tool_selection',
+  'tool_execution',
+  'reflection',
+  'decision',
+]);
+export const thought = z
+  .strictObject({
+    id: anyId,
+    type: thoughtType,
+    content: text(MAX_TEXT),
+    reasoning: text(MAX_TEXT).optional(),
+    confidence,
+    parent_id: anyId.optional(),
+    children: z.array(anyId).max(MAX_ENTRIES),
+    metadata: jsonObject.optional(),
+    timestamp,
+  })
+  .meta({ id: 'Thought' });
+export type Thought = z.output<typeof thought>;
+
+export const message = z
+  .strictObject({
+    role: z.enum(['user', 'assistant', 'system', 'tool']),
+    content: text(MAX_TEXT),
+    tool_calls: jsonValue.optional(),
+    tool_results: jsonValue.optional(),
+  })
+  .meta({ id: 'Message' });
+export type Message = z.output<typeof message>;
+
+export const memoryEntry = z.strictObject({ key: text(1000), value: jsonValue, importance: z.number() });
+export type MemoryEntry = z.output<typeof memoryEntry>;
+
+export const toolCall = z
+  .strictObject({
+    id: anyId.optional().describe('Derived from tool_id, timestamp and place when absent'),
+    tool_id: anyId,
+    arguments: jsonObject,
+    result: jsonValue,
+    success: z.boolean(),
+    duration_ms: z.number().min(0),
+    timestamp,
+  })
+  .meta({ id: 'ToolCall' });
+export type ToolCall = z.output<typeof toolCall>;
+
+export const snapshot = z
+  .strictObject({
+    thought_chain: z.strictObject({
+      current_step_id: anyId.optional(),
+      steps: z.array(thought).max(MAX_ENTRIES),
+    }),
+    context: z.strictObject({
+      messages: z.array(message).max(MAX_ENTRIES),
+      variables: jsonObject,
+      memory: z.array(memoryEntry).max(MAX_ENTRIES).optional(),
+    }),
+    tool_state: z.strictObject({
+      last_tool_call_id: anyId.optional(),
+      pending: z.array(anyId).max(MAX_ENTRIES),
+      completed: z.array(toolCall).max(MAX_ENTRIES),
+    }),
+  })
+  .meta({ id: 'Snapshot' });
+export type Snapshot = z.output<typeof snapshot>;
+
+/** As it is sent to be stored: its parts are checked where they differ from what is known, so not all of it each time. */
+export const sentSnapshot = z
+  .unknown()
+  .superRefine((value, ctx) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      ctx.addIssue({ code: 'custom', message: 'Invalid input: expected object' });
+  })
+  .meta({
+    ...(z.toJSONSchema(snapshot, { io: 'input' }) as object),
+    id: undefined,
+  }) as unknown as z.ZodType<Snapshot>;
+
+export const checkpointReason = z.enum(['step_complete', 'manual', 'low_confidence', 'tool_error', 'auto']);
+export type CheckpointReason = z.output<typeof checkpointReason>;
+
+const count = z.int().min(0);
+
+export const checkpointMetadata = z
+  .strictObject({
+    step_number: count,
+    total_steps_estimate: z.number().optional(),
+    tokens_used: count,
+    duration_ms: z.number().min(0),
+    checkpoint_reason: checkpointReason,
+  })
+  .meta({ id: 'CheckpointMetadata' });
+export type CheckpointMetadata = z.output<typeof checkpointMetadata>;
+
+export const changes = z
+  .record(z.string(), z.strictObject({ before: jsonValue.optional(), after: jsonValue.optional() }))
+  .describe('By path; a member that was not there has no before, one that is gone no after');
+export type Changes = z.output<typeof changes>;
+
+export const checkpointDiff = z.strictObject({
+  from_checkpoint_id: anyId,
+  changes,
+  summary: z.string(),
+});
+
+export const parentLink = z
+  .strictObject({
+    checkpoint_id: anyId,
+    is_branch: z.boolean().default(false),
+    branch_reason: text(2000).optional(),
+  })
+  .meta({ id: 'ParentLink' });
+export type ParentLink = z.output<typeof parentLink>;
+
+export const description = text(20_000);
+/** For whoever keeps checkpoints here on behalf of something else: found by equality of a member. */
+export const labels = smallMetadata.describe('Anything to find it by: a filter compares members');
+
+/** What every checkpoint has besides its snapshot. */
+const around = {
+  version: z.literal(CHECKPOINT_VERSION),
+  id: anyId,
+  timestamp,
+  execution_id: anyId,
+  agent_id: anyId,
+  name: name.optional(),
+  description: description.optional(),
+  labels: labels.optional(),
+  metadata: checkpointMetadata,
+  parent: parentLink.optional(),
+};
+
+/** One file, one checkpoint. */
+export const checkpoint = z
+  .strictObject({ ...around, snapshot, diff: checkpointDiff.optional() })
+  .meta({ id: 'Checkpoint' });
+export type Checkpoint = z.output<typeof checkpoint>;
+
+/** A checkpoint without its snapshot, as lists show it. */
+export const checkpointSummary = z.strictObject(around).meta({ id: 'CheckpointSummary' });
+export type CheckpointSummary = z.output<typeof checkpointSummary>;
+
+/** What a step that was under way had done already when the run ended: kept beside the checkpoint that it followed. */
+export const pendingWrite = z
+  .strictObject({
+    task_id: anyId,
+    index: z.int().min(-1000).max(1_000_000).describe('The place among the writes of its task'),
+    channel: text(1000, 1),
+    value: jsonValue,
+  })
+  .meta({ id: 'PendingWrite' });
+export type PendingWrite = z.output<typeof pendingWrite>;
+
+/** Where a thought or tool call was found. */
+const found = {
+  execution_id: z.string(),
+  checkpoint_id: z.string().describe('The checkpoint that brought it; of an edited one, its last edit'),
+};
+export const foundThought = z.object({ ...found, ...thought.shape }).meta({ id: 'FoundThought' });
+export const foundToolCall = z
+  .object({ ...found, ...toolCall.shape, id: z.string() })
+  .meta({ id: 'FoundToolCall' });
+
+export const summaryPage = z.object({ checkpoints: z.array(checkpointSummary), ...pageOutput });

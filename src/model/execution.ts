@@ -1,0 +1,160 @@
+/** An execution: one run of an agent, whose states are kept as a tree of checkpoints. */
+import { z } from 'zod';
+import { changes, checkpointSummary, pendingWrite, snapshot } from './checkpoint.js';
+import { instant } from './common.js';
+import { jsonObject } from './json.js';
+
+export const executionStatus = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']);
+export type ExecutionStatus = z.output<typeof executionStatus>;
+
+export const execution = z
+  .object({
+    execution_id: z.string(),
+    agent_id: z.string(),
+    name: z.string().nullable(),
+    status: executionStatus,
+    trajectory_id: z.string().nullable(),
+    thread_id: z.string().nullable().describe('The conversation that it belongs to'),
+    namespace: z.string().describe('Its part of the conversation; empty for the main one'),
+    metadata: jsonObject,
+    checkpoints: z.int(),
+    latest_checkpoint_id: z.string().nullable().describe('Where it stands: its newest, or the one restored'),
+    created_at: instant,
+    updated_at: instant,
+    finished_at: instant.nullable(),
+  })
+  .meta({ id: 'Execution' });
+export type Execution = z.output<typeof execution>;
+
+export const executionTreeNode = z
+  .object({
+    checkpoint_id: z.string(),
+    parent_checkpoint_id: z.string().nullable(),
+    is_branch: z.boolean(),
+    branch_reason: z.string().nullable(),
+    name: z.string().nullable(),
+    step_number: z.int(),
+    checkpoint_reason: z.string(),
+    tokens_used: z.int(),
+    timestamp: z.number(),
+    children: z.array(z.string()),
+  })
+  .meta({ id: 'CheckpointNode' });
+export type ExecutionTreeNode = z.output<typeof executionTreeNode>;
+
+const share = z.number();
+export const executionStats = z
+  .object({
+    execution_id: z.string(),
+    checkpoints: z.int(),
+    branches: z.int(),
+    stored_bytes: z.int().describe('What its states take, shared parts once'),
+    tokens_used: z.int().describe('Of the checkpoint that it stands at'),
+    duration_ms: z.number(),
+    tools: z.array(
+      z.object({
+        tool_id: z.string(),
+        calls: z.int(),
+        failures: z.int(),
+        p50_ms: z.number(),
+        p95_ms: z.number(),
+      }),
+    ),
+    thoughts: z.object({
+      count: z.int(),
+      by_type: z.record(z.string(), z.int()),
+      mean_confidence: share.nullable(),
+      lowest_confidence: share.nullable(),
+    }),
+    steps: z
+      .array(
+        z.object({
+          checkpoint_id: z.string(),
+          step_number: z.int(),
+          tokens_used: z.int(),
+          mean_confidence: share.nullable().describe('Of the thoughts that this checkpoint brought'),
+        }),
+      )
+      .describe('From the first checkpoint to the one it stands at, the last 1,000'),
+  })
+  .meta({ id: 'ExecutionStats' });
+export type ExecutionStats = z.output<typeof executionStats>;
+
+/** What moved between two checkpoints, in the words of an agent. */
+export const semanticDiff = z
+  .object({
+    from_checkpoint_id: z.string(),
+    to_checkpoint_id: z.string(),
+    summary: z.string(),
+    changes,
+    thoughts: z.object({
+      added: z.array(z.string()),
+      changed: z.array(z.string()),
+      removed: z.array(z.string()),
+    }),
+    messages: z.object({ appended: z.int(), changed: z.boolean().describe('Other than by appending') }),
+    variables: z.object({
+      added: z.array(z.string()),
+      changed: z.array(z.string()),
+      removed: z.array(z.string()),
+    }),
+    tools: z.object({
+      run: z.array(z.object({ id: z.string(), tool_id: z.string(), success: z.boolean() })),
+    }),
+  })
+  .meta({ id: 'CheckpointDiff' });
+export type SemanticDiff = z.output<typeof semanticDiff>;
+
+export const pruned = z
+  .object({
+    execution_id: z.string(),
+    kept: z.int(),
+    removed: z.int(),
+    removed_checkpoint_ids: z.array(z.string()).describe('The first 1,000'),
+    freed_bytes: z.int().describe('Of content that no remaining checkpoint shares'),
+    freed_rows: z.int(),
+  })
+  .meta({ id: 'Pruned' });
+export type Pruned = z.output<typeof pruned>;
+
+/** What a live view gets: everything once, then what each checkpoint changed. */
+export const liveItem = z
+  .object({
+    token: z.string().describe('Resume token'),
+    checkpoint: checkpointSummary.nullable().describe('null for a heartbeat, or while there is none yet'),
+    snapshot: snapshot.nullable().describe('With the first, and wherever the run went on from another state'),
+    from_checkpoint_id: z.string().nullable(),
+    changes: changes.nullable().describe('To apply to the state of from_checkpoint_id'),
+  })
+  .meta({ id: 'LiveItem' });
+export type LiveItem = z.output<typeof liveItem>;
+
+export const BUNDLE_FORMAT = 'cairn.execution';
+export const BUNDLE_VERSION = '1.0.0';
+
+/** A whole execution in one file: the first state of each line in full, the others as changes from their parents. */
+export const bundle = z
+  .strictObject({
+    format: z.literal(BUNDLE_FORMAT),
+    version: z.literal(BUNDLE_VERSION),
+    execution: z.strictObject({
+      execution_id: z.string(),
+      agent_id: z.string(),
+      name: z.string().optional(),
+      status: executionStatus,
+      thread_id: z.string().optional(),
+      namespace: z.string().optional(),
+      metadata: jsonObject.optional(),
+      created_at: z.number(),
+    }),
+    checkpoints: z.array(
+      z.strictObject({
+        ...checkpointSummary.shape,
+        snapshot: snapshot.optional(),
+        changes: changes.optional(),
+        pending_writes: z.array(pendingWrite).optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'ExecutionBundle' });
+export type Bundle = z.output<typeof bundle>;
