@@ -10,6 +10,7 @@ export interface Hunk {
 
 /** Beyond so many single steps, what lies between the common start and end counts as replaced. */
 const MAX_STEPS = 128;
+const FEW = 8;
 
 export function diffSequences(
   oldLength: number,
@@ -27,9 +28,11 @@ export function diffSequences(
   if (head === oldEnd && head === newEnd) return [];
   const whole = [{ start: head, end: oldEnd, from: head, to: newEnd }];
   if (head === oldEnd || head === newEnd) return whole;
-  // Edits in place are the common case, and need no search.
-  if (oldEnd - head === newEnd - head) return inPlace(head, oldEnd, same);
-  return search(head, oldEnd, newEnd, same) ?? whole;
+  if (oldEnd !== newEnd) return search(head, oldEnd, newEnd, same) ?? whole;
+  // A few edits in place need no search; many may be one that moved the others.
+  const edits = inPlace(head, oldEnd, same);
+  const edited = edits.reduce((sum, { start, end }) => sum + end - start, 0);
+  return edited <= FEW ? edits : (search(head, oldEnd, newEnd, same) ?? edits);
 }
 
 /** Of lists of one length: each run of elements that differ. */

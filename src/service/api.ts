@@ -10,8 +10,10 @@ import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
 import * as cards from './cards.js';
+import * as checkpoints from './checkpoints.js';
 import * as edgeWalks from './edge-walks.js';
 import * as edges from './edges.js';
+import * as executions from './executions.js';
 import * as lifetime from './lifetime.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
@@ -52,6 +54,8 @@ const useCases: UseCases = {
   artifacts,
   notes,
   edges: { ...edges, ...edgeWalks },
+  executions: executions as never,
+  checkpoints: checkpoints as never,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

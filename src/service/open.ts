@@ -14,6 +14,7 @@ import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
+import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
@@ -88,6 +89,7 @@ export class Store implements Host {
         hub: new StreamHub(driver),
         calls: new CallsUnderWay(),
         erasures: new Erasures(),
+        states: new RetainedStates(),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);

@@ -7,6 +7,7 @@ import type { StoreMeta } from '../store/tenants.js';
 import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
 import type { Erasures } from './erasures.js';
+import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
 
 export interface Limits {
@@ -32,6 +33,7 @@ export interface Runtime {
   readonly calls: CallsUnderWay;
   readonly erasures: Erasures;
   readonly access: AccessCounts;
+  readonly states: RetainedStates;
 }
 
 /** One call of one operation. */

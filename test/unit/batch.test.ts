@@ -12,6 +12,7 @@ import { add } from '#cairn/service/cards.js';
 import { Erasures } from '#cairn/service/erasures.js';
 import { openDriver, Store } from '#cairn/service/open.js';
 import { type Call, defaultLimits } from '#cairn/service/runtime.js';
+import { RetainedStates } from '#cairn/service/retained-states.js';
 import { StreamHub } from '#cairn/service/stream-hub.js';
 import { readMeta } from '#cairn/store/tenants.js';
 
@@ -31,6 +32,7 @@ beforeAll(async () => {
     calls: new CallsUnderWay(),
     erasures: new Erasures(),
     access: new AccessCounts(driver, 0),
+    states: new RetainedStates(),
     operation: 'cards.add_batch',
     caller: { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null },
     tenant: 'default',

@@ -8,6 +8,7 @@ export const checkpoints: Migration = {
     'executions',
     'execution_lines',
     'checkpoints',
+    'checkpoints_gone',
     'checkpoint_items',
     'thoughts',
     'tool_calls',
@@ -83,8 +84,15 @@ export const checkpoints: Migration = {
     `CREATE INDEX checkpoints_by_reason ON checkpoints (tenant_id, checkpoint_reason, checkpoint_id)
       WHERE checkpoint_reason IN ('manual', 'low_confidence', 'tool_error')`,
 
+    // Ids of checkpoints that were removed: an id is never used twice.
+    `CREATE TABLE checkpoints_gone (
+      tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, checkpoint_id)
+    ) ${compact}`,
+
     // The parts of states but for thoughts and tool calls: members of objects by key, stretches of lists by position,
-    // in the container \`parent\`. A part shows from revision \`added\` on its line until before \`removed\`.
+    // in the container \`parent\`. kind is gone where a branch took out what its base has. A part shows from revision \`added\` on its line until before \`removed\`.
     `CREATE TABLE checkpoint_items (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -93,7 +101,7 @@ export const checkpoints: Migration = {
       ordinal ${int} NOT NULL,
       removed ${int} NOT NULL,
       parent ${int} NOT NULL,
-      key TEXT NOT NULL,
+      key TEXT,
       position ${int} NOT NULL,
       kind TEXT NOT NULL,
       child ${int},
@@ -102,8 +110,7 @@ export const checkpoints: Migration = {
     ) ${table}`,
     'CREATE INDEX checkpoint_items_by_end ON checkpoint_items (tenant_id, execution_id, line, removed)',
 
-    // The same with what is asked for: each is a part of a list, at a position. kind is gone where a branch took out
-    // what its base has.
+    // The same with what is asked for: each is an element of its list, at a position.
     `CREATE TABLE thoughts (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -114,15 +121,14 @@ export const checkpoints: Migration = {
       ordinal ${int} NOT NULL,
       removed ${int} NOT NULL,
       position ${int} NOT NULL,
-      kind TEXT NOT NULL,
-      type TEXT,
-      confidence ${real},
-      body ${json},
+      type TEXT NOT NULL,
+      confidence ${real} NOT NULL,
+      body ${json} NOT NULL,
       PRIMARY KEY (tenant_id, checkpoint_id, id)
     ) ${table}`,
     'CREATE INDEX thoughts_by_line ON thoughts (tenant_id, execution_id, line, added, ordinal)',
-    `CREATE INDEX thoughts_by_confidence ON thoughts (tenant_id, confidence) WHERE kind = 'value'`,
-    `CREATE INDEX thoughts_by_type ON thoughts (tenant_id, type, checkpoint_id, id) WHERE kind = 'value'`,
+    `CREATE INDEX thoughts_by_confidence ON thoughts (tenant_id, confidence)`,
+    `CREATE INDEX thoughts_by_type ON thoughts (tenant_id, type, checkpoint_id, id)`,
 
     `CREATE TABLE tool_calls (
       tenant_id ${id} NOT NULL,
@@ -134,17 +140,16 @@ export const checkpoints: Migration = {
       ordinal ${int} NOT NULL,
       removed ${int} NOT NULL,
       position ${int} NOT NULL,
-      kind TEXT NOT NULL,
-      tool_id ${id},
-      success ${int},
-      duration_ms ${real},
-      body ${json},
+      tool_id ${id} NOT NULL,
+      success ${int} NOT NULL,
+      duration_ms ${real} NOT NULL,
+      body ${json} NOT NULL,
       PRIMARY KEY (tenant_id, checkpoint_id, id)
     ) ${table}`,
     'CREATE INDEX tool_calls_by_line ON tool_calls (tenant_id, execution_id, line, added, ordinal)',
-    `CREATE INDEX tool_calls_by_tool ON tool_calls (tenant_id, tool_id, checkpoint_id, id) WHERE kind = 'value'`,
+    `CREATE INDEX tool_calls_by_tool ON tool_calls (tenant_id, tool_id, checkpoint_id, id)`,
     `CREATE INDEX tool_calls_failed ON tool_calls (tenant_id, checkpoint_id, id) WHERE success = 0`,
-    `CREATE INDEX tool_calls_by_duration ON tool_calls (tenant_id, duration_ms) WHERE kind = 'value'`,
+    `CREATE INDEX tool_calls_by_duration ON tool_calls (tenant_id, duration_ms)`,
 
     // What steps under way had done since a checkpoint.
     `CREATE TABLE checkpoint_writes (

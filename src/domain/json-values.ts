@@ -1,0 +1,87 @@
+/** JSON values as they are retained: compared with what a caller sends, kept so that the caller cannot change them. */
+import type { Json, JsonObject } from '../model/json.js';
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Whether a retained value and one that was sent are the same. Retained ones are frozen, so that one and the same
+ * object is equal to itself; any other is compared to its last member, since callers change what they hold.
+ */
+export function same(kept: Json, sent: unknown): boolean {
+  if (kept === sent) return true;
+  if (typeof kept !== 'object' || kept === null || typeof sent !== 'object' || sent === null) return false;
+  if (Array.isArray(kept)) {
+    if (!Array.isArray(sent) || sent.length !== kept.length) return false;
+    for (let i = 0; i < kept.length; i++) if (!same(kept[i]!, sent[i])) return false;
+    return true;
+  }
+  if (Array.isArray(sent)) return false;
+  let members = 0;
+  for (const key of Object.keys(sent)) {
+    const member = (sent as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    members++;
+    if (!Object.hasOwn(kept, key) || !same(kept[key]!, member)) return false;
+  }
+  return members === Object.keys(kept).length;
+}
+
+/** The value, so that nobody changes it any more: itself if it is frozen to its last member, else a copy. Equal strings stay shared. */
+export function keep(value: unknown): Json {
+  return isFrozen(value) ? (value as Json) : copy(value);
+}
+
+function isFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (!Object.isFrozen(value)) return false;
+  if (Array.isArray(value)) return value.every(isFrozen);
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined || !isFrozen(member)) return false;
+  }
+  return true;
+}
+
+function copy(value: unknown): Json {
+  if (typeof value !== 'object' || value === null) return value as Json;
+  if (Array.isArray(value)) return Object.freeze(value.map(keep)) as Json[];
+  const made: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) put(made, key, keep(member));
+  }
+  return Object.freeze(made) as JsonObject;
+}
+
+/** Sets a member, also one that is named like the prototype. */
+export function put(object: JsonObject, key: string, value: Json): void {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  else object[key] = value;
+}
+
+/** Freezes a value that nobody else holds. */
+export function freeze<T extends Json>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) freeze(member);
+  return Object.freeze(value) as T;
+}
+
+/** Whether the JSON text of a value is longer than this, about; looks at no more of it than it needs. */
+export const isLongerThan = (value: Json, limit: number): boolean => left(value, limit) < 0;
+
+function left(value: Json, limit: number): number {
+  if (typeof value === 'string') return limit - value.length - 2;
+  if (typeof value !== 'object' || value === null) return limit - 5;
+  let rest = limit - 2;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && rest >= 0; i++) rest = left(value[i]!, rest - 1);
+    return rest;
+  }
+  for (const key of Object.keys(value)) {
+    if (rest < 0) break;
+    rest = left(value[key]!, rest - key.length - 4);
+  }
+  return rest;
+}

@@ -1,0 +1,93 @@
+/** Puts stored parts together to the state that they show. */
+import type { Json } from '../model/json.js';
+import { freeze } from './json-values.js';
+import { listNode } from './state-lists.js';
+import type { ListNode, Node, ObjectNode, Ref, Run, Stamp } from './state-parts.js';
+import { objectNode } from './state-tree.js';
+
+/** A part as it is stored. */
+export interface StoredPart {
+  /** How many branchings its line is away from the one that is shown. */
+  readonly depth: number;
+  readonly line: number;
+  readonly added: number;
+  readonly ordinal: number;
+  readonly parent: number;
+  readonly key: string | null;
+  readonly position: number;
+  readonly kind: 'value' | 'object' | 'list' | 'element' | 'gone';
+  readonly child: number | null;
+  readonly value: string | null;
+}
+
+/** By container: the part that shows at each key or position. */
+type Shown = Map<number, Map<string | number, StoredPart>>;
+
+export interface Assembly {
+  list(id: number): ListNode;
+  object(id: number): ObjectNode;
+}
+
+/** What a line has put in the place of what its base shows, or taken out of it, holds; of a line alone all parts show. */
+function show(parts: readonly StoredPart[]): Shown {
+  const shown: Shown = new Map();
+  const alone = parts.every(({ depth, kind }) => depth === 0 && kind !== 'gone');
+  const ordered = alone ? parts : parts.toSorted((a, b) => b.depth - a.depth || a.added - b.added);
+  for (const part of ordered) {
+    let slots = shown.get(part.parent);
+    if (!slots) shown.set(part.parent, (slots = new Map()));
+    const slot = part.key ?? part.position;
+    if (part.kind === 'gone') slots.delete(slot);
+    else slots.set(slot, part);
+  }
+  return shown;
+}
+
+/** With `retained` the values are frozen, so that states to come can be compared with them. */
+export function assemble(parts: readonly StoredPart[], retained: boolean): Assembly {
+  const shown = show(parts);
+  const stamps = new Map<string, Stamp>();
+  const refOf = ({ line, added, ordinal }: StoredPart): Ref => {
+    const name = `${line}.${added}`;
+    let stamp = stamps.get(name);
+    if (!stamp) stamps.set(name, (stamp = { line, revision: added }));
+    return { stamp, ordinal };
+  };
+  const read = (part: StoredPart): Json => {
+    const value = JSON.parse(part.value!) as Json;
+    return retained ? freeze(value) : value;
+  };
+  const list = (id: number, ref: Ref | null = null): ListNode => {
+    const parts = [...(shown.get(id)?.values() ?? [])].sort((a, b) => a.position - b.position);
+    const value: Json[] = [];
+    const runs = parts.map((part): Run => {
+      const own = { ref: refOf(part), position: part.position };
+      if (part.kind === 'object' || part.kind === 'list') {
+        const node = cut(part, own.ref);
+        value.push(node.value as Json);
+        return { ...own, length: 1, size: node.size, node };
+      }
+      const elements = part.kind === 'element' ? [read(part)] : (read(part) as Json[]);
+      for (const element of elements) value.push(element);
+      return { ...own, length: elements.length, size: part.value!.length, node: null };
+    });
+    return listNode(id, value, runs, ref);
+  };
+  const object = (id: number, ref: Ref | null = null): ObjectNode => {
+    const members = new Map<string, Node>();
+    const parts = [...(shown.get(id)?.values() ?? [])].sort((a, b) => (a.key! < b.key! ? -1 : 1));
+    for (const part of parts) {
+      const own = refOf(part);
+      members.set(
+        part.key!,
+        part.kind === 'value'
+          ? { kind: 'value', ref: own, value: read(part), size: part.value!.length }
+          : cut(part, own),
+      );
+    }
+    return objectNode(id, members, ref);
+  };
+  const cut = (part: StoredPart, ref: Ref): ListNode | ObjectNode =>
+    part.kind === 'list' ? list(part.child!, ref) : object(part.child!, ref);
+  return { list, object };
+}

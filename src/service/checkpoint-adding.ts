@@ -1,0 +1,282 @@
+/** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
+import { canonical } from '../domain/canonical.js';
+import { emptyState, type NextState, nextState, type State } from '../domain/snapshot-state.js';
+import { toolCallIds } from '../domain/tool-call-ids.js';
+import type { Tx } from '../driver/driver.js';
+import type { CheckpointMetadata, CheckpointSummary, ToolCall } from '../model/checkpoint.js';
+import { CairnError } from '../model/errors.js';
+import type { ExecutionStatus } from '../model/execution.js';
+import { newId } from '../model/ids.js';
+import type { Json, JsonObject } from '../model/json.js';
+import {
+  type CheckpointRow,
+  extendLine,
+  findCheckpoint,
+  insertCheckpoints,
+  insertLines,
+  isGone,
+  type PlacedCheckpoint,
+} from '../store/checkpoints.js';
+import { advanceExecution } from '../store/executions.js';
+import { endParts, insertParts, type Owner, rowsOf } from '../store/state-parts.js';
+import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
+import { isFinished, openExecution, openExecutionLocked } from './executions.js';
+import type { Call } from './runtime.js';
+import { metadataText } from './scopes.js';
+import { change, event } from './write.js';
+
+/** A checkpoint to be added. */
+export interface Draft {
+  /** Made here when absent. */
+  readonly checkpoint_id?: string | undefined;
+  readonly execution_id: string;
+  readonly agent_id?: string | undefined;
+  /** Where the execution stands when absent; null for a root. */
+  readonly parent_id: string | null | undefined;
+  /** Of a branch by intention, or as a file says; else it is one if its parent has a child already. */
+  readonly branch?: { readonly is_branch: boolean; readonly reason: string | null } | undefined;
+  /** The parent that a file names, where it is not here. */
+  readonly absent_parent_id?: string | undefined;
+  /** Whether a finished execution is taken up again by it. */
+  readonly resumes?: boolean;
+  readonly snapshot: unknown;
+  readonly metadata: Partial<CheckpointMetadata>;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly labels: JsonObject | undefined;
+  readonly timestamp?: number | undefined;
+}
+
+/** Thrown when the state that was compared with is not the one that the checkpoint comes to follow. */
+class Moved extends Error {}
+
+const ATTEMPTS = 8;
+
+/** `input` is what the request is known by if it comes again. */
+export async function addCheckpoint(
+  call: Call,
+  draft: Draft,
+  input: unknown,
+  event_type: string,
+): Promise<CheckpointSummary> {
+  for (let attempt = 1; ; attempt++) {
+    const existing = await sameCheckpoint(call, draft);
+    if (existing) return existing;
+    const execution = await openExecution(call, call.driver.at(call.tenant), draft.execution_id);
+    const parent_id = draft.parent_id === undefined ? execution.head_id : draft.parent_id;
+    const next = nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
+    let row: CheckpointRow | undefined;
+    try {
+      const answer = await change<CheckpointSummary>(call, {
+        input,
+        entity: draft.execution_id,
+        bytes: bytesOf(next),
+        work: async (tx, now) => {
+          row = await store(call, tx, draft, parent_id, next, now);
+          const {
+            checkpoint_id,
+            execution_id,
+            step_number,
+            checkpoint_reason,
+            bytes,
+            parent_id: parent,
+          } = row;
+          const facts = {
+            execution_id,
+            step_number,
+            checkpoint_reason,
+            bytes,
+            ...(parent === null ? {} : { parent }),
+          };
+          tx.journal(
+            event(call, now, event_type, 'checkpoint', checkpoint_id, facts, execution.trajectory_id),
+          );
+          return showSummary(row);
+        },
+        remember: ({ id }) => id,
+        again: async (query, kept) => showSummary(await openCheckpoint(call, query, kept as string)),
+      });
+      // Given again for a repeated request, nothing was stored now.
+      if (row && row.checkpoint_id === answer.id) retain(call, row, parent_id, next.state);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error;
+      if (attempt === ATTEMPTS) {
+        throw new CairnError(
+          'CONCURRENT_MODIFICATION',
+          `others kept adding checkpoints to execution ${draft.execution_id}: name the parent_checkpoint_id, or try again`,
+        );
+      }
+    }
+  }
+}
+
+/** The next checkpoint will most likely follow this one, and none the one before. */
+function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
+  if (parent_id !== null && row.is_branch === 0) call.states.forget(call.tenant, parent_id);
+  call.states.set(call.tenant, row.checkpoint_id, state);
+}
+
+const bytesOf = ({ added }: NextState): number =>
+  added.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+
+/** The state that a checkpoint comes to follow. */
+async function stateBefore(call: Call, execution_id: string, parent_id: string | null): Promise<State> {
+  if (parent_id === null) return emptyState;
+  return retainedState(call, parent_id).catch((error) => {
+    if (error instanceof CairnError && error.code === 'CHECKPOINT_NOT_FOUND')
+      throw noParent(parent_id, execution_id);
+    throw error;
+  });
+}
+
+const noParent = (parent_id: string, execution_id: string): CairnError =>
+  new CairnError(
+    'UNKNOWN_ENTITY',
+    `parent_checkpoint_id names ${parent_id}, which is no checkpoint of execution ${execution_id}`,
+  );
+
+function refuseFinished(execution_id: string, status: ExecutionStatus): void {
+  if (!isFinished(status)) return;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `execution ${execution_id} is ${status}: take it up again with status running, or restore a checkpoint of it`,
+    { execution_id, status },
+  );
+}
+
+async function store(
+  call: Call,
+  tx: Tx,
+  draft: Draft,
+  parent_id: string | null,
+  next: NextState,
+  now: number,
+): Promise<CheckpointRow> {
+  const { tenant } = call;
+  const { execution_id } = draft;
+  const execution = await openExecutionLocked(call, tx, execution_id);
+  if (!draft.resumes) refuseFinished(execution_id, execution.status);
+  if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
+  if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
+  const parent = parent_id === null ? undefined : await findCheckpoint(tx, tenant, parent_id);
+  if (parent_id !== null && parent?.execution_id !== execution_id) throw noParent(parent_id, execution_id);
+  const revision = execution.revision + 1;
+  const follows = parent !== undefined && parent.revision === parent.tip;
+  const line = follows ? parent.line : revision;
+  Object.assign(next.stamp, { line, revision });
+  const row = rowFor(
+    draft,
+    parent,
+    { line, revision, agent_id: call.caller.agent_id ?? draft.agent_id ?? execution.agent_id },
+    next,
+    now,
+  );
+  if (follows) await extendLine(tx, tenant, execution_id, line, revision);
+  else {
+    const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
+    await insertLines(tx, tenant, execution_id, [{ line, ...base, tip: revision }]);
+  }
+  await insertCheckpoints(tx, tenant, [row]);
+  const has_base = follows ? parent.base_line !== null : parent !== undefined;
+  const owner = ownerOf(row, has_base, next.state);
+  await endParts(tx, tenant, execution_id, next, next.stamp);
+  await insertParts(tx, rowsOf(tenant, owner, next, next.stamp));
+  await advanceExecution(tx, tenant, execution_id, { revision, head_id: row.checkpoint_id, now });
+  return row;
+}
+
+/** Whose parts these are. The ids of tool calls are derived when one is stored. */
+export function ownerOf(row: CheckpointRow, has_base: boolean, state: State): Owner {
+  let ids: Map<unknown, string> | undefined;
+  const { execution_id, checkpoint_id } = row;
+  const toolCallId = (asked: ToolCall): string => {
+    if (asked.id !== undefined) return asked.id;
+    if (!ids) {
+      const completed = state.tool_calls.value as unknown as ToolCall[];
+      const derived = toolCallIds(completed);
+      ids = new Map(completed.map((each, i) => [each, derived[i]!]));
+    }
+    return ids.get(asked)!;
+  };
+  return { execution_id, checkpoint_id, has_base, toolCallId };
+}
+
+async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
+  // Since it was looked for: it may be the same one, which is found out again outside of the transaction.
+  if (await findCheckpoint(tx, call.tenant, checkpoint_id)) throw new Moved();
+  if (!(await isGone(tx, call.tenant, checkpoint_id))) return;
+  throw new CairnError(
+    'ENTITY_GONE',
+    `checkpoint ${checkpoint_id} existed and is gone: an id is never used twice`,
+  );
+}
+
+export function rowFor(
+  draft: Draft,
+  parent: PlacedCheckpoint | undefined,
+  at: { readonly line: number; readonly revision: number; readonly agent_id: string },
+  next: NextState,
+  now: number,
+): CheckpointRow {
+  const { metadata, branch } = draft;
+  const parent_id = parent?.checkpoint_id ?? draft.absent_parent_id ?? null;
+  return {
+    checkpoint_id: draft.checkpoint_id ?? newId(),
+    execution_id: draft.execution_id,
+    ...at,
+    parent_id,
+    is_branch: (branch?.is_branch ?? (parent !== undefined && at.line !== parent.line)) ? 1 : 0,
+    branch_reason: branch?.reason ?? null,
+    name: draft.name,
+    description: draft.description,
+    labels: metadataText(draft.labels),
+    step_number: metadata.step_number ?? 0,
+    total_steps_estimate: metadata.total_steps_estimate ?? null,
+    tokens_used: metadata.tokens_used ?? 0,
+    duration_ms: metadata.duration_ms ?? 0,
+    checkpoint_reason: metadata.checkpoint_reason ?? 'manual',
+    timestamp: draft.timestamp ?? now,
+    rest: canonical(next.state.rest as unknown as Json),
+    bytes: bytesOf(next),
+  };
+}
+
+/** The checkpoint that has this id already, if it is the same; another is a conflict. */
+async function sameCheckpoint(call: Call, draft: Draft): Promise<CheckpointSummary | undefined> {
+  if (draft.checkpoint_id === undefined) return undefined;
+  const query = call.driver.at(call.tenant);
+  const row = await findCheckpoint(query, call.tenant, draft.checkpoint_id);
+  if (!row) return undefined;
+  const { state, added, ended } = nextState(await readState(call, query, row, true), draft.snapshot);
+  const sent = rowFor(
+    draft,
+    undefined,
+    row,
+    { state, added, ended, stamp: { line: 0, revision: 0 } },
+    row.timestamp,
+  );
+  const compared = [
+    'execution_id',
+    'name',
+    'description',
+    'labels',
+    'rest',
+    'timestamp',
+    'step_number',
+    'total_steps_estimate',
+    'tokens_used',
+    'duration_ms',
+    'checkpoint_reason',
+  ] as const;
+  const parent_id = draft.absent_parent_id ?? draft.parent_id;
+  const differs =
+    added.length + ended.length > 0 ||
+    compared.some((field) => sent[field] !== row[field]) ||
+    (parent_id !== undefined && parent_id !== row.parent_id);
+  if (!differs) return showSummary(row);
+  throw new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `checkpoint ${row.checkpoint_id} exists and is another: use a new id`,
+  );
+}

@@ -1,0 +1,163 @@
+/** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
+import type { z } from 'zod';
+import type { checkpoints as operations } from '../contract/checkpoints.js';
+import { canonical } from '../domain/canonical.js';
+import { snapshotOf } from '../domain/snapshot-state.js';
+import type { Checkpoint, CheckpointSummary } from '../model/checkpoint.js';
+import { CairnError } from '../model/errors.js';
+import type { Json } from '../model/json.js';
+import {
+  insertWrites,
+  readWrites,
+  replaceWrite,
+  takenPlaces,
+  type WriteRow,
+} from '../store/checkpoint-writes.js';
+import { updateExecution } from '../store/executions.js';
+import { addCheckpoint } from './checkpoint-adding.js';
+import { openCheckpoint, readState, retainedState, showCheckpoint } from './checkpoint-states.js';
+import { openExecution, openExecutionLocked } from './executions.js';
+import type { Call } from './runtime.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+export const create = (call: Call, input: In<'create'>): Promise<CheckpointSummary> =>
+  addCheckpoint(
+    call,
+    {
+      checkpoint_id: input.checkpoint_id,
+      execution_id: input.execution_id,
+      parent_id: input.parent_checkpoint_id,
+      snapshot: input.snapshot,
+      metadata: input.metadata ?? {},
+      name: input.name ?? null,
+      description: input.description ?? null,
+      labels: input.labels,
+      timestamp: input.timestamp,
+    },
+    input,
+    'cairn.checkpoint.created',
+  );
+
+/** A checkpoint whole. */
+export function readCheckpoint(call: Call, checkpoint_id: string): Promise<Checkpoint> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const row = await openCheckpoint(call, query, checkpoint_id);
+    return showCheckpoint(row, await readState(call, query, row));
+  });
+}
+
+export async function latest(call: Call, input: In<'latest'>): Promise<Checkpoint> {
+  const { execution_id, head_id } = await openExecution(
+    call,
+    call.driver.at(call.tenant),
+    input.execution_id,
+  );
+  if (head_id !== null) return readCheckpoint(call, head_id);
+  throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
+}
+
+/** Puts the execution back to a checkpoint; nothing of what came after it is lost. */
+export async function restore(call: Call, input: In<'restore'>): Promise<Checkpoint> {
+  const { checkpoint_id } = input;
+  await change<null>(call, {
+    input,
+    work: async (tx, now) => {
+      const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
+      const row = await openExecutionLocked(call, tx, execution_id);
+      if (row.head_id === checkpoint_id && row.status === 'running') return null;
+      const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
+      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
+      const { trajectory_id } = row;
+      tx.journal(
+        event(call, now, 'cairn.execution.restored', 'execution', execution_id, facts, trajectory_id),
+      );
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+  return readCheckpoint(call, checkpoint_id);
+}
+
+/** The same state once more, as the first of a branch. */
+export async function branch(call: Call, input: In<'branch'>): Promise<CheckpointSummary> {
+  const { driver, tenant } = call;
+  const row = await openCheckpoint(call, driver.at(tenant), input.checkpoint_id);
+  const state = await retainedState(call, input.checkpoint_id);
+  const { step_number, tokens_used, duration_ms, total_steps_estimate } = row;
+  const metadata = { step_number, tokens_used, duration_ms, checkpoint_reason: 'manual' as const };
+  return addCheckpoint(
+    call,
+    {
+      checkpoint_id: input.branch_checkpoint_id,
+      execution_id: row.execution_id,
+      parent_id: input.checkpoint_id,
+      branch: { is_branch: true, reason: input.reason },
+      resumes: true,
+      snapshot: snapshotOf(state),
+      metadata: total_steps_estimate === null ? metadata : { ...metadata, total_steps_estimate },
+      name: input.name ?? null,
+      description: null,
+      labels: row.labels === null ? undefined : JSON.parse(row.labels),
+    },
+    input,
+    'cairn.checkpoint.branched',
+  );
+}
+
+/** A place that is taken keeps what it has, unless it is below zero: there the last word counts. */
+export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
+  const { tenant } = call;
+  const { checkpoint_id } = input;
+  const rows = input.writes.map(
+    ({ task_id, index, channel, value }): WriteRow => ({
+      task_id,
+      place: index,
+      channel,
+      value: canonical(value),
+    }),
+  );
+  return change<Out<'write'>>(call, {
+    input,
+    bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
+    work: async (tx, now) => {
+      const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
+      const { trajectory_id } = await openExecutionLocked(call, tx, execution_id);
+      const taken = await takenPlaces(tx, tenant, checkpoint_id);
+      const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
+      const fresh: WriteRow[] = [];
+      for (const row of rows) {
+        const place = JSON.stringify([row.task_id, row.place]);
+        if (!places.has(place)) fresh.push(row);
+        else if (row.place < 0) await replaceWrite(tx, tenant, checkpoint_id, row);
+        places.add(place);
+      }
+      await insertWrites(tx, tenant, checkpoint_id, taken.at(-1)?.ordinal ?? 0, fresh);
+      const facts = { execution_id, stored: fresh.length };
+      tx.journal(
+        event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
+      );
+      return { checkpoint_id, stored: fresh.length };
+    },
+    remember: ({ stored }) => stored,
+    again: async (_query, stored) => ({ checkpoint_id, stored: stored as number }),
+  });
+}
+
+export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
+  const query = call.driver.at(call.tenant);
+  await openCheckpoint(call, query, input.checkpoint_id);
+  const rows = await readWrites(query, call.tenant, input.checkpoint_id);
+  return {
+    writes: rows.map(({ task_id, place, channel, value }) => ({
+      task_id,
+      index: place,
+      channel,
+      value: JSON.parse(value) as Json,
+    })),
+  };
+}

@@ -1,0 +1,48 @@
+/** The states that were last stored or loaded, so that the next one is compared with memory and not with the database. */
+import { type State, sizeOf } from '../domain/snapshot-state.js';
+
+/** Characters of JSON in all that is retained. What a caller still holds is shared with it, so it is mostly less. */
+const MAX_SIZE = 64 * 1024 * 1024;
+const MAX_STATES = 1000;
+
+export class RetainedStates {
+  /** The one that was asked for last stands last. */
+  readonly #states = new Map<string, State>();
+  #size = 0;
+
+  get(tenant: string, checkpoint_id: string): State | undefined {
+    const name = nameOf(tenant, checkpoint_id);
+    const state = this.#states.get(name);
+    if (state) {
+      this.#states.delete(name);
+      this.#states.set(name, state);
+    }
+    return state;
+  }
+
+  set(tenant: string, checkpoint_id: string, state: State): void {
+    const name = nameOf(tenant, checkpoint_id);
+    this.#drop(name);
+    const size = sizeOf(state);
+    if (size > MAX_SIZE / 2) return;
+    this.#states.set(name, state);
+    this.#size += size;
+    for (const oldest of this.#states.keys()) {
+      if (this.#size <= MAX_SIZE && this.#states.size <= MAX_STATES) break;
+      this.#drop(oldest);
+    }
+  }
+
+  forget(tenant: string, checkpoint_id: string): void {
+    this.#drop(nameOf(tenant, checkpoint_id));
+  }
+
+  #drop(name: string): void {
+    const state = this.#states.get(name);
+    if (!state) return;
+    this.#states.delete(name);
+    this.#size -= sizeOf(state);
+  }
+}
+
+const nameOf = (tenant: string, checkpoint_id: string): string => `${tenant} ${checkpoint_id}`;

@@ -1,0 +1,77 @@
+/** checkpoint_writes: what steps under way had done since a checkpoint. */
+import type { Query, Table, Tx } from '../driver/driver.js';
+import { sql } from '../driver/sql.js';
+
+export interface WriteRow {
+  readonly task_id: string;
+  readonly place: number;
+  readonly channel: string;
+  readonly value: string;
+}
+
+const table: Table = {
+  name: 'checkpoint_writes',
+  columns: {
+    tenant_id: 'text',
+    checkpoint_id: 'text',
+    task_id: 'text',
+    place: 'bigint',
+    ordinal: 'bigint',
+    channel: 'text',
+    value: 'json',
+  },
+};
+
+/** In the order in which they came. */
+export function readWrites(query: Query, tenant: string, checkpoint_id: string): Promise<WriteRow[]> {
+  return query.all<WriteRow>(
+    sql`SELECT task_id, place, channel, value FROM checkpoint_writes
+        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} ORDER BY ordinal`,
+  );
+}
+
+export async function insertWrites(
+  tx: Tx,
+  tenant: string,
+  checkpoint_id: string,
+  after: number,
+  rows: readonly WriteRow[],
+): Promise<void> {
+  await tx.insert(
+    table,
+    rows.map(({ task_id, place, channel, value }, i) => [
+      tenant,
+      checkpoint_id,
+      task_id,
+      place,
+      after + i + 1,
+      channel,
+      value,
+    ]),
+  );
+}
+
+/** Of those that are there: where each is, and the last number of all. */
+export function takenPlaces(
+  query: Query,
+  tenant: string,
+  checkpoint_id: string,
+): Promise<{ task_id: string; place: number; ordinal: number }[]> {
+  return query.all(
+    sql`SELECT task_id, place, ordinal FROM checkpoint_writes
+        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} ORDER BY ordinal`,
+  );
+}
+
+export async function replaceWrite(
+  tx: Tx,
+  tenant: string,
+  checkpoint_id: string,
+  row: WriteRow,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE checkpoint_writes SET channel = ${row.channel}, value = ${row.value}
+        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND task_id = ${row.task_id}
+          AND place = ${row.place}`,
+  );
+}

@@ -1,0 +1,164 @@
+/** checkpoints and execution_lines: one row a state, and how states follow each other. */
+import type { Query, Table, Tx } from '../driver/driver.js';
+import { sql } from '../driver/sql.js';
+import type { CheckpointReason } from '../model/checkpoint.js';
+
+export interface CheckpointRow {
+  readonly checkpoint_id: string;
+  readonly execution_id: string;
+  readonly agent_id: string;
+  readonly line: number;
+  readonly revision: number;
+  readonly parent_id: string | null;
+  readonly is_branch: number;
+  readonly branch_reason: string | null;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly labels: string | null;
+  readonly step_number: number;
+  readonly total_steps_estimate: number | null;
+  readonly tokens_used: number;
+  readonly duration_ms: number;
+  readonly checkpoint_reason: CheckpointReason;
+  readonly timestamp: number;
+  /** What of the snapshot is in no list, as JSON. */
+  readonly rest: string;
+  /** Of what it stored. */
+  readonly bytes: number;
+}
+
+const table: Table = {
+  name: 'checkpoints',
+  columns: {
+    tenant_id: 'text',
+    checkpoint_id: 'text',
+    execution_id: 'text',
+    agent_id: 'text',
+    line: 'bigint',
+    revision: 'bigint',
+    parent_id: 'text',
+    is_branch: 'bigint',
+    branch_reason: 'text',
+    name: 'text',
+    description: 'text',
+    labels: 'json',
+    step_number: 'bigint',
+    total_steps_estimate: 'double precision',
+    tokens_used: 'bigint',
+    duration_ms: 'double precision',
+    checkpoint_reason: 'text',
+    timestamp: 'double precision',
+    rest: 'json',
+    bytes: 'bigint',
+  },
+};
+
+export async function insertCheckpoints(
+  tx: Tx,
+  tenant: string,
+  rows: readonly CheckpointRow[],
+): Promise<void> {
+  await tx.insert(
+    table,
+    rows.map((row) => [
+      tenant,
+      row.checkpoint_id,
+      row.execution_id,
+      row.agent_id,
+      row.line,
+      row.revision,
+      row.parent_id,
+      row.is_branch,
+      row.branch_reason,
+      row.name,
+      row.description,
+      row.labels,
+      row.step_number,
+      row.total_steps_estimate,
+      row.tokens_used,
+      row.duration_ms,
+      row.checkpoint_reason,
+      row.timestamp,
+      row.rest,
+      row.bytes,
+    ]),
+  );
+}
+
+/** A checkpoint, and the last revision on its line. */
+export interface PlacedCheckpoint extends CheckpointRow {
+  readonly tip: number;
+  /** Whether its line branched off another. */
+  readonly base_line: number | null;
+}
+
+export function findCheckpoint(
+  query: Query,
+  tenant: string,
+  checkpoint_id: string,
+): Promise<PlacedCheckpoint | undefined> {
+  return query.get<PlacedCheckpoint>(
+    sql`SELECT c.*, l.tip, l.base_line FROM checkpoints c
+        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}`,
+  );
+}
+
+/** Whether a checkpoint with this id was removed. */
+export async function isGone(query: Query, tenant: string, checkpoint_id: string): Promise<boolean> {
+  const row = await query.get(
+    sql`SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+  );
+  return row !== undefined;
+}
+
+export interface LineRow {
+  readonly line: number;
+  readonly base_line: number | null;
+  readonly base_revision: number | null;
+  readonly tip: number;
+}
+
+const linesTable: Table = {
+  name: 'execution_lines',
+  columns: {
+    tenant_id: 'text',
+    execution_id: 'text',
+    line: 'bigint',
+    base_line: 'bigint',
+    base_revision: 'bigint',
+    tip: 'bigint',
+  },
+};
+
+export async function insertLines(
+  tx: Tx,
+  tenant: string,
+  execution_id: string,
+  lines: readonly LineRow[],
+): Promise<void> {
+  await tx.insert(
+    linesTable,
+    lines.map(({ line, base_line, base_revision, tip }) => [
+      tenant,
+      execution_id,
+      line,
+      base_line,
+      base_revision,
+      tip,
+    ]),
+  );
+}
+
+export async function extendLine(
+  tx: Tx,
+  tenant: string,
+  execution_id: string,
+  line: number,
+  tip: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE execution_lines SET tip = ${tip}
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND line = ${line}`,
+  );
+}

@@ -1,0 +1,161 @@
+/** executions: one row a run. Its states are in checkpoints.ts and state-parts.ts. */
+import type { Query, Table, Tx } from '../driver/driver.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import type { ExecutionStatus } from '../model/execution.js';
+import { type Times, within } from './filters.js';
+
+export interface ExecutionRow {
+  readonly execution_id: string;
+  readonly agent_id: string;
+  readonly name: string | null;
+  readonly status: ExecutionStatus;
+  readonly trajectory_id: string | null;
+  readonly thread_id: string | null;
+  readonly namespace: string;
+  readonly metadata: string | null;
+  /** The last that a checkpoint of it was given. */
+  readonly revision: number;
+  readonly checkpoints: number;
+  /** The checkpoint that it stands at. */
+  readonly head_id: string | null;
+  readonly sent_hash: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly finished_at: number | null;
+  readonly deleted_at: number | null;
+}
+
+const table: Table = {
+  name: 'executions',
+  columns: {
+    tenant_id: 'text',
+    execution_id: 'text',
+    agent_id: 'text',
+    name: 'text',
+    status: 'text',
+    trajectory_id: 'text',
+    thread_id: 'text',
+    namespace: 'text',
+    metadata: 'json',
+    revision: 'bigint',
+    checkpoints: 'bigint',
+    head_id: 'text',
+    sent_hash: 'text',
+    created_at: 'bigint',
+    updated_at: 'bigint',
+    finished_at: 'bigint',
+  },
+};
+
+export async function insertExecution(tx: Tx, tenant: string, row: ExecutionRow): Promise<void> {
+  await tx.insert(table, [
+    [
+      tenant,
+      row.execution_id,
+      row.agent_id,
+      row.name,
+      row.status,
+      row.trajectory_id,
+      row.thread_id,
+      row.namespace,
+      row.metadata,
+      row.revision,
+      row.checkpoints,
+      row.head_id,
+      row.sent_hash,
+      row.created_at,
+      row.updated_at,
+      row.finished_at,
+    ],
+  ]);
+}
+
+/** Deleted ones included. */
+export function findExecution(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+): Promise<ExecutionRow | undefined> {
+  return query.get<ExecutionRow>(
+    sql`SELECT * FROM executions WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+  );
+}
+
+/** The same, and nobody adds a checkpoint to it or removes one until the commit. */
+export function lockExecution(
+  tx: Tx,
+  tenant: string,
+  execution_id: string,
+): Promise<ExecutionRow | undefined> {
+  return tx.get<ExecutionRow>(
+    sql`SELECT * FROM executions WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} FOR UPDATE`,
+  );
+}
+
+export type ExecutionChange = Pick<
+  ExecutionRow,
+  'name' | 'status' | 'metadata' | 'head_id' | 'updated_at' | 'finished_at'
+>;
+
+export async function updateExecution(
+  tx: Tx,
+  tenant: string,
+  execution_id: string,
+  change: ExecutionChange,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE executions SET name = ${change.name}, status = ${change.status}, metadata = ${change.metadata},
+          head_id = ${change.head_id}, updated_at = ${change.updated_at}, finished_at = ${change.finished_at}
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+  );
+}
+
+/** After a checkpoint was added: where it stands, and that it runs. */
+export async function advanceExecution(
+  tx: Tx,
+  tenant: string,
+  execution_id: string,
+  to: { readonly revision: number; readonly head_id: string; readonly now: number },
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE executions SET revision = ${to.revision}, head_id = ${to.head_id}, checkpoints = checkpoints + 1,
+          status = 'running', finished_at = NULL, updated_at = ${to.now}
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+  );
+}
+
+export interface ExecutionFilter {
+  readonly status?: ExecutionStatus | undefined;
+  readonly agent_id?: string | undefined;
+  readonly trajectory_id?: string | undefined;
+  readonly thread_id?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly times: Times;
+}
+
+function where(tenant: string, filter: ExecutionFilter): Sql {
+  const { status, agent_id, trajectory_id, thread_id, namespace } = filter;
+  const conditions: Sql[] = [sql`e.tenant_id = ${tenant}`, sql`e.deleted_at IS NULL`];
+  if (status !== undefined) conditions.push(sql`e.status = ${status}`);
+  if (agent_id !== undefined) conditions.push(sql`e.agent_id = ${agent_id}`);
+  if (trajectory_id !== undefined) conditions.push(sql`e.trajectory_id = ${trajectory_id}`);
+  if (thread_id !== undefined) conditions.push(sql`e.thread_id = ${thread_id}`);
+  if (namespace !== undefined) conditions.push(sql`e.namespace = ${namespace}`);
+  conditions.push(...within(sql`e.created_at`, sql`e.updated_at`, filter.times));
+  return join(conditions, ' AND ');
+}
+
+export function listExecutions(
+  query: Query,
+  tenant: string,
+  filter: ExecutionFilter,
+  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+): Promise<ExecutionRow[]> {
+  return query.all<ExecutionRow>(
+    sql`SELECT e.* FROM executions e WHERE ${where(tenant, filter)} AND e.execution_id > ${page.after ?? ''}
+        ORDER BY e.execution_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countExecutions = (tenant: string, filter: ExecutionFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM executions e WHERE ${where(tenant, filter)}`;
