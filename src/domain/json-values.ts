@@ -4,29 +4,6 @@ import type { Json, JsonObject } from '../model/json.js';
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/**
- * Whether a retained value and one that was sent are the same. Retained ones are frozen, so that one and the same
- * object is equal to itself; any other is compared to its last member, since callers change what they hold.
- */
-export function same(kept: Json, sent: unknown): boolean {
-  if (kept === sent) return true;
-  if (typeof kept !== 'object' || kept === null || typeof sent !== 'object' || sent === null) return false;
-  if (Array.isArray(kept)) {
-    if (!Array.isArray(sent) || sent.length !== kept.length) return false;
-    for (let i = 0; i < kept.length; i++) if (!same(kept[i]!, sent[i])) return false;
-    return true;
-  }
-  if (Array.isArray(sent)) return false;
-  let members = 0;
-  for (const key of Object.keys(sent)) {
-    const member = (sent as Record<string, unknown>)[key];
-    if (member === undefined) continue;
-    members++;
-    if (!Object.hasOwn(kept, key) || !same(kept[key]!, member)) return false;
-  }
-  return members === Object.keys(kept).length;
-}
-
 /** The value, so that nobody changes it any more: itself if it is frozen to its last member, else a copy. Equal strings stay shared. */
 export function keep(value: unknown): Json {
   return isFrozen(value) ? (value as Json) : copy(value);

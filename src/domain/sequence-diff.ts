@@ -10,7 +10,6 @@ export interface Hunk {
 
 /** Beyond so many single steps, what lies between the common start and end counts as replaced. */
 const MAX_STEPS = 128;
-const FEW = 8;
 
 export function diffSequences(
   oldLength: number,
@@ -28,11 +27,11 @@ export function diffSequences(
   if (head === oldEnd && head === newEnd) return [];
   const whole = [{ start: head, end: oldEnd, from: head, to: newEnd }];
   if (head === oldEnd || head === newEnd) return whole;
-  if (oldEnd !== newEnd) return search(head, oldEnd, newEnd, same) ?? whole;
-  // A few edits in place need no search; many may be one that moved the others.
+  if (oldEnd !== newEnd) return search(head, oldEnd, newEnd, same, MAX_STEPS) ?? whole;
+  // Edits in place are the common case. A window that moved on looks like many of them, and is fewer steps.
   const edits = inPlace(head, oldEnd, same);
-  const edited = edits.reduce((sum, { start, end }) => sum + end - start, 0);
-  return edited <= FEW ? edits : (search(head, oldEnd, newEnd, same) ?? edits);
+  const edited = edits.reduce((count, { start, end }) => count + end - start, 0);
+  return search(head, oldEnd, newEnd, same, Math.min(edited - 1, MAX_STEPS)) ?? edits;
 }
 
 /** Of lists of one length: each run of elements that differ. */
@@ -52,13 +51,14 @@ function search(
   oldEnd: number,
   newEnd: number,
   same: (a: number, b: number) => boolean,
+  maxSteps: number,
 ): Hunk[] | undefined {
   const n = oldEnd - head;
   const m = newEnd - head;
-  const offset = MAX_STEPS + 1;
-  const furthest = new Int32Array(2 * MAX_STEPS + 3);
+  const offset = maxSteps + 1;
+  const furthest = new Int32Array(2 * maxSteps + 3);
   const trail: Int32Array[] = [];
-  for (let steps = 0; steps <= MAX_STEPS; steps++) {
+  for (let steps = 0; steps <= maxSteps; steps++) {
     trail.push(furthest.slice());
     for (let k = -steps; k <= steps; k += 2) {
       const down = k === -steps || (k !== steps && furthest[offset + k - 1]! < furthest[offset + k + 1]!);

@@ -1,7 +1,8 @@
 /** Lists in a stored state: which stretches to add and to end, so that an append costs what is appended. */
 import type { Json } from '../model/json.js';
 import { canonical } from './canonical.js';
-import { same } from './json-values.js';
+import { sameJson } from './json-equality.js';
+
 import { diffSequences, type Hunk } from './sequence-diff.js';
 import { type ContainerId, type Editing, GAP, type ListNode, type Run, STRETCH } from './state-parts.js';
 import { endNode, growCut, isCut, updateInPlace } from './state-tree.js';
@@ -59,7 +60,9 @@ function growRun(editing: Editing, parent: ContainerId, group: readonly Json[], 
 
 /** The list as it was sent; the same node when nothing in it differs. */
 export function updateList(editing: Editing, node: ListNode, sent: readonly unknown[]): ListNode {
-  const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
+  const hunks = diffSequences(node.value.length, sent.length, (i, j) =>
+    sameJson(node.value[i], sent[j] as Json),
+  );
   if (hunks.length === 0) return node;
   const undo = editing.mark();
   const value: Json[] = [];

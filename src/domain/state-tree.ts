@@ -2,7 +2,8 @@
 import { CairnError } from '../model/errors.js';
 import { type Json, type JsonObject, textFault } from '../model/json.js';
 import { canonical } from './canonical.js';
-import { isLongerThan, isObject, put, same } from './json-values.js';
+import { sameJson } from './json-equality.js';
+import { isLongerThan, isObject, put } from './json-values.js';
 import { endRuns, growList, updateList } from './state-lists.js';
 import {
   type ContainerId,
@@ -95,7 +96,7 @@ function updateMember(editing: Editing, parent: ContainerId, key: string, node: 
 
 /** The node as it was sent, if it can stay where it is; undefined if another has to take its place. */
 export function updateInPlace(editing: Editing, node: Node, sent: unknown): Node | undefined {
-  if (node.kind === 'value') return same(node.value, sent) ? node : undefined;
+  if (node.kind === 'value') return sameJson(node.value, sent as Json) ? node : undefined;
   if (node.kind === 'list' ? !Array.isArray(sent) : !isObject(sent)) return undefined;
   editing.depth++;
   const updated =
