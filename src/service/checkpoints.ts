@@ -2,7 +2,9 @@
 import type { z } from 'zod';
 import type { checkpoints as operations } from '../contract/checkpoints.js';
 import { canonical } from '../domain/canonical.js';
+import { describeChanges } from '../domain/diff-summary.js';
 import { snapshotOf } from '../domain/snapshot-state.js';
+import { diffStates } from '../domain/state-diff.js';
 import type { Checkpoint, CheckpointSummary } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
@@ -47,6 +49,35 @@ export function readCheckpoint(call: Call, checkpoint_id: string): Promise<Check
     const row = await openCheckpoint(call, query, checkpoint_id);
     return showCheckpoint(row, await readState(call, query, row));
   });
+}
+
+export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
+  const read = await readCheckpoint(call, input.checkpoint_id);
+  if (!input.diff || !read.parent) return read;
+  const { checkpoint_id } = read.parent;
+  const before = await readCheckpoint(call, checkpoint_id).catch(unlessAbsent);
+  // Of one that came without its parent there is nothing to compare with.
+  if (!before) return read;
+  const { changes, summary } = compare(before, read);
+  return { ...read, diff: { from_checkpoint_id: checkpoint_id, changes, summary } };
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (error instanceof CairnError && error.code === 'CHECKPOINT_NOT_FOUND') return undefined;
+  throw error;
+}
+
+function compare(from: Checkpoint, to: Checkpoint) {
+  const changes = diffStates(from.snapshot as unknown as Json, to.snapshot as unknown as Json);
+  return { changes, ...describeChanges(from.snapshot, to.snapshot, changes) };
+}
+
+export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> {
+  const [from, to] = await Promise.all([
+    readCheckpoint(call, input.checkpoint_id),
+    readCheckpoint(call, input.to),
+  ]);
+  return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...compare(from, to) };
 }
 
 export async function latest(call: Call, input: In<'latest'>): Promise<Checkpoint> {

@@ -3,33 +3,29 @@
  * trajectories. In small batches beside live traffic; how far it came is stored, so that it goes on after a crash.
  */
 import { atLength } from '../driver/driver.js';
+import type { JsonObject } from '../model/json.js';
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { findBox } from '../store/boxes.js';
 import { deleteEdges, settleEdges } from '../store/edges.js';
 import {
   type EndingRow,
   endingsUnderWay,
+  executionHolder,
   findEnding,
   noteDone,
   noteProgress,
   noteVersions,
+  pruneHolder,
   trajectoryHolder,
 } from '../store/endings.js';
 import { eraseCards } from '../store/lifetime.js';
 import { eraseMemories } from '../store/memories.js';
 import type { NewPacket } from '../store/packets.js';
 import { edgesLeftBelow } from '../store/trajectory-removal.js';
+import { inBatches } from './erasure-batches.js';
+import { eraseStates } from './execution-erasure.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
-
-/** How many are erased at a time: so many as take about so long, since other writers of the tenant wait for them. */
-const BATCH = { first: 20, least: 5, most: 200, ms: 8 };
-
-/** From how long a batch took, how large the next one is. It grows in steps: one that was quick may be followed by a slow one. */
-function nextBatch(size: number, took_ms: number): number {
-  const fitting = Math.round((size * BATCH.ms) / Math.max(took_ms, 0.1));
-  return Math.max(BATCH.least, Math.min(fitting, size * 2, BATCH.most));
-}
 
 /** Starts erasing what these holders held, and leaves what fails to the next sweep. */
 export function startErasure(call: Call, holders: readonly string[]): void {
@@ -48,6 +44,9 @@ async function eraseHolders(call: Call, holders: readonly string[]): Promise<voi
     await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
 }
 
+const EXECUTION = executionHolder('');
+const PRUNED = pruneHolder('');
+
 /** How many endings are gone on with at a time; the next sweep finds the rest. */
 const ENDINGS = 1000;
 
@@ -64,8 +63,12 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
   const { driver, tenant } = call;
   const ending = await findEnding(driver.at(tenant), tenant, holder);
   if (!ending || ending.done_at !== null) return;
-  if (!(await eraseBox(call, ending))) return;
-  if (!(await eraseHeld(call, holder))) return;
+  if (holder.startsWith(EXECUTION) || holder.startsWith(PRUNED)) {
+    if (!(await eraseStates(call, ending))) return;
+  } else {
+    if (!(await eraseBox(call, ending))) return;
+    if (!(await eraseHeld(call, holder))) return;
+  }
   if (holder === trajectoryHolder(ending.thread_id ?? '')) await deleteLateEdges(call, ending.thread_id!);
   const { erased, kept, versions, thread_id } = (await findEnding(driver.at(tenant), tenant, holder))!;
   const any = erased + versions > 0;
@@ -77,8 +80,11 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
     if (!(await noteDone(tx, tenant, holder, now))) return;
     // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (!any) return;
-    const [kind, id] = holder.split(':') as [string, string];
-    const facts = { cards_erased: erased, cards_kept: kept, versions_erased: versions };
+    const [kind, id] = [holder.slice(0, holder.indexOf(':')), holder.slice(holder.indexOf(':') + 1)];
+    const facts: JsonObject =
+      kind === 'execution' || kind === 'pruned'
+        ? { parts_erased: versions }
+        : { cards_erased: erased, cards_kept: kept, versions_erased: versions };
     tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, facts, thread_id));
   });
 }
@@ -136,14 +142,4 @@ async function deleteLateEdges(call: Call, trajectory_id: string): Promise<void>
     };
     tx.journal(told);
   });
-}
-
-/** Runs batches until one is not full. False when the store is about to close. */
-async function inBatches(call: Call, run: (limit: number) => Promise<number>): Promise<boolean> {
-  for (let limit = BATCH.first; !call.erasures.stopping; ) {
-    const started = performance.now();
-    if ((await run(limit)) < limit) return true;
-    limit = nextBatch(limit, performance.now() - started);
-  }
-  return false;
 }

@@ -6,6 +6,7 @@ import { CairnError } from '../model/errors.js';
 import type { Outcome, OutcomeInput } from '../model/trajectory.js';
 import { settleEdges } from '../store/edges.js';
 import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
+import { lockExecutionsOf } from '../store/executions.js';
 import { knownMemories } from '../store/memories.js';
 import { artifactsOf, notesFrom } from '../store/produced.js';
 import { lockScopesOf } from '../store/scopes.js';
@@ -18,6 +19,7 @@ import {
   lockTree,
 } from '../store/trajectory-removal.js';
 import { startErasure, waitForErasure } from './erasure.js';
+import { endExecutions } from './execution-end.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
 import { change, event } from './write.js';
@@ -113,7 +115,9 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
   const scopes = await lockScopesOf(tx, tenant, ids);
+  const runs = await lockExecutionsOf(tx, tenant, ids);
   const deleted_at = await endScopes(call, tx, scopes, now);
+  await endExecutions(call, tx, runs, deleted_at);
   await endTrajectories(tx, tenant, ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
   const edge_ids = await deleteEdgesBelow(tx, tenant, ids);

@@ -92,6 +92,7 @@ export interface PlacedCheckpoint extends CheckpointRow {
   readonly base_line: number | null;
 }
 
+/** Not of an execution that was deleted. */
 export function findCheckpoint(
   query: Query,
   tenant: string,
@@ -100,7 +101,8 @@ export function findCheckpoint(
   return query.get<PlacedCheckpoint>(
     sql`SELECT c.*, l.tip, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
-        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}`,
+        JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
   );
 }
 

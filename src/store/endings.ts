@@ -9,6 +9,9 @@ export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;
 export const sessionHolder = (trajectory_id: string): string => `session:${trajectory_id}`;
 export const trajectoryHolder = (trajectory_id: string): string => `trajectory:${trajectory_id}`;
 export const checkpointHolder = (box_id: string): string => `checkpoint:${box_id}`;
+export const executionHolder = (execution_id: string): string => `execution:${execution_id}`;
+/** Not a holder but work of the same kind: what the checkpoints that were pruned shared with none that stayed. */
+export const pruneHolder = (execution_id: string): string => `pruned:${execution_id}`;
 export const noteHolder = (note_id: string): string => `note:${note_id}`;
 
 /** When what holds a card (under the name c) ended; null as long as it has not. */
@@ -43,6 +46,19 @@ export async function addEndings(tx: Tx, tenant: string, endings: readonly Endin
           ON CONFLICT (tenant_id, holder) DO NOTHING`,
     );
   }
+}
+
+/** Ends once more what can end several times. */
+export async function reopenEnding(
+  tx: Tx,
+  tenant: string,
+  ending: Pick<Ending, 'holder' | 'ended_at' | 'thread_id'>,
+): Promise<void> {
+  await tx.send(
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
+        VALUES (${tenant}, ${ending.holder}, ${ending.ended_at}, ${ending.thread_id}, 0, 0, 0, 0)
+        ON CONFLICT (tenant_id, holder) DO UPDATE SET ended_at = excluded.ended_at, done_at = NULL`,
+  );
 }
 
 export function findEnding(query: Query, tenant: string, holder: string): Promise<EndingRow | undefined> {

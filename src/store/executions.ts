@@ -159,3 +159,29 @@ export function listExecutions(
 
 export const countExecutions = (tenant: string, filter: ExecutionFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM executions e WHERE ${where(tenant, filter)}`;
+
+/** Executions of these trajectories, locked, in the order of their ids. */
+export function lockExecutionsOf(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+): Promise<ExecutionRow[]> {
+  return tx.all<ExecutionRow>(
+    sql`SELECT * FROM executions WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})
+          AND deleted_at IS NULL ORDER BY execution_id FOR UPDATE`,
+  );
+}
+
+/** Leaves of executions their ids, which stay taken. */
+export async function clearExecutions(
+  tx: Tx,
+  tenant: string,
+  execution_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE executions SET deleted_at = ${now}, name = NULL, metadata = NULL, thread_id = NULL, namespace = '',
+          head_id = NULL, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND execution_id = ANY(${execution_ids})`,
+  );
+}

@@ -1,0 +1,174 @@
+/** Lists of checkpoints, thoughts and tool calls. */
+import type { z } from 'zod';
+import type { checkpoints as operations } from '../contract/checkpoints.js';
+import { toolCallIds } from '../domain/tool-call-ids.js';
+import { atLength } from '../driver/driver.js';
+import type { Thought, ToolCall } from '../model/checkpoint.js';
+import { toMs } from '../model/common.js';
+import type { Json } from '../model/json.js';
+import {
+  type CheckpointFilter,
+  countCheckpoints,
+  countThoughts,
+  countToolCalls,
+  type EntryKey,
+  type FoundRow,
+  listCheckpoints,
+  listThoughts,
+  listToolCalls,
+} from '../store/checkpoint-lists.js';
+import type { CheckpointRow } from '../store/checkpoints.js';
+import { openCheckpoint, readState, showSummary } from './checkpoint-states.js';
+import { listPage } from './pages.js';
+import type { Call } from './runtime.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const msOf = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { limit, cursor, offset, order = 'asc', ...filters } = input;
+  const taken_after = msOf(filters.taken_after);
+  const taken_before = msOf(filters.taken_before);
+  const filter: CheckpointFilter = { ...filters, taken_after, taken_before };
+  const { rows, ...page } = await listPage<CheckpointRow, string>(call, {
+    input: { limit, cursor, offset },
+    filters: { ...filters, order } as Json,
+    key: 'string',
+    keyOf: ({ checkpoint_id }) => checkpoint_id,
+    read: (request) => listCheckpoints(atLength(driver, tenant), tenant, filter, order, request),
+    bytesOf: ({ labels, description }) => (labels?.length ?? 0) + (description?.length ?? 0),
+    count: countCheckpoints(tenant, filter),
+  });
+  return { checkpoints: rows.map(showSummary), ...page };
+}
+
+const keyOf = ({ checkpoint_id, id }: FoundRow): string => JSON.stringify([checkpoint_id, id]);
+const keyFrom = (text: string | undefined): EntryKey | undefined =>
+  text === undefined ? undefined : (JSON.parse(text) as EntryKey);
+
+export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'thoughts'>> {
+  const { driver, tenant } = call;
+  const { limit, cursor, offset, checkpoint_id, ...filters } = input;
+  const held = checkpoint_id === undefined ? undefined : await thoughtsOf(call, checkpoint_id, filters);
+  const { rows, ...page } = await listPage<FoundRow, string>(call, {
+    input: { limit, cursor, offset },
+    filters: { ...filters, checkpoint_id } as Json,
+    key: 'string',
+    keyOf,
+    read: held
+      ? pageOf(held)
+      : ({ after, ...request }) =>
+          listThoughts(atLength(driver, tenant), tenant, filters, { ...request, after: keyFrom(after) }),
+    bytesOf: ({ body }) => body.length,
+    count: held ? async () => held.length : countThoughts(tenant, filters),
+  });
+  return {
+    thoughts: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as Thought) })),
+    ...page,
+  };
+}
+
+export async function tool_calls(call: Call, input: In<'tool_calls'>): Promise<Out<'tool_calls'>> {
+  const { driver, tenant } = call;
+  const { limit, cursor, offset, checkpoint_id, ...filters } = input;
+  const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, filters);
+  const { rows, ...page } = await listPage<FoundRow, string>(call, {
+    input: { limit, cursor, offset },
+    filters: { ...filters, checkpoint_id } as Json,
+    key: 'string',
+    keyOf,
+    read: held
+      ? pageOf(held)
+      : ({ after, ...request }) =>
+          listToolCalls(atLength(driver, tenant), tenant, filters, { ...request, after: keyFrom(after) }),
+    bytesOf: ({ body }) => body.length,
+    count: held ? async () => held.length : countToolCalls(tenant, filters),
+  });
+  return {
+    tool_calls: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as ToolCall), id: row.id })),
+    ...page,
+  };
+}
+
+const placeOf = ({ execution_id, checkpoint_id }: FoundRow) => ({ execution_id, checkpoint_id });
+
+/** Pages of what one checkpoint has, in the order of its state. */
+const pageOf =
+  (held: readonly FoundRow[]) =>
+  async ({ after, limit, offset }: { after: string | undefined; limit: number; offset: number }) => {
+    const start = after === undefined ? 0 : held.findIndex((row) => keyOf(row) === after) + 1;
+    return held.slice(start + offset, start + offset + limit);
+  };
+
+/** What one checkpoint has, inherited or not, is in its state. */
+async function thoughtsOf(
+  call: Call,
+  checkpoint_id: string,
+  filter: Pick<
+    In<'thoughts'>,
+    'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'
+  >,
+): Promise<FoundRow[]> {
+  const { row, state } = await stateOf(call, checkpoint_id);
+  const text = filter.thought_text?.toLowerCase();
+  const held = (state.thoughts.value as unknown as Thought[]).filter(
+    (thought) =>
+      isOf(row, filter) &&
+      (filter.thought_type === undefined || thought.type === filter.thought_type) &&
+      (filter.confidence_below === undefined || thought.confidence < filter.confidence_below) &&
+      (text === undefined ||
+        thought.content.toLowerCase().includes(text) ||
+        thought.reasoning?.toLowerCase().includes(text)),
+  );
+  return held.map((thought) => foundIn(row, thought.id, thought));
+}
+
+async function toolCallsOf(
+  call: Call,
+  checkpoint_id: string,
+  filter: Pick<
+    In<'tool_calls'>,
+    'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'
+  >,
+): Promise<FoundRow[]> {
+  const { row, state } = await stateOf(call, checkpoint_id);
+  const calls = state.tool_calls.value as unknown as ToolCall[];
+  const ids = toolCallIds(calls);
+  return calls
+    .map((each, i) => ({ each, id: ids[i]! }))
+    .filter(
+      ({ each }) =>
+        isOf(row, filter) &&
+        (filter.tool_id === undefined || each.tool_id === filter.tool_id) &&
+        (filter.tool_success === undefined || each.success === filter.tool_success) &&
+        (filter.tool_slower_than_ms === undefined || each.duration_ms > filter.tool_slower_than_ms),
+    )
+    .map(({ each, id }) => foundIn(row, id, each));
+}
+
+const isOf = (
+  row: CheckpointRow,
+  filter: { execution_id?: string | undefined; agent_id?: string | undefined },
+) =>
+  (filter.execution_id === undefined || filter.execution_id === row.execution_id) &&
+  (filter.agent_id === undefined || filter.agent_id === row.agent_id);
+
+const foundIn = (
+  { checkpoint_id, execution_id }: CheckpointRow,
+  id: string,
+  entry: Thought | ToolCall,
+): FoundRow => ({
+  checkpoint_id,
+  execution_id,
+  id,
+  body: JSON.stringify(entry),
+});
+
+const stateOf = (call: Call, checkpoint_id: string) =>
+  call.driver.snapshot(call.tenant, async (query) => {
+    const row = await openCheckpoint(call, query, checkpoint_id);
+    return { row, state: await readState(call, query, row) };
+  });

@@ -1,0 +1,153 @@
+/** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
+import type { z } from 'zod';
+import type { executions as operations } from '../contract/executions.js';
+import { type PrunePlan, planPruning, Views } from '../domain/checkpoint-pruning.js';
+import { atLength, type Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import type { Pruned } from '../model/execution.js';
+import { countDown, deleteCheckpoints, linesOf, nodesOf, setParent } from '../store/checkpoint-removal.js';
+import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../store/endings.js';
+import { clearExecutions, type ExecutionRow, lockExecution } from '../store/executions.js';
+import { startErasure, waitForErasure } from './erasure.js';
+import { unseenParts } from './execution-erasure.js';
+import { openExecution, openExecutionLocked } from './executions.js';
+import type { Call } from './runtime.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+
+/** How many checkpoints go in one transaction, which other writers wait for. */
+const CHUNK = 100;
+const MAX_NAMED = 1000;
+const ATTEMPTS = 8;
+
+export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
+  const { execution_id } = input;
+  const rules = {
+    keep_newest: input.keep_newest ?? 1,
+    keep_daily: input.keep_daily ?? false,
+    keep_branch_points: input.keep_branch_points ?? true,
+    keep_named: input.keep_named ?? true,
+  };
+  for (let attempt = 1; ; attempt++) {
+    const execution = await openExecution(call, call.driver.at(call.tenant), execution_id);
+    const query = atLength(call.driver, call.tenant);
+    const plan = planPruning(await nodesOf(query, call.tenant, execution_id), execution.head_id, rules);
+    const freed = await freedBy(call, execution_id, plan);
+    const answer = {
+      execution_id,
+      kept: plan.kept.length,
+      removed: plan.removed.length,
+      removed_checkpoint_ids: plan.removed.slice(0, MAX_NAMED).map(({ checkpoint_id }) => checkpoint_id),
+      ...freed,
+    };
+    if (input.dry_run) return answer;
+    if (await carryOut(call, execution, plan)) {
+      await waitForErasure(call, [pruneHolder(execution_id)]);
+      return answer;
+    }
+    if (attempt === ATTEMPTS) {
+      throw new CairnError(
+        'CONCURRENT_MODIFICATION',
+        `others kept adding checkpoints to execution ${execution_id} while it was pruned: try again`,
+      );
+    }
+  }
+}
+
+/** What goes with the checkpoints of a plan. */
+async function freedBy(
+  call: Call,
+  execution_id: string,
+  plan: PrunePlan,
+): Promise<Pick<Pruned, 'freed_bytes' | 'freed_rows'>> {
+  const views = new Views(
+    plan.kept,
+    await linesOf(atLength(call.driver, call.tenant), call.tenant, execution_id),
+  );
+  let freed_bytes = 0;
+  let freed_rows = 0;
+  for await (const { parts } of unseenParts(call, execution_id, views)) {
+    freed_rows += parts.length;
+    for (const { bytes } of parts) freed_bytes += bytes;
+  }
+  return { freed_bytes, freed_rows };
+}
+
+/** In chunks, each of which leaves a whole tree. False when a checkpoint came meanwhile, or where it stands moved. */
+async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan): Promise<boolean> {
+  const { driver, tenant } = call;
+  const { execution_id, trajectory_id } = seen;
+  for (let from = 0; from < plan.removed.length; from += CHUNK) {
+    const ids = plan.removed.slice(from, from + CHUNK).map(({ checkpoint_id }) => checkpoint_id);
+    const done = await driver.write(tenant, async (tx) => {
+      const now = driver.now();
+      const execution = await openExecutionLocked(call, tx, execution_id);
+      if (execution.revision !== seen.revision || execution.head_id !== seen.head_id) return false;
+      // Before any of them goes: what stays descends from what stays.
+      if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);
+      await deleteCheckpoints(tx, tenant, ids);
+      await countDown(tx, tenant, execution_id, ids.length);
+      await reopenEnding(tx, tenant, {
+        holder: pruneHolder(execution_id),
+        ended_at: now,
+        thread_id: trajectory_id,
+      });
+      const facts = { removed: ids.length, checkpoint_ids: ids };
+      tx.journal(event(call, now, 'cairn.execution.pruned', 'execution', execution_id, facts, trajectory_id));
+      return true;
+    });
+    if (!done) return false;
+    for (const id of ids) {
+      call.states.forget(tenant, id);
+    }
+  }
+  return true;
+}
+
+/** Deletes executions with all that they hold; gives what is to be erased. */
+export async function endExecutions(
+  call: Call,
+  tx: Tx,
+  executions: readonly Pick<ExecutionRow, 'execution_id' | 'trajectory_id'>[],
+  now: number,
+): Promise<string[]> {
+  await clearExecutions(
+    tx,
+    call.tenant,
+    executions.map(({ execution_id }) => execution_id),
+    now,
+  );
+  await addEndings(
+    tx,
+    call.tenant,
+    executions.map(({ execution_id, trajectory_id }) => ({
+      holder: executionHolder(execution_id),
+      ended_at: now,
+      thread_id: trajectory_id,
+      box_id: null,
+    })),
+  );
+  for (const { execution_id, trajectory_id } of executions)
+    tx.journal(event(call, now, 'cairn.execution.deleted', 'execution', execution_id, {}, trajectory_id));
+  return executions.map(({ execution_id }) => executionHolder(execution_id));
+}
+
+export async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  const { execution_id } = input;
+  const holder = executionHolder(execution_id);
+  await change<null>(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await lockExecution(tx, call.tenant, execution_id);
+      if (!row) throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
+      // Deleted before: there may still be something to wait for.
+      if (row.deleted_at === null) await endExecutions(call, tx, [row], now);
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+  if (input.wait) await waitForErasure(call, [holder]);
+  else startErasure(call, [holder]);
+}
