@@ -14,7 +14,7 @@ const MAX_TEXT = 8 * 1024 * 1024;
 export const MAX_ENTRIES = 100_000;
 
 /** Epoch milliseconds, as everything inside a checkpoint. */
-const timestamp = z.number().min(0).max(253_402_300_799_999);
+export const timestamp = z.number().min(0).max(253_402_300_799_999);
 
 export const thoughtType = z.enum([
   'planning',
@@ -151,9 +151,9 @@ const around = {
   parent: parentLink.optional(),
 };
 
-/** One file, one checkpoint. */
+/** One file, one checkpoint. Files have their members in the order of this schema: what is short comes first. */
 export const checkpoint = z
-  .strictObject({ ...around, snapshot, diff: checkpointDiff.optional() })
+  .strictObject({ ...around, diff: checkpointDiff.optional(), snapshot })
   .meta({ id: 'Checkpoint' });
 export type Checkpoint = z.output<typeof checkpoint>;
 

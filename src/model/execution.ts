@@ -1,8 +1,10 @@
 /** An execution: one run of an agent, whose states are kept as a tree of checkpoints. */
 import { z } from 'zod';
-import { changes, checkpointSummary, pendingWrite, snapshot } from './checkpoint.js';
+import { changes, checkpointSummary, pendingWrite, snapshot, timestamp } from './checkpoint.js';
 import { instant } from './common.js';
-import { jsonObject } from './json.js';
+import { anyId } from './ids.js';
+import { jsonObject, text } from './json.js';
+import { name, smallMetadata } from './memory.js';
 
 export const executionStatus = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']);
 export type ExecutionStatus = z.output<typeof executionStatus>;
@@ -138,14 +140,17 @@ export const bundle = z
     format: z.literal(BUNDLE_FORMAT),
     version: z.literal(BUNDLE_VERSION),
     execution: z.strictObject({
-      execution_id: z.string(),
-      agent_id: z.string(),
-      name: z.string().optional(),
+      execution_id: anyId,
+      agent_id: anyId,
+      name: name.optional(),
       status: executionStatus,
-      thread_id: z.string().optional(),
-      namespace: z.string().optional(),
-      metadata: jsonObject.optional(),
-      created_at: z.number(),
+      thread_id: text(1000, 1).optional(),
+      namespace: text(2000).optional(),
+      metadata: smallMetadata.optional(),
+      created_at: timestamp,
+      latest_checkpoint_id: anyId
+        .optional()
+        .describe('Where it stands; the last of the checkpoints unless given'),
     }),
     checkpoints: z.array(
       z.strictObject({

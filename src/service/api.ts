@@ -4,6 +4,7 @@ import type { Api, ApiByName, CallOptions } from '../contract/api.js';
 import type { Access, Operation } from '../contract/operation.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
+import { parseAs } from '../model/issues.js';
 import type { Caller, KeyRole } from '../model/key.js';
 import * as artifacts from './artifacts.js';
 import * as boxGrants from './box-grants.js';
@@ -85,7 +86,7 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     };
     const call = (input: unknown, options?: CallOptions) => {
       checkRole(operation, caller);
-      const parsed = parseInput(operation, input ?? {});
+      const parsed = parseAs(operation.input, input ?? {}, operation.name);
       return useCase(options === undefined ? plain : { ...plain, options }, parsed);
     };
     group[operation.verb] = operation.stream
@@ -105,22 +106,4 @@ function checkRole(operation: NamedOperation, caller: Caller): void {
       rule: 'key_role',
     },
   );
-}
-
-function parseInput(operation: NamedOperation, input: unknown): Record<string, unknown> {
-  const parsed = operation.input.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.slice(0, 20).map(describeIssue);
-  throw new CairnError('INVALID_INPUT', `${operation.name}: ${errors[0]}`, { errors });
-}
-
-function describeIssue(issue: z.core.$ZodIssue): string {
-  const where = issue.path
-    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
-    .join('');
-  if (issue.code === 'unrecognized_keys') {
-    const names = issue.keys.slice(0, 10).map((key) => `"${key}"`);
-    return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
-  }
-  return where ? `${where}: ${issue.message}` : issue.message;
 }

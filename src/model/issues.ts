@@ -1,0 +1,27 @@
+/** What a schema finds wrong, as one line that names the field. */
+import type { z } from 'zod';
+import { CairnError } from './errors.js';
+
+const MAX_TOLD = 20;
+
+export const describeIssues = (error: z.ZodError): string[] =>
+  error.issues.slice(0, MAX_TOLD).map(describeIssue);
+
+/** The value as the schema gives it, or a refusal that begins with what it is and names the field. */
+export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors = describeIssues(parsed.error);
+  throw new CairnError('INVALID_INPUT', `${what}: ${errors[0]}`, { errors });
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const where = issue.path
+    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
+    .join('');
+  if (issue.code === 'unrecognized_keys') {
+    const names = issue.keys.slice(0, 10).map((key) => `"${key}"`);
+    return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
+  }
+  return where ? `${where}: ${issue.message}` : issue.message;
+}
