@@ -1,0 +1,157 @@
+/** A whole execution in one file: how its checkpoints go into it, and how their states come out again. */
+import { z } from 'zod';
+import type { CheckpointSummary, PendingWrite, Snapshot } from '../model/checkpoint.js';
+import { CairnError } from '../model/errors.js';
+import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, bundle } from '../model/execution.js';
+import { parseAs } from '../model/issues.js';
+import type { Json } from '../model/json.js';
+import { snapshotCheck } from './snapshot-check.js';
+import { stableJson } from './stable-json.js';
+import { diffStates } from './state-diff.js';
+import { applyChanges } from './state-patch.js';
+
+export interface BundledCheckpoint {
+  readonly summary: CheckpointSummary;
+  readonly snapshot: Snapshot;
+  readonly pending_writes: readonly PendingWrite[];
+}
+
+export type BundledExecution = Bundle['execution'];
+type Entry = Bundle['checkpoints'][number];
+
+/** Checkpoints in the order in which they were made: a parent that comes behind its child is refused. */
+export function makeBundle(execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Bundle {
+  const { add, done } = startBundle(execution);
+  for (const checkpoint of checkpoints) add(checkpoint);
+  return done();
+}
+
+/** For checkpoints that come one by one: none of the states given has to stay in memory for the next. */
+export function startBundle(execution: BundledExecution): {
+  add(checkpoint: BundledCheckpoint): void;
+  done(): Bundle;
+} {
+  const entries: Entry[] = [];
+  // Rebuilt from the parent's, so that together they take what changed and not the sum of all states.
+  const states = new Map<string, Json>();
+  const order = orderCheck();
+  return {
+    add({ summary, snapshot, pending_writes }) {
+      order.next(summary);
+      const state = snapshot as Json;
+      const parent = states.get(summary.parent?.checkpoint_id ?? '');
+      const rest = pending_writes.length > 0 ? { pending_writes: [...pending_writes] } : {};
+      if (parent === undefined) {
+        states.set(summary.id, state);
+        entries.push({ ...summary, snapshot, ...rest });
+      } else {
+        const changes = diffStates(parent, state);
+        states.set(summary.id, applyChanges(parent, changes));
+        entries.push({ ...summary, changes, ...rest });
+      }
+    },
+    done: () => ({ format: BUNDLE_FORMAT, version: BUNDLE_VERSION, execution, checkpoints: entries }),
+  };
+}
+
+/** Stable bytes, checked before they are written. */
+export const bundleText = (value: Bundle): string =>
+  stableJson(bundle, parseAs(bundle, value, `bundle of execution ${value.execution.execution_id}`));
+
+/** Everything is checked before anything is given out. States share what their parents have. */
+export function readBundle(value: unknown): {
+  execution: BundledExecution;
+  checkpoints: BundledCheckpoint[];
+} {
+  const { execution, checkpoints: given } = readOutside(value);
+  const states = new Map<string, Snapshot>();
+  const order = orderCheck();
+  const check = snapshotCheck();
+  const checkpoints = given.map((one, index) => {
+    const { snapshot, changes, pending_writes, ...summary } = readEntry(one, index);
+    const what = naming(summary.id);
+    if (summary.execution_id !== execution.execution_id) {
+      refuse(summary.id, `it is of execution ${summary.execution_id}, not of ${execution.execution_id}`);
+    }
+    order.next(summary);
+    if ((snapshot === undefined) === (changes === undefined)) {
+      refuse(summary.id, 'it must have either a snapshot or changes');
+    }
+    const state = check(snapshot ?? changed(summary, changes!, states), what);
+    states.set(summary.id, state);
+    return { summary, snapshot: state, pending_writes: pending_writes ?? [] };
+  });
+  const { latest_checkpoint_id } = execution;
+  if (latest_checkpoint_id !== undefined && !states.has(latest_checkpoint_id)) {
+    refuse(latest_checkpoint_id, 'the execution stands at it, but it is not in the bundle');
+  }
+  return { execution, checkpoints };
+}
+
+const naming = (checkpoint_id: string): string => `checkpoint ${checkpoint_id} of the bundle`;
+
+function refuse(checkpoint_id: string, why: string): never {
+  throw new CairnError('INVALID_INPUT', `${naming(checkpoint_id)}: ${why}`, { checkpoint_id });
+}
+
+/** The checkpoints are looked at one by one, so that each is named by its id. */
+const outside = bundle.extend({ checkpoints: z.array(z.unknown()) });
+/** What a snapshot has in it is checked with what the states before it had, and not here. */
+const entry = bundle.shape.checkpoints.element.extend({ snapshot: z.unknown().optional() });
+
+function readOutside(value: unknown): z.output<typeof outside> {
+  const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
+  if (format !== BUNDLE_FORMAT) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `this is no bundle of an execution: its format would be "${BUNDLE_FORMAT}"`,
+    );
+  }
+  if (version !== BUNDLE_VERSION) {
+    const said =
+      version === undefined
+        ? 'the bundle names no version'
+        : `bundles of version ${JSON.stringify(version)?.slice(0, 100)} cannot be read`;
+    throw new CairnError('UNSUPPORTED_VERSION', `${said}: those that can are ${BUNDLE_VERSION}`, {
+      version,
+      supported: [BUNDLE_VERSION],
+    });
+  }
+  return parseAs(outside, value, 'bundle');
+}
+
+function readEntry(value: unknown, index: number): z.output<typeof entry> {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return parseAs(entry, value, typeof id === 'string' ? naming(id) : `bundle: checkpoints[${index}]`);
+}
+
+function changed(
+  { id, parent }: CheckpointSummary,
+  changes: NonNullable<Entry['changes']>,
+  states: ReadonlyMap<string, Snapshot>,
+): Json {
+  const state = parent && states.get(parent.checkpoint_id);
+  if (!state) refuse(id, `it has changes, but ${parent ? 'its parent does not come before it' : 'no parent'}`);
+  try {
+    return applyChanges(state as Json, changes);
+  } catch (error) {
+    return refuse(id, (error as Error).message);
+  }
+}
+
+/** Each id once, and no parent behind its child. */
+function orderCheck(): { next(summary: CheckpointSummary): void } {
+  const seen = new Set<string>();
+  const childOf = new Map<string, string>();
+  return {
+    next({ id, parent }) {
+      if (seen.has(id)) refuse(id, 'another has the same id');
+      seen.add(id);
+      if (parent && !seen.has(parent.checkpoint_id)) childOf.set(parent.checkpoint_id, id);
+      const child = childOf.get(id);
+      if (child !== undefined || parent?.checkpoint_id === id) {
+        refuse(child ?? id, `its parent ${id} does not come before it`);
+      }
+    },
+  };
+}
