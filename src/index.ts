@@ -2,10 +2,22 @@
 import type { Api } from './contract/api.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './service/open.js';
 
+export {
+  type ExportedFile,
+  type ExportOptions,
+  exportCheckpoint,
+  exportExecution,
+  type ImportedCheckpoints,
+  type ImportOptions,
+  importCheckpoints,
+  importExecution,
+} from './checkpoint-files.js';
 export type { Api, CallOptions } from './contract/api.js';
 export type { AppendResult, Box, Grant, HydratedBox } from './model/box.js';
 export type { Card } from './model/card.js';
+export type { Checkpoint, CheckpointSummary, Snapshot } from './model/checkpoint.js';
 export { CairnError, type ErrorCode } from './model/errors.js';
+export type { Bundle, Execution } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';

@@ -4,6 +4,7 @@ import { CairnError } from '../model/errors.js';
 import { DEFAULT_HOST, DEFAULT_PORT, serve } from '../serve.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
+import { fileCommands } from './file-commands.js';
 import { doctor, migrate } from './maintenance.js';
 import { addOperations } from './operations.js';
 import { databaseOption, wholeNumber, withStore } from './settings.js';
@@ -109,7 +110,7 @@ Examples:
     )
     .action(demo);
 
-  addOperations(cairn);
+  addOperations(cairn, fileCommands);
   return cairn;
 }
 

@@ -5,6 +5,7 @@ import type { ApiByName } from '../contract/api.js';
 import { pathParameters } from '../contract/operation.js';
 import { allOperations, groups, type NamedOperation } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
+import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 
 type Schema = { type?: string; enum?: unknown[]; description?: string; anyOf?: Schema[] };
@@ -90,12 +91,17 @@ function exampleOf(operation: NamedOperation, inPath: readonly string[]): string
   return words.join(' ');
 }
 
-export function addOperations(program: Command): void {
+/** A command of `own` takes the place of the one that an operation of its name would get. */
+export function addOperations(program: Command, own: readonly OwnCommand[]): void {
   for (const [name, description] of Object.entries(groups)) {
     const verbs = allOperations.filter((operation) => operation.group === name && !operation.stream);
     if (verbs.length === 0) continue;
     const group = program.command(name).description(description);
-    for (const operation of verbs) addOperation(group, operation);
+    const ofGroup = own.filter((command) => command.group === name);
+    for (const operation of verbs) {
+      if (!ofGroup.some(({ verb }) => verb === operation.verb)) addOperation(group, operation);
+    }
+    for (const { verb, add } of ofGroup) add(group.command(verb));
     const first = verbs[0]!;
     group.addHelpText('after', `\nExample:\n  $ ${exampleOf(first, pathParameters(first.path))}`);
   }

@@ -131,7 +131,8 @@ function changed(
   states: ReadonlyMap<string, Snapshot>,
 ): Json {
   const state = parent && states.get(parent.checkpoint_id);
-  if (!state) refuse(id, `it has changes, but ${parent ? 'its parent does not come before it' : 'no parent'}`);
+  if (!state)
+    refuse(id, `it has changes, but ${parent ? 'its parent does not come before it' : 'no parent'}`);
   try {
     return applyChanges(state as Json, changes);
   } catch (error) {

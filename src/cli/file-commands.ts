@@ -1,0 +1,95 @@
+/** `cairn checkpoints export|import` and `cairn executions export|import`: commands that work with files. */
+import type { Command } from 'commander';
+import {
+  executionText,
+  exportCheckpoint,
+  exportExecution,
+  type ImportOptions,
+  importCheckpoints,
+  importExecution,
+} from '../checkpoint-files.js';
+import { type Settings, withApi, withStore } from './settings.js';
+import { plain } from './terminal.js';
+
+/** A command of a group; one that is named like an operation stands in its place. */
+export interface OwnCommand {
+  readonly group: string;
+  readonly verb: string;
+  readonly add: (command: Command) => void;
+}
+
+export const fileCommands: readonly OwnCommand[] = [
+  { group: 'checkpoints', verb: 'export', add: addExportCheckpoint },
+  { group: 'checkpoints', verb: 'import', add: addImportCheckpoints },
+  { group: 'executions', verb: 'export', add: addExportExecution },
+  { group: 'executions', verb: 'import', add: addImportExecution },
+];
+
+function addExportCheckpoint(command: Command): void {
+  withStore(command.description('Write a checkpoint to a file of its own.'))
+    .argument('<checkpoint_id>')
+    .option('--dir <directory>', 'where to', 'checkpoints')
+    .option('--diff', 'with what changed since its parent')
+    .addHelpText('after', '\nExample:\n  $ cairn checkpoints export cp-1 --dir ./checkpoints')
+    .action(async (id: string, options: Settings & { dir: string; diff?: boolean }) => {
+      const { path, bytes } = await withApi(options, (cairn) =>
+        exportCheckpoint(cairn, id, { directory: options.dir, diff: options.diff === true }),
+      );
+      console.log(`${plain(path)}: checkpoint ${plain(id)}, ${bytes} bytes`);
+    });
+}
+
+function addImportCheckpoints(command: Command): void {
+  withStore(command.description('Take in a checkpoint file, or all those of a directory, of any version.'))
+    .argument('<file-or-directory>')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ cairn checkpoints import checkpoints/cp-1.json\n  $ cairn checkpoints import ./checkpoints',
+    )
+    .action(async (path: string, options: Settings) => {
+      const { imported, present } = await withApi(options, (cairn) =>
+        importCheckpoints(cairn, path, { progress: showProgress() }),
+      );
+      for (const id of imported) console.log(`imported checkpoint ${plain(id)}`);
+      for (const id of present) console.log(`checkpoint ${plain(id)} was there already`);
+      if (imported.length + present.length === 0) console.log(`${plain(path)} has no .json files`);
+    });
+}
+
+function addExportExecution(command: Command): void {
+  withStore(command.description('Write a whole execution with all its branches, to carry it elsewhere.'))
+    .argument('<execution_id>')
+    .option('--out <file>', 'where to; to the terminal unless given')
+    .addHelpText('after', '\nExample:\n  $ cairn executions export run-1 --out run-1.json')
+    .action(async (id: string, options: Settings & { out?: string }) => {
+      const { out } = options;
+      if (out === undefined) {
+        process.stdout.write(await withApi(options, (cairn) => executionText(cairn, id)));
+        return;
+      }
+      const { path, bytes, checkpoints } = await withApi(options, (cairn) => exportExecution(cairn, id, out));
+      console.log(`${plain(path)}: execution ${plain(id)}, ${checkpoints} checkpoint(s), ${bytes} bytes`);
+    });
+}
+
+function addImportExecution(command: Command): void {
+  withStore(command.description('Take in an execution that was exported elsewhere.'))
+    .argument('<file>')
+    .addHelpText('after', '\nExample:\n  $ cairn executions import run-1.json --database ./other.db')
+    .action(async (file: string, options: Settings) => {
+      const { execution_id, checkpoints } = await withApi(options, (cairn) => importExecution(cairn, file));
+      console.log(`imported execution ${plain(execution_id)}, ${checkpoints} checkpoint(s)`);
+    });
+}
+
+const EVERY_MS = 1000;
+
+/** Now and then a line, where somebody waits in front of a terminal. */
+function showProgress(): NonNullable<ImportOptions['progress']> {
+  let next = Date.now() + EVERY_MS;
+  return ({ doing, done, total }) => {
+    if (!process.stderr.isTTY || Date.now() < next) return;
+    next = Date.now() + EVERY_MS;
+    console.error(`${doing === 'check' ? 'checked' : 'imported'} ${done} of ${total}`);
+  };
+}
