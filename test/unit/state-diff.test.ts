@@ -100,6 +100,28 @@ describe('diffStates', () => {
     });
   });
 
+  it('says no more than about what was done to a long list, wherever that was', () => {
+    const splices = fc.array(fc.tuple(fc.nat(300), fc.nat(5), fc.array(fc.nat(400), { maxLength: 5 })), {
+      maxLength: 10,
+    });
+    fc.assert(
+      fc.property(splices, (all) => {
+        const old = Array.from({ length: 300 }, (_, i) => i);
+        const now = [...old];
+        let done = 0;
+        for (const [at, removed, put] of all) done += now.splice(at, removed, ...put).length + put.length;
+        const changes = diffStates(old, now);
+        const said = Object.values(changes).reduce(
+          (sum, { before, after }) => sum + (before as Json[]).length + (after as Json[]).length,
+          0,
+        );
+        expect(applyChanges(old, changes)).toEqual(now);
+        // An edit in place counts twice, and is preferred.
+        expect(said).toBeLessThanOrEqual(2 * done);
+      }),
+    );
+  });
+
   it('goes into elements that stayed what they are, and replaces the others', () => {
     const a: Json = [{ id: 1, n: 1 }, { id: 2, n: 2 }, [1, 2], 4, { n: 5 }];
     const b: Json = [{ id: 1, n: 'x' }, { id: 3, n: 2 }, [1, 3], 5, { m: 5 }];
