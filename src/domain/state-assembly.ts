@@ -18,6 +18,8 @@ export interface StoredPart {
   readonly kind: 'value' | 'object' | 'list' | 'element' | 'gone';
   readonly child: number | null;
   readonly value: string | null;
+  /** The value as JSON, where it was read before: frozen, since others share it. */
+  readonly parsed?: Json;
 }
 
 /** By container: the part that shows at each key or position. */
@@ -54,6 +56,7 @@ export function assemble(parts: readonly StoredPart[], retained: boolean): Assem
     return { stamp, ordinal };
   };
   const read = (part: StoredPart): Json => {
+    if (part.parsed !== undefined) return part.parsed;
     const value = JSON.parse(part.value!) as Json;
     return retained ? freeze(value) : value;
   };

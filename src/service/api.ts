@@ -11,9 +11,13 @@ import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
 import * as cards from './cards.js';
+import * as checkpointLists from './checkpoint-lists.js';
 import * as checkpoints from './checkpoints.js';
 import * as edgeWalks from './edge-walks.js';
 import * as edges from './edges.js';
+import { prune, remove as removeExecution } from './execution-end.js';
+import * as executionTransfer from './execution-transfer.js';
+import { importCheckpoint } from './execution-transfer.js';
 import * as executions from './executions.js';
 import * as lifetime from './lifetime.js';
 import * as notes from './notes.js';
@@ -55,8 +59,8 @@ const useCases: UseCases = {
   artifacts,
   notes,
   edges: { ...edges, ...edgeWalks },
-  executions: executions as never,
-  checkpoints: checkpoints as never,
+  executions: { ...executions, ...executionTransfer, delete: removeExecution, prune } as never,
+  checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

@@ -17,10 +17,23 @@ import {
   isGone,
   type PlacedCheckpoint,
 } from '../store/checkpoints.js';
-import { advanceExecution } from '../store/executions.js';
+import {
+  advanceExecution,
+  type ExecutionRow,
+  findExecution,
+  insertExecution,
+  lockExecution,
+} from '../store/executions.js';
 import { endParts, insertParts, type Owner, rowsOf } from '../store/state-parts.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
-import { isFinished, openExecution, openExecutionLocked } from './executions.js';
+import {
+  agentOf,
+  goneExecution,
+  isFinished,
+  newExecution,
+  openExecution,
+  openExecutionLocked,
+} from './executions.js';
 import type { Call } from './runtime.js';
 import { metadataText } from './scopes.js';
 import { change, event } from './write.js';
@@ -39,6 +52,8 @@ export interface Draft {
   readonly absent_parent_id?: string | undefined;
   /** Whether a finished execution is taken up again by it. */
   readonly resumes?: boolean;
+  /** It comes from elsewhere: makes its execution if there is none, and does not take one back that has gone on. */
+  readonly imported?: boolean;
   readonly snapshot: unknown;
   readonly metadata: Partial<CheckpointMetadata>;
   readonly name: string | null;
@@ -62,8 +77,9 @@ export async function addCheckpoint(
   for (let attempt = 1; ; attempt++) {
     const existing = await sameCheckpoint(call, draft);
     if (existing) return existing;
-    const execution = await openExecution(call, call.driver.at(call.tenant), draft.execution_id);
-    const parent_id = draft.parent_id === undefined ? execution.head_id : draft.parent_id;
+    const execution = await executionOf(call, draft);
+    const parent_id = draft.parent_id === undefined ? (execution?.head_id ?? null) : draft.parent_id;
+    const trajectory_id = execution?.trajectory_id ?? null;
     const next = nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
     let row: CheckpointRow | undefined;
     try {
@@ -88,9 +104,7 @@ export async function addCheckpoint(
             bytes,
             ...(parent === null ? {} : { parent }),
           };
-          tx.journal(
-            event(call, now, event_type, 'checkpoint', checkpoint_id, facts, execution.trajectory_id),
-          );
+          tx.journal(event(call, now, event_type, 'checkpoint', checkpoint_id, facts, trajectory_id));
           return showSummary(row);
         },
         remember: ({ id }) => id,
@@ -109,6 +123,15 @@ export async function addCheckpoint(
       }
     }
   }
+}
+
+/** The execution that it is of; none yet, if it may make one. */
+async function executionOf(call: Call, { execution_id, imported }: Draft): Promise<ExecutionRow | undefined> {
+  const query = call.driver.at(call.tenant);
+  if (!imported) return openExecution(call, query, execution_id);
+  const row = await findExecution(query, call.tenant, execution_id);
+  if (row && row.deleted_at !== null) throw goneExecution(execution_id);
+  return row;
 }
 
 /** The next checkpoint will most likely follow this one, and none the one before. */
@@ -155,8 +178,7 @@ async function store(
 ): Promise<CheckpointRow> {
   const { tenant } = call;
   const { execution_id } = draft;
-  const execution = await openExecutionLocked(call, tx, execution_id);
-  if (!draft.resumes) refuseFinished(execution_id, execution.status);
+  const execution = await lockedFor(call, tx, draft, now);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
   if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
   const parent = parent_id === null ? undefined : await findCheckpoint(tx, tenant, parent_id);
@@ -182,8 +204,35 @@ async function store(
   const owner = ownerOf(row, has_base, next.state);
   await endParts(tx, tenant, execution_id, next, next.stamp);
   await insertParts(tx, rowsOf(tenant, owner, next, next.stamp));
-  await advanceExecution(tx, tenant, execution_id, { revision, head_id: row.checkpoint_id, now });
+  const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
+  const head_id = stays ? execution.head_id : row.checkpoint_id;
+  const { status, finished_at } = draft.imported
+    ? execution
+    : { status: 'running' as const, finished_at: null };
+  await advanceExecution(tx, tenant, execution_id, {
+    revision,
+    head_id,
+    status,
+    finished_at,
+    updated_at: now,
+  });
   return row;
+}
+
+/** The execution that it is added to, locked. */
+async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise<ExecutionRow> {
+  const { execution_id, agent_id, imported, resumes } = draft;
+  if (!imported) {
+    const row = await openExecutionLocked(call, tx, execution_id);
+    if (!resumes) refuseFinished(execution_id, row.status);
+    return row;
+  }
+  const row = await lockExecution(tx, call.tenant, execution_id);
+  if (row && row.deleted_at !== null) throw goneExecution(execution_id);
+  if (row) return row;
+  const made = newExecution({ execution_id, agent_id: agentOf(call, agent_id), status: 'paused' }, now);
+  await insertExecution(tx, call.tenant, made);
+  return made;
 }
 
 /** Whose parts these are. The ids of tool calls are derived when one is stored. */

@@ -6,9 +6,11 @@ import {
   type Checkpoint,
   type CheckpointMetadata,
   type CheckpointSummary,
+  type PendingWrite,
 } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
-import type { JsonObject } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
+import type { WriteRow } from '../store/checkpoint-writes.js';
 import { type CheckpointRow, findCheckpoint, type PlacedCheckpoint } from '../store/checkpoints.js';
 import { readParts } from '../store/state-parts.js';
 import type { Call } from './runtime.js';
@@ -76,4 +78,11 @@ export function showSummary(row: CheckpointRow): CheckpointSummary {
 export const showCheckpoint = (row: CheckpointRow, state: State): Checkpoint => ({
   ...showSummary(row),
   snapshot: snapshotOf(state),
+});
+
+export const showWrite = ({ task_id, place, channel, value }: WriteRow): PendingWrite => ({
+  task_id,
+  index: place,
+  channel,
+  value: JSON.parse(value) as Json,
 });

@@ -17,7 +17,7 @@ import {
 } from '../store/checkpoint-writes.js';
 import { updateExecution } from '../store/executions.js';
 import { addCheckpoint } from './checkpoint-adding.js';
-import { openCheckpoint, readState, retainedState, showCheckpoint } from './checkpoint-states.js';
+import { openCheckpoint, readState, retainedState, showCheckpoint, showWrite } from './checkpoint-states.js';
 import { openExecution, openExecutionLocked } from './executions.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -184,11 +184,6 @@ export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writ
   await openCheckpoint(call, query, input.checkpoint_id);
   const rows = await readWrites(query, call.tenant, input.checkpoint_id);
   return {
-    writes: rows.map(({ task_id, place, channel, value }) => ({
-      task_id,
-      index: place,
-      channel,
-      value: JSON.parse(value) as Json,
-    })),
+    writes: rows.map(showWrite),
   };
 }

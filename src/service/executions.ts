@@ -94,14 +94,14 @@ export function newExecution(
   };
 }
 
+export const goneExecution = (execution_id: string): CairnError =>
+  new CairnError('ENTITY_GONE', `execution ${execution_id} existed and is gone: an id is never used twice`);
+
 /** Refuses an id that is taken: by another execution, or by one that is gone. */
 function sameExecution(row: ExecutionRow, sent_hash: string | null, agent_id: string): void {
   const { execution_id } = row;
   if (row.deleted_at !== null) {
-    throw new CairnError(
-      'ENTITY_GONE',
-      `execution ${execution_id} existed and is gone: an id is never used twice`,
-    );
+    throw goneExecution(execution_id);
   }
   if (row.sent_hash !== sent_hash || row.agent_id !== agent_id) {
     throw new CairnError(

@@ -114,6 +114,21 @@ export async function isGone(query: Query, tenant: string, checkpoint_id: string
   return row !== undefined;
 }
 
+/** Those of these ids that a checkpoint has or had. */
+export async function usedIds(
+  query: Query,
+  tenant: string,
+  checkpoint_ids: readonly string[],
+): Promise<string[]> {
+  const rows = await query.all<{ checkpoint_id: string }>(
+    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+        UNION ALL
+        SELECT checkpoint_id FROM checkpoints_gone
+          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+  );
+  return rows.map(({ checkpoint_id }) => checkpoint_id);
+}
+
 export interface LineRow {
   readonly line: number;
   readonly base_line: number | null;

@@ -110,16 +110,16 @@ export async function updateExecution(
   );
 }
 
-/** After a checkpoint was added: where it stands, and that it runs. */
+/** After a checkpoint was added: how far it is, and where it stands. */
 export async function advanceExecution(
   tx: Tx,
   tenant: string,
   execution_id: string,
-  to: { readonly revision: number; readonly head_id: string; readonly now: number },
+  to: Pick<ExecutionRow, 'revision' | 'head_id' | 'status' | 'updated_at' | 'finished_at'>,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET revision = ${to.revision}, head_id = ${to.head_id}, checkpoints = checkpoints + 1,
-          status = 'running', finished_at = NULL, updated_at = ${to.now}
+          status = ${to.status}, finished_at = ${to.finished_at}, updated_at = ${to.updated_at}
         WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
   );
 }

@@ -120,6 +120,19 @@ const elementOf = <T>(part: Part): T => (part.value as unknown as [T])[0];
 /** Without the brackets of the list that it is alone in. */
 const body = (part: Part): string => part.text!.slice(1, -1);
 
+/** Where the ordinal of a row stands; the revision at which it ends is behind it. */
+const ORDINAL = { items: 4, thoughts: 6, tool_calls: 6 } as const;
+
+/** The rows of one edit by their ordinals, to end them before they are stored. */
+export function endable(rows: PartRows): ReadonlyMap<number, (revision: number) => void> {
+  const ends = new Map<number, (revision: number) => void>();
+  for (const [name, ordinal] of Object.entries(ORDINAL) as [keyof PartRows, number][]) {
+    for (const row of rows[name])
+      ends.set(row[ordinal] as number, (revision) => void (row[ordinal + 1] = revision));
+  }
+  return ends;
+}
+
 export async function insertParts(tx: Tx, rows: PartRows): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);

@@ -11,8 +11,8 @@ import { CallsUnderWay } from '#cairn/service/calls.js';
 import { add } from '#cairn/service/cards.js';
 import { Erasures } from '#cairn/service/erasures.js';
 import { openDriver, Store } from '#cairn/service/open.js';
-import { type Call, defaultLimits } from '#cairn/service/runtime.js';
 import { RetainedStates } from '#cairn/service/retained-states.js';
+import { type Call, defaultLimits } from '#cairn/service/runtime.js';
 import { StreamHub } from '#cairn/service/stream-hub.js';
 import { readMeta } from '#cairn/store/tenants.js';
 

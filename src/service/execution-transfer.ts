@@ -1,0 +1,203 @@
+/** Carries executions from store to store: a bundle with all checkpoints out, and in again in one transaction. */
+import type { z } from 'zod';
+import type { checkpoints as checkpointOperations } from '../contract/checkpoints.js';
+import type { executions as operations } from '../contract/executions.js';
+import { canonical } from '../domain/canonical.js';
+import { readCheckpoint } from '../domain/checkpoint-versions.js';
+import {
+  type BundledCheckpoint,
+  type BundledExecution,
+  bundleText,
+  makeBundle,
+  readBundle,
+} from '../domain/execution-bundle.js';
+import { statesFrom } from '../domain/execution-states.js';
+import { type Rest, snapshotOf } from '../domain/snapshot-state.js';
+import type { Tx } from '../driver/driver.js';
+import { atLength } from '../driver/driver.js';
+import type { CheckpointSummary } from '../model/checkpoint.js';
+import { CairnError } from '../model/errors.js';
+import type { Bundle, Execution } from '../model/execution.js';
+import type { JsonObject } from '../model/json.js';
+import { insertWrites, type WriteRow } from '../store/checkpoint-writes.js';
+import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../store/checkpoints.js';
+import { readContents, storedBytes } from '../store/execution-contents.js';
+import { type ExecutionRow, findExecution, insertExecution } from '../store/executions.js';
+import { insertParts } from '../store/state-parts.js';
+import { addCheckpoint } from './checkpoint-adding.js';
+import { showSummary, showWrite } from './checkpoint-states.js';
+import { type LaidOut, layOut } from './execution-layout.js';
+import { agentOf, goneExecution, newExecution, openExecution, showExecution } from './executions.js';
+import type { Call } from './runtime.js';
+import { metadataText } from './scopes.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+
+/** A bundle is put together in memory. */
+const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
+
+async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
+  const { driver, tenant } = call;
+  const { execution_id } = input;
+  const execution = await openExecution(call, driver.at(tenant), execution_id);
+  const query = atLength(driver, tenant);
+  const bytes = await storedBytes(query, tenant, execution_id);
+  if (bytes > MAX_BUNDLE_BYTES) {
+    throw new CairnError(
+      'TOO_LARGE',
+      `execution ${execution_id} has ${bytes} bytes of states, a bundle takes ${MAX_BUNDLE_BYTES}: prune it first, or export its checkpoints`,
+    );
+  }
+  const contents = await driver.snapshot(tenant, (at) => readContents(at, tenant, execution_id));
+  const stateAt = statesFrom(contents.parts, contents.lines);
+  const writes = new Map<string, WriteRow[]>();
+  for (const row of contents.writes) {
+    const before = writes.get(row.checkpoint_id);
+    if (before) before.push(row);
+    else writes.set(row.checkpoint_id, [row]);
+  }
+  const bundled = contents.checkpoints.map(
+    (row): BundledCheckpoint => ({
+      summary: showSummary(row),
+      snapshot: snapshotOf(stateAt(row, JSON.parse(row.rest) as Rest)),
+      pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
+    }),
+  );
+  return makeBundle(toBundle(execution), bundled);
+}
+
+function toBundle(row: ExecutionRow): BundledExecution {
+  return {
+    execution_id: row.execution_id,
+    agent_id: row.agent_id,
+    ...(row.name === null ? {} : { name: row.name }),
+    status: row.status,
+    ...(row.thread_id === null ? {} : { thread_id: row.thread_id }),
+    ...(row.namespace === '' ? {} : { namespace: row.namespace }),
+    ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) as JsonObject }),
+    ...(row.head_id === null ? {} : { latest_checkpoint_id: row.head_id }),
+    created_at: row.created_at,
+  };
+}
+
+async function importBundle(call: Call, input: In<'import'>): Promise<Execution> {
+  const { tenant } = call;
+  const { execution, checkpoints } = readBundle(input.bundle);
+  const { execution_id } = execution;
+  const agent_id = agentOf(call, execution.agent_id);
+  const laidOut = layOut(tenant, checkpoints);
+  const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
+  if (there) return there;
+  return change(call, {
+    input,
+    bytes: laidOut.bytes,
+    work: async (tx, now) => {
+      const head_id = execution.latest_checkpoint_id ?? laidOut.rows.at(-1)?.checkpoint_id ?? null;
+      const row = newExecution(
+        {
+          execution_id,
+          agent_id,
+          name: execution.name ?? null,
+          status: execution.status,
+          thread_id: execution.thread_id ?? null,
+          namespace: execution.namespace ?? '',
+          metadata: metadataText(execution.metadata),
+          revision: laidOut.rows.length,
+          checkpoints: laidOut.rows.length,
+          head_id,
+          created_at: execution.created_at,
+        },
+        now,
+      );
+      await refuseUsed(call, tx, execution_id, laidOut);
+      await insertExecution(tx, tenant, row);
+      await insertLaidOut(tx, tenant, execution_id, laidOut);
+      const facts = { checkpoints: laidOut.rows.length };
+      tx.journal(event(call, now, 'cairn.execution.imported', 'execution', execution_id, facts));
+      return showExecution(row);
+    },
+    remember: () => execution_id,
+    again: async (query) => showExecution(await openExecution(call, query, execution_id)),
+  });
+}
+
+async function insertLaidOut(tx: Tx, tenant: string, execution_id: string, laidOut: LaidOut): Promise<void> {
+  await insertLines(tx, tenant, execution_id, laidOut.lines);
+  await insertCheckpoints(tx, tenant, laidOut.rows);
+  await insertParts(tx, laidOut.parts);
+  for (const { checkpoint_id, writes } of laidOut.writes) {
+    const rows = writes.map(({ index, value, ...write }) => ({
+      ...write,
+      place: index,
+      value: canonical(value),
+    }));
+    await insertWrites(tx, tenant, checkpoint_id, 0, rows);
+  }
+}
+
+/** The execution that has this id already, if it is the same to the last byte. */
+async function sameExecution(
+  call: Call,
+  execution_id: string,
+  given: Bundle,
+): Promise<Execution | undefined> {
+  const row = await findExecution(call.driver.at(call.tenant), call.tenant, execution_id);
+  if (!row) return undefined;
+  if (row.deleted_at !== null) throw goneExecution(execution_id);
+  if (bundleText(await exportBundle(call, { execution_id })) === bundleText(given)) return showExecution(row);
+  throw new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `execution ${execution_id} exists and is another, or has gone on: delete it, or import into another store`,
+  );
+}
+
+async function refuseUsed(call: Call, tx: Tx, execution_id: string, { rows }: LaidOut): Promise<void> {
+  if (await findExecution(tx, call.tenant, execution_id)) {
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `execution ${execution_id} was made meanwhile: try again`);
+  }
+  const used = await usedIds(
+    tx,
+    call.tenant,
+    rows.map(({ checkpoint_id }) => checkpoint_id),
+  );
+  if (used.length === 0) return;
+  throw new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `checkpoint ids of the bundle are in use, or were: ${used.slice(0, 3).join(', ')}`,
+    { checkpoint_ids: used.slice(0, 100) },
+  );
+}
+
+export { exportBundle as export, importBundle as import };
+
+type ImportIn = z.output<(typeof checkpointOperations)['import']['input']>;
+
+/** A file of any supported version. Of a parent that is not here only the id is known. */
+export async function importCheckpoint(call: Call, input: ImportIn): Promise<CheckpointSummary> {
+  const read = readCheckpoint(input.checkpoint);
+  const { parent } = read;
+  const found =
+    parent && (await findCheckpoint(call.driver.at(call.tenant), call.tenant, parent.checkpoint_id));
+  const known = found?.execution_id === read.execution_id;
+  return addCheckpoint(
+    call,
+    {
+      checkpoint_id: read.id,
+      execution_id: read.execution_id,
+      agent_id: read.agent_id,
+      parent_id: parent && known ? parent.checkpoint_id : null,
+      absent_parent_id: known ? undefined : parent?.checkpoint_id,
+      branch: { is_branch: parent?.is_branch ?? false, reason: parent?.branch_reason ?? null },
+      imported: true,
+      snapshot: read.snapshot,
+      metadata: read.metadata,
+      name: read.name ?? null,
+      description: read.description ?? null,
+      labels: read.labels,
+      timestamp: read.timestamp,
+    },
+    input,
+    'cairn.checkpoint.imported',
+  );
+}
