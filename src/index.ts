@@ -21,6 +21,7 @@ export type { Bundle, Execution } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';
+export * from './runtime/index.js';
 
 export interface OpenOptions extends StoreOptions {
   /** Whose memory it is; `default` unless given. */

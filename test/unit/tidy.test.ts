@@ -31,11 +31,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   service: ['model', 'contract', 'domain', 'driver', 'store', 'provider'],
   http: ['contract', 'model'],
   client: ['contract', 'model'],
+  runtime: ['contract', 'domain', 'model'],
   cli: ['contract', 'model', 'client', '.'],
 };
 
 /** These run in a browser as well, so nothing of Node's. */
-const ANYWHERE = ['model', 'contract', 'client'];
+const ANYWHERE = ['model', 'contract', 'client', 'runtime'];
+
+/** Of these a folder needs the types alone: the table of operations must not come along when it is loaded. */
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { runtime: ['contract'] };
 
 const layerOf = (file: string): string => {
   const path = relative(src, file);
@@ -63,6 +67,20 @@ describe('imports', () => {
     }
     expect(wrong).toEqual([]);
     expect(modules.length).toBeGreaterThan(40);
+  });
+
+  it('are of types where only those are needed', () => {
+    const wrong: string[] = [];
+    let seen = 0;
+    for (const [layer, others] of Object.entries(TYPES_ONLY))
+      for (const file of modules.filter((one) => layerOf(one) === layer))
+        for (const [line, target] of read(file).matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) {
+          if (!others.includes(layerOf(resolve(dirname(file), target!)))) continue;
+          seen++;
+          if (!/^(?:import|export) type\b/.test(line)) wrong.push(`${shown(file)}: ${line}`);
+        }
+    expect(wrong).toEqual([]);
+    expect(seen).toBeGreaterThan(0);
   });
 
   it('lead to files that are there, so that none was misread', () => {

@@ -1,0 +1,84 @@
+/** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
+import type { z } from 'zod';
+import { CairnError } from '../model/errors.js';
+import { describeIssues } from '../model/issues.js';
+import { type Json, jsonFault } from '../model/json.js';
+
+type Plain = string | number | boolean | null | undefined;
+
+/** A value of which nothing can be changed. What is handed out is of this kind, and what is taken may be. */
+export type Frozen<T> = T extends Plain
+  ? T
+  : T extends readonly (infer E)[]
+    ? readonly Frozen<E>[]
+    : { readonly [K in keyof T]: Frozen<T[K]> };
+
+/** What was frozen here: it needs no second copy, and stays the same object wherever it goes. */
+const known = new WeakSet<object>();
+
+/** A frozen copy of JSON that was checked; itself, if it came from here. Members that are undefined are left out. */
+export function frozenCopy<T>(value: T): Frozen<T> {
+  return copy(value) as Frozen<T>;
+}
+
+function copy(value: unknown): unknown {
+  // JSON has no negative zero: it would come back as another number.
+  if (typeof value === 'number') return value === 0 ? 0 : value;
+  if (typeof value !== 'object' || value === null || known.has(value)) return value;
+  if (Array.isArray(value)) return sealed(value.map(copy));
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  // Defines members, also one that is named like the prototype.
+  return sealed(Object.fromEntries(members.map(([key, member]) => [key, copy(member)])));
+}
+
+/** Freezes an object of ours, all of whose members are frozen. */
+export function sealed<T extends object>(value: T): Frozen<T> {
+  known.add(Object.freeze(value));
+  return value as Frozen<T>;
+}
+
+/** What the schema makes of a value, frozen; refuses by name what does not fit. */
+export function checked<S extends z.ZodType>(schema: S, value: unknown, what: string): Frozen<z.output<S>> {
+  return frozenCopy(parse(schema, value, what));
+}
+
+/** Like `checked`, but keeps the very objects that were frozen here before. For schemas that only check. */
+export function checkedWhole<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  what: string,
+): Frozen<z.output<S>> {
+  parse(schema, value, what);
+  return frozenCopy(value as z.output<S>);
+}
+
+/** What the schema makes of a value, which may hold parts that are yet to be checked. */
+export function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors = describeIssues(parsed.error);
+  throw refusal(`${what}: ${errors[0]}`, { errors });
+}
+
+/** Any JSON, frozen. `depth` is how deep it will stand in a value whose depth is limited. */
+export function checkedJson(value: unknown, what: string, depth = 0): Frozen<Json> {
+  const fault = value === undefined ? 'a value is needed' : jsonFault(value, depth);
+  if (fault) throw refusal(`${what}: ${fault}`);
+  return frozenCopy(value as Json);
+}
+
+export const refusal = (message: string, details?: Readonly<Record<string, unknown>>): CairnError =>
+  new CairnError('INVALID_INPUT', message, details);
+
+/** Whether two JSON values are equal. Shared parts are equal at once. */
+export function sameJson(a: Frozen<Json> | undefined, b: Frozen<Json> | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const keys = Object.keys(a);
+  if (Array.isArray(a) !== Array.isArray(b) || keys.length !== Object.keys(b).length) return false;
+  return keys.every(
+    (key) =>
+      Object.hasOwn(b, key) && sameJson((a as Frozen<JsonMembers>)[key], (b as Frozen<JsonMembers>)[key]),
+  );
+}
+type JsonMembers = Record<string, Json>;

@@ -1,0 +1,23 @@
+/** cairndb/runtime: the state of a running agent, with no database needed. */
+export type { CheckpointSink } from './checkpoint-queue.js';
+export { Context, type ContextSnapshot, type MessagePatch } from './context.js';
+export type { ContextEvents, RunEvents, RunFailure, ThoughtEvents, ToolEvents } from './events.js';
+export {
+  type CheckpointDetails,
+  Execution,
+  type ExecutionOptions,
+  type RunOptions,
+  type RunSink,
+  type RunStore,
+  type StartOptions,
+} from './execution.js';
+export type { Frozen } from './frozen.js';
+export type { CheckpointPolicies } from './policies.js';
+export type { RunState } from './run-state.js';
+export {
+  type NewThought,
+  ThoughtChain,
+  type ThoughtChainSnapshot,
+  type ThoughtPatch,
+} from './thought-chain.js';
+export { type ToolOutcome, ToolState, type ToolStateSnapshot } from './tool-state.js';

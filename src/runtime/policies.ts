@@ -1,0 +1,43 @@
+/** When a checkpoint is taken without being asked for, and the reason it then carries. */
+import { z } from 'zod';
+import type { CheckpointReason } from '../model/checkpoint.js';
+import { confidence } from '../model/memory.js';
+import type { ChangeEvents, Told } from './events.js';
+
+export const checkpointPolicies = z.strictObject({
+  /** After each step: `step_complete`. */
+  after_step: z.boolean().optional(),
+  /** On a thought of less confidence, when it is added or becomes so: `low_confidence`. */
+  confidence_below: confidence.optional(),
+  /** On a tool call that failed: `tool_error`. */
+  on_tool_error: z.boolean().optional(),
+  /** When something changed and so much time has passed since the last one: `auto`. */
+  every_ms: z.number().min(1).optional(),
+});
+export type CheckpointPolicies = Readonly<z.input<typeof checkpointPolicies>>;
+
+/** Unless others are given. */
+export const DEFAULT_POLICIES: CheckpointPolicies = { after_step: true };
+
+/** The reason that a change is one to keep; time is not looked at here. */
+export function reasonFor(
+  policies: CheckpointPolicies,
+  ...[event, data]: Told<ChangeEvents>
+): CheckpointReason | undefined {
+  const { after_step, confidence_below = 0, on_tool_error } = policies;
+  switch (event) {
+    case 'step':
+      return after_step ? 'step_complete' : undefined;
+    case 'thought.added':
+      return data.thought.confidence < confidence_below ? 'low_confidence' : undefined;
+    case 'thought.changed': {
+      const { before, after } = data;
+      const fell = after.confidence < confidence_below && after.confidence !== before.confidence;
+      return fell ? 'low_confidence' : undefined;
+    }
+    case 'tool.finished':
+      return on_tool_error && !data.call.success ? 'tool_error' : undefined;
+    default:
+      return undefined;
+  }
+}

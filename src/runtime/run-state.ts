@@ -1,0 +1,44 @@
+/** The whole of a run as JSON: what it needs to be taken up again, in a file or in another process, without a store. */
+import { z } from 'zod';
+import {
+  CHECKPOINT_VERSION,
+  type Checkpoint,
+  checkpoint,
+  checkpointMetadata,
+  sentSnapshot,
+} from '../model/checkpoint.js';
+import { CairnError } from '../model/errors.js';
+import { anyId } from '../model/ids.js';
+import { type Frozen, parse } from './frozen.js';
+
+const { checkpoint_reason: _, ...progress } = checkpointMetadata.shape;
+
+/** The parts check themselves, so that this looks at the members around them alone. */
+const parts = z.strictObject({
+  thought_chain: sentSnapshot,
+  context: sentSnapshot,
+  tool_state: sentSnapshot,
+}) as unknown as typeof checkpoint.shape.snapshot;
+
+export const runState = z.strictObject({
+  execution_id: anyId,
+  agent_id: anyId,
+  ...progress,
+  latest_checkpoint_id: anyId.optional(),
+  snapshot: parts,
+});
+export type RunState = Frozen<z.output<typeof runState>>;
+
+const portable = checkpoint.extend({ snapshot: parts });
+
+/** The run that a checkpoint was taken of, in this version of the form. */
+export function stateOf(json: Frozen<Checkpoint>): RunState {
+  if ((json.version as string) !== CHECKPOINT_VERSION)
+    throw new CairnError(
+      'UNSUPPORTED_VERSION',
+      `a run goes on from a checkpoint of version ${CHECKPOINT_VERSION}, not ${JSON.stringify(json.version)}: import it into a store first`,
+    );
+  const { execution_id, agent_id, metadata, ...rest } = parse(portable, json, 'checkpoint');
+  const { checkpoint_reason: _, ...progress } = metadata;
+  return { execution_id, agent_id, ...progress, latest_checkpoint_id: rest.id, snapshot: rest.snapshot };
+}
