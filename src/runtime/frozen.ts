@@ -26,9 +26,18 @@ function copy(value: unknown): unknown {
   if (typeof value === 'number') return value === 0 ? 0 : value;
   if (typeof value !== 'object' || value === null || known.has(value)) return value;
   if (Array.isArray(value)) return sealed(value.map(copy));
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  // Defines members, also one that is named like the prototype.
-  return sealed(Object.fromEntries(members.map(([key, member]) => [key, copy(member)])));
+  const made: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) put(made, key, copy(member));
+  }
+  return sealed(made);
+}
+
+/** Sets a member, also one that is named like the prototype. */
+function put(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true });
 }
 
 /** Freezes an object of ours, all of whose members are frozen. */

@@ -64,10 +64,14 @@ export function recordingStore(): RecordingStore {
       async create(input) {
         self.atOnce = Math.max(self.atOnce, ++underWay);
         try {
-          const made = portable(input, executionsById.get(input.execution_id)?.agent_id ?? 'agent', stored);
+          const made = portable(input, executionsById.get(input.execution_id)?.agent_id ?? 'agent');
           await self.gate;
           const fault = faults.shift();
           if (fault) throw fault;
+          const siblings = stored.filter(
+            ({ parent }) => parent?.checkpoint_id === made.parent?.checkpoint_id,
+          );
+          if (made.parent) made.parent.is_branch = siblings.length > 0;
           sent.push(input);
           stored.push(made);
           if (executionsById.has(made.execution_id))
@@ -89,16 +93,15 @@ export function recordingStore(): RecordingStore {
 }
 
 /** The portable form of what was sent, as the text of a file would have it. */
-function portable(input: Sent, agent_id: string, stored: readonly Checkpoint[]): Checkpoint {
+function portable(input: Sent, agent_id: string): Checkpoint {
   const { checkpoint_id, parent_checkpoint_id, metadata, ...rest } = input;
-  const is_branch = stored.some(({ parent }) => parent?.checkpoint_id === parent_checkpoint_id);
   const made = {
     version: '1.0.0',
     ...rest,
     id: checkpoint_id,
     agent_id,
     metadata,
-    ...(parent_checkpoint_id == null ? {} : { parent: { checkpoint_id: parent_checkpoint_id, is_branch } }),
+    ...(parent_checkpoint_id == null ? {} : { parent: { checkpoint_id: parent_checkpoint_id } }),
   };
   return checkpoint.parse(JSON.parse(JSON.stringify(made)));
 }

@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { MAX_ENTRIES } from '#cairn/model/checkpoint.js';
 import { ThoughtChain } from '#cairn/runtime/index.js';
 
-const plan = (id: string, parent_id?: string | null) => ({
+const plain = (id: string) => ({
   id,
   type: 'planning' as const,
   content: `think ${id}`,
   confidence: 0.5,
   timestamp: 7,
+});
+const plan = (id: string, parent_id?: string | null) => ({
+  ...plain(id),
   ...(parent_id === undefined ? {} : { parent_id }),
 });
 
@@ -65,7 +68,7 @@ describe('adding', () => {
   });
 
   it('holds no more than a checkpoint takes', () => {
-    const steps = Array.from({ length: MAX_ENTRIES }, (_, i) => ({ ...plan(`s${i}`), children: [] }));
+    const steps = Array.from({ length: MAX_ENTRIES }, (_, i) => ({ ...plain(`s${i}`), children: [] }));
     const chain = ThoughtChain.fromJSON({ steps });
     expect(() => chain.add(plan('one more'))).toThrow('there are 100000 already');
     chain.remove('s5');
@@ -183,7 +186,7 @@ describe('as JSON', () => {
   });
 
   const step = (id: string, parent_id?: string, ...children: string[]) => ({
-    ...plan(id),
+    ...plain(id),
     ...(parent_id && { parent_id }),
     children,
   });
