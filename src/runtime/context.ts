@@ -111,15 +111,13 @@ export class Context {
 
   /** Setting a variable to what it is changes nothing, and tells nothing. */
   set(name: string, value: Frozen<Json>): void {
-    this.#setChecked(name, checkVariable(name, value, 'context.set'));
+    this.#setAll([[name, checkVariable(name, value, 'context.set')]]);
   }
 
   /** All of them, or none if one is refused. */
   setMany(values: Frozen<Record<string, Json>>): void {
-    const given = Object.entries(values)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => ({ name, value: checkVariable(name, value, 'context.setMany') }));
-    for (const { name, value } of given) this.#setChecked(name, value);
+    const given = Object.entries(values).filter(([, value]) => value !== undefined);
+    this.#setAll(given.map(([name, value]) => [name, checkVariable(name, value, 'context.setMany')]));
   }
 
   /** Whether there was such a variable. */
@@ -159,21 +157,24 @@ export class Context {
 
   /** Forgets all that is remembered under a key; whether there was anything. */
   forget(key: string): boolean {
-    let found = false;
-    for (let place = this.#placeOf(key); place >= 0; place = this.#placeOf(key)) {
-      const [before] = this.#memory!.remove(place, 1);
-      found = true;
-      this.#changed('memory.changed', { key, before: before! });
-    }
-    return found;
+    const forgotten: Frozen<MemoryEntry>[] = [];
+    for (let place = this.#placeOf(key); place >= 0; place = this.#placeOf(key))
+      forgotten.push(...this.#memory!.remove(place, 1));
+    for (const before of forgotten) this.#changed('memory.changed', { key, before });
+    return forgotten.length > 0;
   }
 
-  #setChecked(name: string, after: Frozen<Json>): void {
-    const before = this.#variables.get(name);
-    if (sameJson(before, after)) return;
-    this.#variables.set(name, after);
-    this.#variablesView = undefined;
-    this.#changed('variable.changed', before === undefined ? { name, after } : { name, before, after });
+  /** Tells of them when all are set: a checkpoint that the first asks for has the others as well. */
+  #setAll(given: readonly (readonly [name: string, after: Frozen<Json>])[]): void {
+    const changes: ContextEvents['variable.changed'][] = [];
+    for (const [name, after] of given) {
+      const before = this.#variables.get(name);
+      if (sameJson(before, after)) continue;
+      this.#variables.set(name, after);
+      changes.push(before === undefined ? { name, after } : { name, before, after });
+    }
+    if (changes.length > 0) this.#variablesView = undefined;
+    for (const change of changes) this.#changed('variable.changed', change);
   }
 
   #placeOf(key: string): number {

@@ -27,7 +27,7 @@ function shut(store: RecordingStore): () => void {
 }
 
 describe('policies', () => {
-  it('keep the state after each step, unless told otherwise', async () => {
+  it('RUN-12 keep the state after each step, unless told otherwise', async () => {
     const { store, run } = await started();
     say(run, 'one');
     think(run, 0);
@@ -46,7 +46,7 @@ describe('policies', () => {
     expect(other.store.stored).toEqual([]);
   });
 
-  it('keep it when a thought is, or becomes, less sure than the threshold', async () => {
+  it('RUN-12 keep it when a thought is, or becomes, less sure than the threshold', async () => {
     const { store, run } = await started({ confidence_below: 0.5 });
     const sure = think(run, 0.5);
     think(run, 0.49);
@@ -67,7 +67,7 @@ describe('policies', () => {
     ]);
   });
 
-  it('keep it when a tool call failed', async () => {
+  it('RUN-12 keep it when a tool call failed', async () => {
     const { store, run } = await started({ on_tool_error: true });
     run.tools.finish(run.tools.start('good'));
     run.tools.finish(run.tools.start('bad'), { success: false });
@@ -81,7 +81,7 @@ describe('policies', () => {
     ]);
   });
 
-  it('go together, each with its reason', async () => {
+  it('RUN-12 go together, each with its reason', async () => {
     const { store, run } = await started({ after_step: true, confidence_below: 1, on_tool_error: true });
     think(run, 0.5);
     run.tools.fail(run.tools.start('x'), 'no');
@@ -112,7 +112,7 @@ describe('by time', () => {
   afterEach(() => void vi.useRealTimers());
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-  it('takes one when something changed and the time has passed, and rests otherwise', async () => {
+  it('RUN-13 takes one when something changed and the time has passed, and rests otherwise', async () => {
     const { store, run } = await started({ every_ms: 1000 });
     await pass(10_000);
     expect([store.stored.length, vi.getTimerCount()]).toEqual([0, 0]);
@@ -133,7 +133,7 @@ describe('by time', () => {
     expect([store.stored.length, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
-  it('counts from the last one, whatever it was taken for', async () => {
+  it('RUN-13 counts from the last one, whatever it was taken for', async () => {
     const { store, run } = await started({ every_ms: 1000, after_step: true });
     say(run, 'a');
     await pass(900);
@@ -147,6 +147,15 @@ describe('by time', () => {
     expect(run.unwritten).toBe(0);
   });
 
+  it('RUN-14 never takes one in the middle of a change', async () => {
+    const { store, run } = await started({ every_ms: 1000 });
+    await pass(1000);
+    run.context.setMany({ a: 1, b: 2, c: 3 });
+    await run.settled();
+    expect(store.stored.map(({ snapshot }) => snapshot.context.variables)).toEqual([{ a: 1, b: 2, c: 3 }]);
+    await run.close();
+  });
+
   it('takes one for a change that is kept anyway, not two', async () => {
     const { store, run } = await started({ every_ms: 1000, after_step: true });
     await pass(5000);
@@ -155,7 +164,7 @@ describe('by time', () => {
     expect(reasons(store)).toEqual(['step_complete']);
   });
 
-  it('does not pile them up while writing is slow', async () => {
+  it('RUN-13 does not pile them up while writing is slow', async () => {
     const { store, run } = await started({ every_ms: 1000 });
     const open = shut(store);
     for (const word of ['a', 'b', 'c', 'd']) {
@@ -169,7 +178,7 @@ describe('by time', () => {
     await run.close();
   });
 
-  it('ends with the run, and does not keep a process alive', async () => {
+  it('RUN-13 ends with the run, and does not keep a process alive', async () => {
     const { store, run } = await started({ every_ms: 1000 });
     const timer = vi.spyOn(globalThis, 'setTimeout');
     say(run, 'a');
@@ -194,7 +203,7 @@ describe('by time', () => {
 });
 
 describe('a checkpoint', () => {
-  it('has the state of the moment it was taken, whatever changes before it is written', async () => {
+  it('RUN-14 has the state of the moment it was taken, whatever changes before it is written', async () => {
     const { store, run } = await started({});
     const open = shut(store);
     const thought = think(run, 0.5);
@@ -220,7 +229,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('has the state before its listeners answer to the change', async () => {
+  it('RUN-14 has the state before its listeners answer to the change', async () => {
     const { store, run } = await started({ confidence_below: 0.5 });
     run.on('thought.added', () => say(run, 'in answer'));
     think(run, 0.1);
@@ -228,7 +237,7 @@ describe('a checkpoint', () => {
     expect(messages(store)).toEqual(['']);
   });
 
-  it('shares what did not change with the one before, frozen to the last member', async () => {
+  it('RUN-15 shares what did not change with the one before, frozen to the last member', async () => {
     const { store, run } = await started();
     say(run, 'one');
     run.context.set('plan', { deep: [{ x: 1 }] });
@@ -248,7 +257,7 @@ describe('a checkpoint', () => {
     expect([isFrozen(first), isFrozen(second)]).toEqual([true, true]);
   });
 
-  it('is written in its turn, one at a time, each under the one before', async () => {
+  it('RUN-16 is written in its turn, one at a time, each under the one before', async () => {
     const { store, run } = await started();
     const open = shut(store);
     for (let i = 1; i <= 20; i++) {
@@ -285,7 +294,7 @@ describe('a checkpoint', () => {
 describe('a write that fails', () => {
   const full = new CairnError('STORAGE_FULL', 'the disk is full');
 
-  it('is told by settled, once, and by an event; the next goes on from what was written', async () => {
+  it('RUN-17 is told by settled, once, and by an event; the next goes on from what was written', async () => {
     const { store, run } = await started();
     const errors = vi.fn();
     run.on('error', errors);
@@ -304,7 +313,7 @@ describe('a write that fails', () => {
     expect(errors.mock.calls[0]![0]).toMatchObject({ source: 'checkpoint', reason: 'step_complete' });
   });
 
-  it('is never an unhandled rejection', async () => {
+  it('RUN-17 is never an unhandled rejection', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     try {

@@ -12,7 +12,7 @@ describe('messages', () => {
   };
   const words = (context: Context) => context.messages.map(({ content }) => content);
 
-  it('are appended, changed in place, removed and truncated', () => {
+  it('RUN-5 are appended, changed in place, removed and truncated', () => {
     const context = three();
     context.updateAt(1, { content: 'zwei', tool_calls: [{ name: 'x' }] });
     expect(context.messages[1]).toEqual({ role: 'user', content: 'zwei', tool_calls: [{ name: 'x' }] });
@@ -25,7 +25,7 @@ describe('messages', () => {
     expect(context.messages).toEqual([]);
   });
 
-  it('are copies of what was given', () => {
+  it('RUN-11 are copies of what was given', () => {
     const context = new Context();
     const sent = { ...say('hello'), tool_results: { rows: [1] } };
     const kept = context.append(sent);
@@ -58,7 +58,7 @@ describe('messages', () => {
 });
 
 describe('variables', () => {
-  it('are set, read and deleted, whatever they are called', () => {
+  it('RUN-6 are set, read and deleted, whatever they are called', () => {
     const context = new Context();
     context.setMany({ plan: { steps: [1] }, attempts: 1 });
     context.set('__proto__', { x: 1 });
@@ -75,7 +75,7 @@ describe('variables', () => {
     expect(Object.keys(context.variables)).toEqual(['plan', 'attempts', 'toString']);
   });
 
-  it('stay what they are when set to an equal value', () => {
+  it('RUN-6 stay what they are when set to an equal value', () => {
     const context = new Context();
     context.set('plan', { a: [1, { b: 2 }], zero: -0 });
     const before = context.toJSON();
@@ -88,7 +88,7 @@ describe('variables', () => {
     expect(context.get('plan')).toEqual([1]);
   });
 
-  it('are all set or none', () => {
+  it('RUN-6 are all set or none', () => {
     const context = new Context();
     expect(() => context.setMany({ good: 1, bad: Number.NaN })).toThrow(
       'context.setMany: "bad": the value is NaN, which JSON cannot hold',
@@ -111,7 +111,7 @@ describe('variables', () => {
 });
 
 describe('memory', () => {
-  it('holds one value a key, and forgets', () => {
+  it('RUN-7 holds one value a key, and forgets', () => {
     const context = new Context();
     expect(context.toJSON()).not.toHaveProperty('memory');
     expect(context.forget('name')).toBe(false);
@@ -151,7 +151,7 @@ describe('as JSON', () => {
     expect(after.variables).toBe(before.variables);
   });
 
-  it('is refused by name where it does not fit', () => {
+  it('RUN-20 is refused by name where it does not fit', () => {
     expect(() => Context.fromJSON({ messages: [{ role: 'user' }], variables: {} } as never)).toThrow(
       /^context: messages\[0\]\.content: /,
     );

@@ -32,7 +32,7 @@ function heard(run: Execution): [keyof RunEvents, unknown][] {
 const planning = { type: 'planning', content: 'x', confidence: 0.5 } as const;
 
 describe('events', () => {
-  it('tell of thoughts', () => {
+  it('RUN-9 tell of thoughts', () => {
     const run = new Execution();
     const all = heard(run);
     const a = run.thoughts.add(planning);
@@ -53,7 +53,7 @@ describe('events', () => {
     ]);
   });
 
-  it('tell of messages, variables and memory, with what was before', () => {
+  it('RUN-9 tell of messages, variables and memory, with what was before', () => {
     const run = new Execution();
     const all = heard(run);
     const { context } = run;
@@ -83,7 +83,7 @@ describe('events', () => {
     ]);
   });
 
-  it('tell of tools, steps and tokens', () => {
+  it('RUN-9 tell of tools, steps and tokens', () => {
     const run = new Execution();
     const all = heard(run);
     const id = run.tools.start('shell', { arguments: { a: 1 } });
@@ -143,7 +143,7 @@ describe('a listener', () => {
     expect(late).toHaveBeenCalledTimes(1);
   });
 
-  it('that changes the state lets the others hear of things in order', () => {
+  it('RUN-9 that changes the state lets the others hear of things in order', () => {
     const run = new Execution();
     run.on('step', ({ step_number }) => run.context.set('at', step_number));
     const all = heard(run);
@@ -152,7 +152,7 @@ describe('a listener', () => {
     expect(all.map(([event]) => event)).toEqual(['step', 'variable.changed', 'step', 'variable.changed']);
   });
 
-  it('that throws breaks neither the run nor the others, and is told of as an error', async () => {
+  it('RUN-10 that throws breaks neither the run nor the others, and is told of as an error', async () => {
     const run = new Execution();
     const wrong = new Error('listener');
     const later = new Error('later');
@@ -174,7 +174,7 @@ describe('a listener', () => {
     await run.settled();
   });
 
-  it('that throws is shown on the console when nobody listens for errors, or its own listener throws', () => {
+  it('RUN-10 that throws is shown on the console when nobody listens for errors, or its own listener throws', () => {
     const shown = vi.spyOn(console, 'error').mockImplementation(() => {});
     const run = new Execution({ execution_id: 'run-1' });
     const wrong = new Error('listener');
@@ -192,7 +192,7 @@ describe('a listener', () => {
     expect(shown).toHaveBeenLastCalledWith('A listener for "error" of execution "run-1" failed:', worse);
   });
 
-  it('that throws does not fail the checkpoint it is told of', async () => {
+  it('RUN-10 that throws does not fail the checkpoint it is told of', async () => {
     const shown = vi.spyOn(console, 'error').mockImplementation(() => {});
     const store = recordingStore();
     const run = await Execution.start(store);

@@ -108,7 +108,7 @@ const text = (value: unknown): string => JSON.stringify(value);
 const reread = <T>(value: T): T => JSON.parse(text(value));
 
 describe('after any edits', () => {
-  it('the state is well formed, JSON is the identity, captures stay, and what is refused changes nothing', () => {
+  it('RUN-11 RUN-15 RUN-20 the state is well formed, JSON is the identity, captures stay, and what is refused changes nothing', () => {
     const done = new Map<string, number>();
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 60, size: 'max' }), (edits) => {
@@ -168,7 +168,7 @@ describe('after any edits', () => {
     ]);
   });
 
-  it('a tree whose links were tampered with is refused', () => {
+  it('RUN-4 a tree whose links were tampered with is refused', () => {
     const family = fc
       .array(fc.nat(1000), { minLength: 2, maxLength: 12 })
       .map((places) => {

@@ -20,7 +20,7 @@ async function aRun(store = recordingStore()) {
 }
 
 describe('starting', () => {
-  it('makes the execution, with what was given', async () => {
+  it('RUN-18 makes the execution, with what was given', async () => {
     const store = recordingStore();
     const create = vi.spyOn(store.executions, 'create');
     const run = await Execution.start(store, { agent_id: 'coder', name: 'Fix the login', thread_id: 't' });
@@ -30,7 +30,7 @@ describe('starting', () => {
     expect(run.latest_checkpoint_id).toBeUndefined();
   });
 
-  it('does not begin again what has states', async () => {
+  it('RUN-18 does not begin again what has states', async () => {
     const { store } = await aRun();
     await expect(Execution.start(store, { execution_id: 'run-1' })).rejects.toThrow(
       'execution "run-1" has checkpoints: take it up with Execution.resume, or start another',
@@ -39,7 +39,7 @@ describe('starting', () => {
 });
 
 describe('resuming', () => {
-  it('goes on from where the run stands', async () => {
+  it('RUN-19 goes on from where the run stands', async () => {
     const { store, run } = await aRun();
     const again = await Execution.resume(store, 'run-1');
     expect(again.snapshot()).toEqual(run.snapshot());
@@ -54,7 +54,7 @@ describe('resuming', () => {
     });
   });
 
-  it('begins at the beginning where there was no checkpoint yet', async () => {
+  it('RUN-19 begins at the beginning where there was no checkpoint yet', async () => {
     const store = recordingStore();
     await Execution.start(store, { execution_id: 'run-1', agent_id: 'coder' });
     const run = await Execution.resume(store, 'run-1', { policies: {} });
@@ -65,7 +65,7 @@ describe('resuming', () => {
     await expect(Execution.resume(store, 'run-2')).rejects.toMatchObject({ code: 'EXECUTION_NOT_FOUND' });
   });
 
-  it('sets what had ended running again', async () => {
+  it('RUN-19 sets what had ended running again', async () => {
     const { store, run } = await aRun();
     await run.close('completed');
     expect(store.executionsById.get('run-1')?.status).toBe('completed');
@@ -73,7 +73,7 @@ describe('resuming', () => {
     expect(store.executionsById.get('run-1')?.status).toBe('running');
   });
 
-  it('counts the time that it ran before', async () => {
+  it('RUN-19 counts the time that it ran before', async () => {
     vi.useFakeTimers();
     try {
       const { store, run } = await aRun();
@@ -88,7 +88,7 @@ describe('resuming', () => {
     }
   });
 
-  it('in two processes gives two branches, each with its own states', async () => {
+  it('RUN-16 in two processes gives two branches, each with its own states', async () => {
     const { store, run } = await aRun();
     const both = [await Execution.resume(store, 'run-1'), await Execution.resume(store, 'run-1')];
     for (let i = 0; i < 3; i++)
@@ -111,7 +111,7 @@ describe('resuming', () => {
 });
 
 describe('restoring', () => {
-  it('goes on from any checkpoint', async () => {
+  it('RUN-19 goes on from any checkpoint', async () => {
     const { store } = await aRun();
     const second = store.stored[1]!;
     const run = await Execution.restore(store, second.id);
@@ -126,7 +126,7 @@ describe('restoring', () => {
 });
 
 describe('without a store', () => {
-  it('gives the portable form, and is made from it', async () => {
+  it('RUN-20 gives the portable form, and is made from it', async () => {
     const { run } = await aRun();
     const file = run.toCheckpoint('step_complete', { name: 'done' });
     expect(checkpoint.parse(JSON.parse(JSON.stringify(file)))).toEqual(file);
@@ -146,7 +146,7 @@ describe('without a store', () => {
     expect(new Execution().toCheckpoint()).not.toHaveProperty('parent');
   });
 
-  it('is refused by name where it does not fit', () => {
+  it('RUN-20 is refused by name where it does not fit', () => {
     const good = JSON.parse(JSON.stringify(new Execution({ execution_id: 'run-1' }).toCheckpoint()));
     const load = (patch: object) => () => Execution.fromCheckpoint({ ...good, ...patch });
     expect(load({ version: '0.1.0' })).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_VERSION' }));
@@ -163,7 +163,7 @@ describe('without a store', () => {
     expect(load({ snapshot: orphan })).toThrow('thought_chain: current_step_id is "x"');
   });
 
-  it('comes back from JSON as it was', async () => {
+  it('RUN-20 comes back from JSON as it was', async () => {
     vi.useFakeTimers();
     try {
       const { run } = await aRun();

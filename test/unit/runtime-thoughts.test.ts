@@ -25,7 +25,7 @@ const shape = (chain: ThoughtChain) =>
   Object.fromEntries(chain.list().map(({ id, parent_id, children }) => [id, [parent_id, ...children]]));
 
 describe('adding', () => {
-  it('puts a step below the current one and makes it the current one', () => {
+  it('RUN-1 puts a step below the current one and makes it the current one', () => {
     const chain = new ThoughtChain();
     const first = chain.add({ type: 'planning', content: 'look', confidence: 1 });
     expect(first.id).toMatch(/^[0-9a-f-]{36}$/);
@@ -37,7 +37,7 @@ describe('adding', () => {
     expect(chain.length).toBe(2);
   });
 
-  it('takes a parent, or none', () => {
+  it('RUN-1 takes a parent, or none', () => {
     const chain = family();
     chain.add(plan('root', null));
     expect(shape(chain)).toEqual({
@@ -78,7 +78,7 @@ describe('adding', () => {
 });
 
 describe('changing', () => {
-  it('keeps what the patch does not name, and what was handed out before', () => {
+  it('RUN-2 keeps what the patch does not name, and what was handed out before', () => {
     const chain = family();
     const before = chain.get('b')!;
     const metadata = { tags: ['x'] };
@@ -91,7 +91,7 @@ describe('changing', () => {
     expect(chain.get('b')).not.toHaveProperty('reasoning');
   });
 
-  it('gives frozen steps, so that nothing changes behind its back', () => {
+  it('RUN-11 gives frozen steps, so that nothing changes behind its back', () => {
     const chain = family();
     const step = chain.update('b', { metadata: { deep: { list: [1] } } });
     expect(() => (step.children as string[]).push('x')).toThrow(TypeError);
@@ -110,7 +110,7 @@ describe('changing', () => {
     expect(chain.toJSON()).toBe(before);
   });
 
-  it('attaches a step with all below it elsewhere', () => {
+  it('RUN-2 attaches a step with all below it elsewhere', () => {
     const chain = family();
     chain.attach('b', 'd');
     expect(shape(chain)).toEqual({ a: [undefined, 'd'], b: ['d', 'c'], c: ['b'], d: ['a', 'b'] });
@@ -122,21 +122,21 @@ describe('changing', () => {
 });
 
 describe('removing', () => {
-  it('gives the children to the parent, in the place of the step', () => {
+  it('RUN-3 gives the children to the parent, in the place of the step', () => {
     const chain = family();
     chain.add(plan('e', 'b'));
     chain.remove('b');
     expect(shape(chain)).toEqual({ a: [undefined, 'c', 'e', 'd'], c: ['a'], d: ['a'], e: ['a'] });
   });
 
-  it('makes roots of the children of a root', () => {
+  it('RUN-3 makes roots of the children of a root', () => {
     const chain = family();
     chain.remove('a');
     expect(shape(chain)).toEqual({ b: [undefined, 'c'], c: ['b'], d: [undefined] });
     expect(chain.get('b')).not.toHaveProperty('parent_id');
   });
 
-  it('leads from the current step to its parent, and from a root to nothing', () => {
+  it('RUN-3 leads from the current step to its parent, and from a root to nothing', () => {
     const chain = family();
     chain.remove('d');
     expect(chain.current?.id).toBe('a');
@@ -212,7 +212,7 @@ describe('as JSON', () => {
       'step "a" stands below itself: its parents form a cycle',
     ],
     ['a step below itself', [step('a', 'a', 'a')], 'step "a" stands below itself'],
-  ])('refuses %s by name', (_, steps, message) => {
+  ])('RUN-4 refuses %s by name', (_, steps, message) => {
     const load = () => ThoughtChain.fromJSON({ steps });
     expect(load).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
     expect(load).toThrow(`thought_chain: ${message.startsWith('has') ? `step "a" ${message}` : message}`);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ToolState } from '#cairn/runtime/index.js';
 
 describe('a tool call', () => {
-  it('is pending, then completed under the same id', () => {
+  it('RUN-8 is pending, then completed under the same id', () => {
     vi.useFakeTimers({ now: 1000 });
     try {
       const tools = new ToolState();
@@ -43,7 +43,7 @@ describe('a tool call', () => {
     expect(tools.finish(id, told)).toEqual({ id, ...told });
   });
 
-  it('fails with what was thrown', () => {
+  it('RUN-8 fails with what was thrown', () => {
     const tools = new ToolState();
     const fail = (error: unknown) => tools.fail(tools.start('shell'), error);
     expect(fail(new Error('no such file'))).toMatchObject({
@@ -57,7 +57,7 @@ describe('a tool call', () => {
     expect(tools.last_tool_call_id).toBe(tools.completed.at(-1)?.id);
   });
 
-  it('is taken back', () => {
+  it('RUN-8 is taken back', () => {
     const tools = new ToolState();
     const [first, second] = [tools.start('shell'), tools.start('search')];
     tools.cancel(first);
@@ -65,7 +65,7 @@ describe('a tool call', () => {
     expect(() => tools.cancel(first)).toThrow(`no call "${first}" is pending: start it first`);
   });
 
-  it('that was started before a restore needs the name of its tool', () => {
+  it('RUN-8 that was started before a restore needs the name of its tool', () => {
     const before = new ToolState();
     const id = before.start('shell', { arguments: { cmd: 'ls' } });
     const tools = ToolState.fromJSON(before.toJSON());
@@ -126,7 +126,7 @@ describe('as JSON', () => {
     );
   });
 
-  it('never makes two calls of one id', () => {
+  it('RUN-8 never makes two calls of one id', () => {
     const tools = ToolState.fromJSON({ pending: ['a', 'b', 'b'], completed: [{ ...call, id: 'a' }] });
     expect(() => tools.finish('a', { tool_id: 'x' })).toThrow(
       'a completed call has the id "a" already: cancel this one',
