@@ -78,6 +78,8 @@ describe('variables', () => {
   it('RUN-6 stay what they are when set to an equal value', () => {
     const context = new Context();
     context.set('plan', { a: [1, { b: 2 }], zero: -0 });
+    // JSON has one zero alone.
+    expect(context.get('plan')).toStrictEqual({ a: [1, { b: 2 }], zero: 0 });
     const before = context.toJSON();
     context.set('plan', { zero: 0, a: [1, { b: 2 }] });
     expect(context.toJSON()).toBe(before);
