@@ -40,6 +40,7 @@ describe('the package', () => {
           'dist/index.js',
           'dist/index.d.ts',
           'dist/client/index.js',
+          'dist/runtime/index.js',
           'dist/vendor/gpt-tokenizer/encoding/o200k_base.js',
           'dist/vendor/gpt-tokenizer/LICENSE',
           'README.md',
