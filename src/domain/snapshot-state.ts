@@ -12,6 +12,7 @@ import {
 } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import { anyId } from '../model/ids.js';
+import { describeIssues } from '../model/issues.js';
 import { type JsonObject, jsonFault } from '../model/json.js';
 import { assemble, type StoredPart } from './state-assembly.js';
 import { updateList } from './state-lists.js';
@@ -119,7 +120,7 @@ const elementOf = { thoughts: thought, tool_calls: toolCall, messages: message, 
 /** What a snapshot that was sent makes of the state before it. Refuses what is no snapshot, naming the field. */
 export function nextState(before: State, sent: unknown): NextState {
   const framed = frame.safeParse(sent);
-  if (!framed.success) throw refusal(framed.error.issues[0]!, 'snapshot');
+  if (!framed.success) throw refusal(framed.error, 'snapshot');
   const { thought_chain, context, tool_state } = framed.data;
   const editing = new Editing();
   const state: State = {
@@ -166,7 +167,7 @@ function nextList(
   }
   editing.check = (element) => {
     const parsed = elementOf[name].safeParse(element);
-    if (!parsed.success) throw refusal(parsed.error.issues[0]!, `${path}[${elements.indexOf(element)}]`);
+    if (!parsed.success) throw refusal(parsed.error, `${path}[${elements.indexOf(element)}]`);
   };
   const node = updateList(editing, before[name], elements);
   if (node !== before[name]) refuseTwice(name, path, node);
@@ -194,12 +195,8 @@ function nextVariables(editing: Editing, before: ObjectNode, variables: JsonObje
   return updateObject(editing, before, variables);
 }
 
-function refusal(issue: z.core.$ZodIssue, path: string): CairnError {
-  const where = issue.path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('');
-  if (issue.code === 'unrecognized_keys') {
-    return new CairnError('INVALID_INPUT', `unknown field "${issue.keys[0]}" in ${path}${where}`);
-  }
-  return new CairnError('INVALID_INPUT', `${path}${where}: ${issue.message}`);
+/** As other refusals of input, with the place in the snapshot before the field. */
+function refusal(error: z.ZodError, path: string): CairnError {
+  const errors = describeIssues(error, path);
+  return new CairnError('INVALID_INPUT', errors[0]!, { errors });
 }

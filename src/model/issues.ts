@@ -4,8 +4,9 @@ import { CairnError } from './errors.js';
 
 const MAX_TOLD = 20;
 
-export const describeIssues = (error: z.ZodError): string[] =>
-  error.issues.slice(0, MAX_TOLD).map(describeIssue);
+/** With the place of what was looked at before the field, if it is part of something. */
+export const describeIssues = (error: z.ZodError, place = ''): string[] =>
+  error.issues.slice(0, MAX_TOLD).map((issue) => describeIssue(issue, place));
 
 /** The value as the schema gives it, or a refusal that begins with what it is and names the field. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
@@ -15,10 +16,10 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   throw new CairnError('INVALID_INPUT', `${what}: ${errors[0]}`, { errors });
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string {
-  const where = issue.path
-    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
-    .join('');
+function describeIssue(issue: z.core.$ZodIssue, place: string): string {
+  let where = place;
+  for (const step of issue.path)
+    where += typeof step === 'number' ? `[${step}]` : `${where === '' ? '' : '.'}${String(step)}`;
   if (issue.code === 'unrecognized_keys') {
     const names = issue.keys.slice(0, 10).map((key) => `"${key}"`);
     return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
