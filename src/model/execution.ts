@@ -31,7 +31,7 @@ export type Execution = z.output<typeof execution>;
 export const executionTreeNode = z
   .object({
     checkpoint_id: z.string(),
-    parent_checkpoint_id: z.string().nullable(),
+    parent_checkpoint_id: z.string().nullable().describe('As the checkpoint names it; it may not be here'),
     is_branch: z.boolean(),
     branch_reason: z.string().nullable(),
     name: z.string().nullable(),
@@ -44,30 +44,40 @@ export const executionTreeNode = z
   .meta({ id: 'CheckpointNode' });
 export type ExecutionTreeNode = z.output<typeof executionTreeNode>;
 
+/** Of the line that figures are given for, the newest so many; and the tools that were called most. */
+export const MAX_STEPS = 1000;
+export const MAX_TOOLS = 1000;
+
 const share = z.number();
 export const executionStats = z
   .object({
     execution_id: z.string(),
     checkpoints: z.int(),
-    branches: z.int(),
+    branches: z.int().describe('Checkpoints that began one'),
     stored_bytes: z.int().describe('What its states take, shared parts once'),
     tokens_used: z.int().describe('Of the checkpoint that it stands at'),
-    duration_ms: z.number(),
-    tools: z.array(
-      z.object({
-        tool_id: z.string(),
-        calls: z.int(),
-        failures: z.int(),
-        p50_ms: z.number(),
-        p95_ms: z.number(),
-      }),
-    ),
-    thoughts: z.object({
-      count: z.int(),
-      by_type: z.record(z.string(), z.int()),
-      mean_confidence: share.nullable(),
-      lowest_confidence: share.nullable(),
-    }),
+    duration_ms: z.number().describe('Of the checkpoint that it stands at'),
+    tools: z
+      .array(
+        z.object({
+          tool_id: z.string(),
+          calls: z.int(),
+          failures: z.int(),
+          p50_ms: z.number().describe('The shortest time that half of the calls kept within'),
+          p95_ms: z.number().describe('The same for 95 of 100'),
+        }),
+      )
+      .describe(
+        'Of all calls that any checkpoint on any branch brought, each id once: of a call that was edited, its last form. The 1,000 called most, those first',
+      ),
+    thoughts: z
+      .object({
+        count: z.int(),
+        by_type: z.record(z.string(), z.int()),
+        mean_confidence: share.nullable(),
+        lowest_confidence: share.nullable(),
+      })
+      .describe('Of all thoughts on all branches, counted in the same way'),
     steps: z
       .array(
         z.object({
@@ -122,11 +132,13 @@ export type Pruned = z.output<typeof pruned>;
 /** What a live view gets: everything once, then what each checkpoint changed. */
 export const liveItem = z
   .object({
-    token: z.string().describe('Resume token'),
+    token: z.string().describe('Resume token: says which state the reader has'),
     checkpoint: checkpointSummary.nullable().describe('null for a heartbeat, or while there is none yet'),
-    snapshot: snapshot.nullable().describe('With the first, and wherever the run went on from another state'),
-    from_checkpoint_id: z.string().nullable(),
-    changes: changes.nullable().describe('To apply to the state of from_checkpoint_id'),
+    snapshot: snapshot.nullable().describe('The whole state, in the first item that has a checkpoint'),
+    from_checkpoint_id: z.string().nullable().describe('The checkpoint of the item before'),
+    changes: changes
+      .nullable()
+      .describe('In every item after that: applied to the state of the item before, they give this one'),
   })
   .meta({ id: 'LiveItem' });
 export type LiveItem = z.output<typeof liveItem>;

@@ -18,6 +18,7 @@ import * as edges from './edges.js';
 import { prune, remove as removeExecution } from './execution-end.js';
 import * as executionTransfer from './execution-transfer.js';
 import { importCheckpoint } from './execution-transfer.js';
+import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
 import * as lifetime from './lifetime.js';
 import * as notes from './notes.js';
@@ -59,7 +60,13 @@ const useCases: UseCases = {
   artifacts,
   notes,
   edges: { ...edges, ...edgeWalks },
-  executions: { ...executions, ...executionTransfer, delete: removeExecution, prune } as never,
+  executions: {
+    ...executions,
+    ...executionViews,
+    ...executionTransfer,
+    delete: removeExecution,
+    prune,
+  } as never,
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },

@@ -158,7 +158,7 @@ export async function endParts(
 }
 
 /** The line of a checkpoint and those that it goes back to, each up to the revision at which it was branched off. */
-const segments = (tenant: string, execution_id: string, line: number, revision: number): Sql =>
+export const segments = (tenant: string, execution_id: string, line: number, revision: number): Sql =>
   sql`segments(line, upto, depth) AS (
         SELECT CAST(${line} AS bigint), CAST(${revision} AS bigint), 0
         UNION ALL
