@@ -10,8 +10,8 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import {
   type CheckpointRow,
-  extendLine,
   findCheckpoint,
+  followCheckpoint,
   insertCheckpoints,
   insertLines,
   isGone,
@@ -23,6 +23,7 @@ import {
   findExecution,
   insertExecution,
   lockExecution,
+  resumeExecution,
 } from '../store/executions.js';
 import { endParts, insertParts, type Owner, rowsOf } from '../store/state-parts.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
@@ -184,7 +185,7 @@ async function store(
   const parent = parent_id === null ? undefined : await findCheckpoint(tx, tenant, parent_id);
   if (parent_id !== null && parent?.execution_id !== execution_id) throw noParent(parent_id, execution_id);
   const revision = execution.revision + 1;
-  const follows = parent !== undefined && parent.revision === parent.tip;
+  const follows = parent !== undefined && parent.followed === 0;
   const line = follows ? parent.line : revision;
   Object.assign(next.stamp, { line, revision });
   const row = rowFor(
@@ -194,10 +195,10 @@ async function store(
     next,
     now,
   );
-  if (follows) await extendLine(tx, tenant, execution_id, line, revision);
+  if (follows) await followCheckpoint(tx, tenant, parent.checkpoint_id);
   else {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
-    await insertLines(tx, tenant, execution_id, [{ line, ...base, tip: revision }]);
+    await insertLines(tx, tenant, execution_id, [{ line, ...base }]);
   }
   await insertCheckpoints(tx, tenant, [row]);
   const has_base = follows ? parent.base_line !== null : parent !== undefined;
@@ -206,16 +207,8 @@ async function store(
   await insertParts(tx, rowsOf(tenant, owner, next, next.stamp));
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
-  const { status, finished_at } = draft.imported
-    ? execution
-    : { status: 'running' as const, finished_at: null };
-  await advanceExecution(tx, tenant, execution_id, {
-    revision,
-    head_id,
-    status,
-    finished_at,
-    updated_at: now,
-  });
+  await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });
+  if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, tenant, execution_id);
   return row;
 }
 
@@ -273,7 +266,10 @@ export function rowFor(
   return {
     checkpoint_id: draft.checkpoint_id ?? newId(),
     execution_id: draft.execution_id,
-    ...at,
+    line: at.line,
+    revision: at.revision,
+    agent_id: at.agent_id,
+    followed: 0,
     parent_id,
     is_branch: (branch?.is_branch ?? (parent !== undefined && at.line !== parent.line)) ? 1 : 0,
     branch_reason: branch?.reason ?? null,

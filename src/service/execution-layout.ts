@@ -15,7 +15,7 @@ export interface LaidOut {
 }
 
 interface Placed {
-  readonly row: CheckpointRow;
+  readonly row: CheckpointRow & { followed: number };
   readonly state: State;
 }
 
@@ -63,14 +63,14 @@ export function layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]
 function lineFor(parent: Placed | undefined, lines: Map<number, LineRow>, revision: number): LineRow {
   const before = parent && lines.get(parent.row.line)!;
   const line =
-    before && before.tip === parent.row.revision
-      ? { ...before, tip: revision }
+    before && parent.row.followed === 0
+      ? before
       : {
           line: revision,
           base_line: parent?.row.line ?? null,
           base_revision: parent?.row.revision ?? null,
-          tip: revision,
         };
+  if (line === before) parent!.row.followed = 1;
   lines.set(line.line, line);
   return line;
 }

@@ -9,6 +9,8 @@ export interface CheckpointRow {
   readonly agent_id: string;
   readonly line: number;
   readonly revision: number;
+  /** Whether another came behind it on its line. */
+  readonly followed: number;
   readonly parent_id: string | null;
   readonly is_branch: number;
   readonly branch_reason: string | null;
@@ -36,6 +38,7 @@ const table: Table = {
     agent_id: 'text',
     line: 'bigint',
     revision: 'bigint',
+    followed: 'bigint',
     parent_id: 'text',
     is_branch: 'bigint',
     branch_reason: 'text',
@@ -67,6 +70,7 @@ export async function insertCheckpoints(
       row.agent_id,
       row.line,
       row.revision,
+      row.followed,
       row.parent_id,
       row.is_branch,
       row.branch_reason,
@@ -85,9 +89,8 @@ export async function insertCheckpoints(
   );
 }
 
-/** A checkpoint, and the last revision on its line. */
+/** A checkpoint, and how its line began. */
 export interface PlacedCheckpoint extends CheckpointRow {
-  readonly tip: number;
   /** Whether its line branched off another. */
   readonly base_line: number | null;
 }
@@ -99,7 +102,7 @@ export function findCheckpoint(
   checkpoint_id: string,
 ): Promise<PlacedCheckpoint | undefined> {
   return query.get<PlacedCheckpoint>(
-    sql`SELECT c.*, l.tip, l.base_line FROM checkpoints c
+    sql`SELECT c.*, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
         WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
@@ -133,7 +136,6 @@ export interface LineRow {
   readonly line: number;
   readonly base_line: number | null;
   readonly base_revision: number | null;
-  readonly tip: number;
 }
 
 const linesTable: Table = {
@@ -144,7 +146,6 @@ const linesTable: Table = {
     line: 'bigint',
     base_line: 'bigint',
     base_revision: 'bigint',
-    tip: 'bigint',
   },
 };
 
@@ -156,26 +157,13 @@ export async function insertLines(
 ): Promise<void> {
   await tx.insert(
     linesTable,
-    lines.map(({ line, base_line, base_revision, tip }) => [
-      tenant,
-      execution_id,
-      line,
-      base_line,
-      base_revision,
-      tip,
-    ]),
+    lines.map(({ line, base_line, base_revision }) => [tenant, execution_id, line, base_line, base_revision]),
   );
 }
 
-export async function extendLine(
-  tx: Tx,
-  tenant: string,
-  execution_id: string,
-  line: number,
-  tip: number,
-): Promise<void> {
+/** Another comes behind it on its line. */
+export async function followCheckpoint(tx: Tx, tenant: string, checkpoint_id: string): Promise<void> {
   await tx.send(
-    sql`UPDATE execution_lines SET tip = ${tip}
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND line = ${line}`,
+    sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
   );
 }

@@ -27,7 +27,7 @@ export async function readContents(
     sql`SELECT * FROM checkpoints WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} ORDER BY revision`,
   );
   const lines = await query.all<LineRow>(
-    sql`SELECT line, base_line, base_revision, tip FROM execution_lines
+    sql`SELECT line, base_line, base_revision FROM execution_lines
         WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
   );
   const items = await query.all<PartOnLine>(

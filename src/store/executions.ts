@@ -110,16 +110,23 @@ export async function updateExecution(
   );
 }
 
-/** After a checkpoint was added: how far it is, and where it stands. */
+/** After a checkpoint was added: how far it is, and where it stands. Sets nothing that has an index. */
 export async function advanceExecution(
   tx: Tx,
   tenant: string,
   execution_id: string,
-  to: Pick<ExecutionRow, 'revision' | 'head_id' | 'status' | 'updated_at' | 'finished_at'>,
+  to: Pick<ExecutionRow, 'revision' | 'head_id' | 'updated_at'>,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET revision = ${to.revision}, head_id = ${to.head_id}, checkpoints = checkpoints + 1,
-          status = ${to.status}, finished_at = ${to.finished_at}, updated_at = ${to.updated_at}
+          updated_at = ${to.updated_at}
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+  );
+}
+
+export async function resumeExecution(tx: Tx, tenant: string, execution_id: string): Promise<void> {
+  await tx.send(
+    sql`UPDATE executions SET status = 'running', finished_at = NULL
         WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
   );
 }

@@ -2,10 +2,10 @@
 import type { StoredPart } from '../domain/state-assembly.js';
 import { containerNumber, type Edit, emptied, type Part, ROOTS, type Stamp } from '../domain/state-parts.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { byDialect, type Param, type Sql, sql } from '../driver/sql.js';
+import { byDialect, join, type Param, type Sql, sql } from '../driver/sql.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
 
-/** Where a part that shows to this day ends. */
+/** Where a part that shows to this day ends; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
 const placed = {
@@ -157,7 +157,7 @@ export async function endParts(
   }
 }
 
-/** The line of a checkpoint and those that it goes back to, each up to the revision at which it was branched off. */
+/** A line up to a revision, and those that it goes back to, each up to where it was branched off. */
 export const segments = (tenant: string, execution_id: string, line: number, revision: number): Sql =>
   sql`segments(line, upto, depth) AS (
         SELECT CAST(${line} AS bigint), CAST(${revision} AS bigint), 0
@@ -167,51 +167,52 @@ export const segments = (tenant: string, execution_id: string, line: number, rev
             AND l.base_line IS NOT NULL
       )`;
 
-/**
- * Which parts of a line show at a revision. Both bounds can be looked up; the one that leaves less is: near the tip, the
- * parts that end later are few besides those that show, and near the start those that came before are.
- */
-const shows = (nearTip: boolean): Sql =>
-  nearTip
-    ? sql`p.added + 0 <= s.upto AND p.removed > s.upto`
-    : sql`p.added <= s.upto AND p.removed + 0 > s.upto`;
-
-/** The parts of one table along the segments. PostgreSQL without statistics would rather read all of the table. */
-const along = (table: Sql, tenant: string, execution_id: string, bounds: Sql): Sql => {
-  const condition = sql`p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.line = s.line AND ${bounds}`;
-  return byDialect({
-    sqlite: sql`FROM segments s CROSS JOIN ${table} p WHERE ${condition}`,
-    postgres: sql`FROM segments s CROSS JOIN LATERAL (SELECT * FROM ${table} p WHERE ${condition} OFFSET 0) p`,
-  });
+const columns: Record<'items' | 'thoughts' | 'tool_calls', Sql> = {
+  items: sql`p.line, p.added, p.ordinal, p.parent, p.key, p.position, p.kind, p.child, p.value`,
+  // The roots of their lists.
+  thoughts: sql`p.line, p.added, p.ordinal, 1, NULL, p.position, 'element', NULL, p.body`,
+  tool_calls: sql`p.line, p.added, p.ordinal, 2, NULL, p.position, 'element', NULL, p.body`,
 };
+const tables = { items: sql`checkpoint_items`, thoughts: sql`thoughts`, tool_calls: sql`tool_calls` };
 
-/** All parts of the state of a checkpoint, in one query. */
-export function readParts(
-  query: Query,
-  tenant: string,
-  at: {
-    readonly execution_id: string;
-    readonly line: number;
-    readonly revision: number;
-    readonly tip: number;
-  },
-): Promise<StoredPart[]> {
-  const { execution_id, line, revision, tip } = at;
-  const bounds = shows(revision * 2 > tip + line);
-  // Thoughts and tool calls are rarely taken back, so that their tables have one order alone.
-  const listed = sql`p.added <= s.upto AND p.removed > s.upto`;
-  return query.all<StoredPart>(
-    sql`WITH RECURSIVE ${segments(tenant, execution_id, line, revision)}
-        SELECT s.depth, p.line, p.added, p.ordinal, p.parent, p.key, p.position, p.kind, p.child, p.value
-          ${along(sql`checkpoint_items`, tenant, execution_id, bounds)}
-        UNION ALL
-        SELECT s.depth, p.line, p.added, p.ordinal, ${ROOT_OF_THOUGHTS}, NULL, p.position, 'element', NULL, p.body
-          ${along(sql`thoughts`, tenant, execution_id, listed)}
-        UNION ALL
-        SELECT s.depth, p.line, p.added, p.ordinal, ${ROOT_OF_TOOL_CALLS}, NULL, p.position, 'element', NULL, p.body
-          ${along(sql`tool_calls`, tenant, execution_id, listed)}`,
-  );
+/** Of which checkpoint the state is read. */
+export interface StateAt {
+  readonly execution_id: string;
+  readonly line: number;
+  readonly revision: number;
+  readonly followed: number;
+  readonly base_line: number | null;
 }
 
-const ROOT_OF_THOUGHTS = sql`1`;
-const ROOT_OF_TOOL_CALLS = sql`2`;
+/** What shows on the line itself. At its end nothing ended later, and an index has what shows there. */
+function onLine(name: keyof typeof tables, tenant: string, at: StateAt): Sql {
+  const line = sql`p.tenant_id = ${tenant} AND p.execution_id = ${at.execution_id} AND p.line = ${at.line}`;
+  const shows =
+    name === 'items' && at.followed === 0
+      ? sql`p.removed = 9007199254740991`
+      : sql`p.added <= ${at.revision} AND p.removed > ${at.revision}`;
+  return sql`SELECT 0 AS depth, ${columns[name]} FROM ${tables[name]} p WHERE ${line} AND ${shows}`;
+}
+
+/** What shows on the lines that it goes back to. PostgreSQL without statistics would rather read all of the table. */
+function below(name: keyof typeof tables, tenant: string, execution_id: string): Sql {
+  const shows = sql`p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.line = s.line
+    AND p.added <= s.upto AND p.removed > s.upto AND s.depth > 0`;
+  return byDialect({
+    sqlite: sql`SELECT s.depth, ${columns[name]} FROM segments s CROSS JOIN ${tables[name]} p WHERE ${shows}`,
+    postgres: sql`SELECT s.depth, ${columns[name]} FROM segments s
+      CROSS JOIN LATERAL (SELECT * FROM ${tables[name]} p WHERE ${shows} OFFSET 0) p`,
+  });
+}
+
+const NAMES = ['items', 'thoughts', 'tool_calls'] as const;
+
+/** All parts of the state of a checkpoint, in one query. */
+export function readParts(query: Query, tenant: string, at: StateAt): Promise<StoredPart[]> {
+  const own = NAMES.map((name) => onLine(name, tenant, at));
+  if (at.base_line === null) return query.all<StoredPart>(join(own, ' UNION ALL '));
+  const all = [...own, ...NAMES.map((name) => below(name, tenant, at.execution_id))];
+  return query.all<StoredPart>(
+    sql`WITH RECURSIVE ${segments(tenant, at.execution_id, at.line, at.revision)} ${join(all, ' UNION ALL ')}`,
+  );
+}

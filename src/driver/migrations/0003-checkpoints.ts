@@ -42,18 +42,17 @@ export const checkpoints: Migration = {
     'CREATE INDEX executions_by_status ON executions (tenant_id, status, execution_id)',
 
     // Checkpoints that follow each other are one line. A line that branched off shows what its base showed at
-    // base_revision, but for what the line itself has put in its place. tip is the last revision on the line.
+    // base_revision, but for what the line itself has put in its place.
     `CREATE TABLE execution_lines (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
       line ${int} NOT NULL,
       base_line ${int},
       base_revision ${int},
-      tip ${int} NOT NULL,
       PRIMARY KEY (tenant_id, execution_id, line)
     ) ${compact}`,
 
-    // Revisions rise within an execution. rest: what of the snapshot is in no list (current step, pending tools).
+    // Revisions rise within an execution. followed: whether another came behind it on its line. rest: what of the snapshot is in no list (current step, pending tools).
     `CREATE TABLE checkpoints (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -61,6 +60,7 @@ export const checkpoints: Migration = {
       agent_id ${id} NOT NULL,
       line ${int} NOT NULL,
       revision ${int} NOT NULL,
+      followed ${int} NOT NULL,
       parent_id ${id},
       is_branch ${int} NOT NULL,
       branch_reason TEXT,
@@ -76,7 +76,7 @@ export const checkpoints: Migration = {
       rest ${json} NOT NULL,
       bytes ${int} NOT NULL,
       PRIMARY KEY (tenant_id, checkpoint_id)
-    ) ${table}`,
+    ) ${compact}`,
     'CREATE INDEX checkpoints_by_execution ON checkpoints (tenant_id, execution_id, checkpoint_id)',
     'CREATE INDEX checkpoints_by_agent ON checkpoints (tenant_id, agent_id, checkpoint_id)',
     'CREATE INDEX checkpoints_by_time ON checkpoints (tenant_id, timestamp, checkpoint_id)',
@@ -108,7 +108,9 @@ export const checkpoints: Migration = {
       value ${json},
       PRIMARY KEY (tenant_id, execution_id, line, added, ordinal)
     ) ${table}`,
-    'CREATE INDEX checkpoint_items_by_end ON checkpoint_items (tenant_id, execution_id, line, removed)',
+    // What shows at the end of a line, however much has ended before.
+    `CREATE INDEX checkpoint_items_showing ON checkpoint_items (tenant_id, execution_id, line)
+      WHERE removed = 9007199254740991`,
 
     // The same with what is asked for: each is an element of its list, at a position.
     `CREATE TABLE thoughts (
