@@ -22,63 +22,71 @@ export interface StoredPart {
   readonly parsed?: Json;
 }
 
-/** By container: the part that shows at each key or position. */
-type Shown = Map<number, Map<string | number, StoredPart>>;
+/** By container: the parts that show in it. */
+type Shown = Map<number, StoredPart[]>;
 
 export interface Assembly {
   list(id: number): ListNode;
   object(id: number): ObjectNode;
 }
 
-/** What a line has put in the place of what its base shows, or taken out of it, holds; of a line alone all parts show. */
+/** Of a line alone all parts show. */
 function show(parts: readonly StoredPart[]): Shown {
+  if (parts.some(({ depth, kind }) => depth > 0 || kind === 'gone')) return showOver(parts);
   const shown: Shown = new Map();
-  const alone = parts.every(({ depth, kind }) => depth === 0 && kind !== 'gone');
-  const ordered = alone ? parts : parts.toSorted((a, b) => b.depth - a.depth || a.added - b.added);
-  for (const part of ordered) {
-    let slots = shown.get(part.parent);
-    if (!slots) shown.set(part.parent, (slots = new Map()));
-    const slot = part.key ?? part.position;
-    if (part.kind === 'gone') slots.delete(slot);
-    else slots.set(slot, part);
+  for (const part of parts) {
+    const there = shown.get(part.parent);
+    if (there) there.push(part);
+    else shown.set(part.parent, [part]);
   }
   return shown;
+}
+
+/** What a line has put in the place of what its base shows, or taken out of it, holds. */
+function showOver(parts: readonly StoredPart[]): Shown {
+  const slots = new Map<number, Map<string | number, StoredPart>>();
+  for (const part of parts.toSorted((a, b) => b.depth - a.depth || a.added - b.added)) {
+    let there = slots.get(part.parent);
+    if (!there) slots.set(part.parent, (there = new Map()));
+    const slot = part.key ?? part.position;
+    if (part.kind === 'gone') there.delete(slot);
+    else there.set(slot, part);
+  }
+  return new Map([...slots].map(([parent, there]) => [parent, [...there.values()]]));
 }
 
 /** With `retained` the values are frozen, so that states to come can be compared with them. */
 export function assemble(parts: readonly StoredPart[], retained: boolean): Assembly {
   const shown = show(parts);
-  const stamps = new Map<string, Stamp>();
-  const refOf = ({ line, added, ordinal }: StoredPart): Ref => {
-    const name = `${line}.${added}`;
-    let stamp = stamps.get(name);
-    if (!stamp) stamps.set(name, (stamp = { line, revision: added }));
-    return { stamp, ordinal };
-  };
+  const refOf = ({ line, added, ordinal }: StoredPart): Ref => ({
+    stamp: { line, revision: added },
+    ordinal,
+  });
   const read = (part: StoredPart): Json => {
     if (part.parsed !== undefined) return part.parsed;
     const value = JSON.parse(part.value!) as Json;
     return retained ? freeze(value) : value;
   };
-  const list = (id: number, ref: Ref | null = null): ListNode => {
-    const parts = [...(shown.get(id)?.values() ?? [])].sort((a, b) => a.position - b.position);
+  const list = (id: number, own: Ref | null = null): ListNode => {
+    const parts = (shown.get(id) ?? []).sort((a, b) => a.position - b.position);
     const value: Json[] = [];
     const runs = parts.map((part): Run => {
-      const own = { ref: refOf(part), position: part.position };
-      if (part.kind === 'object' || part.kind === 'list') {
-        const node = cut(part, own.ref);
+      const ref = refOf(part);
+      const { position, kind } = part;
+      if (kind === 'object' || kind === 'list') {
+        const node = cut(part, ref);
         value.push(node.value as Json);
-        return { ...own, length: 1, size: node.size, node };
+        return { ref, position, length: 1, size: node.size, node };
       }
-      const elements = part.kind === 'element' ? [read(part)] : (read(part) as Json[]);
+      const elements = kind === 'element' ? [read(part)] : (read(part) as Json[]);
       for (const element of elements) value.push(element);
-      return { ...own, length: elements.length, size: part.value!.length, node: null };
+      return { ref, position, length: elements.length, size: part.value!.length, node: null };
     });
-    return listNode(id, value, runs, ref);
+    return listNode(id, value, runs, own);
   };
   const object = (id: number, ref: Ref | null = null): ObjectNode => {
     const members = new Map<string, Node>();
-    const parts = [...(shown.get(id)?.values() ?? [])].sort((a, b) => (a.key! < b.key! ? -1 : 1));
+    const parts = (shown.get(id) ?? []).sort((a, b) => (a.key! < b.key! ? -1 : 1));
     for (const part of parts) {
       const own = refOf(part);
       members.set(
