@@ -2,7 +2,7 @@
 import type { Json } from '../model/json.js';
 import { freeze } from './json-values.js';
 import { listNode } from './state-lists.js';
-import type { ListNode, Node, ObjectNode, Ref, Run, Stamp } from './state-parts.js';
+import type { ListNode, Node, ObjectNode, Ref, Run } from './state-parts.js';
 import { objectNode } from './state-tree.js';
 
 /** A part as it is stored. */
