@@ -1,10 +1,10 @@
 /** cairndb/client: the same Api over HTTP, as a loop over the table. */
 import type { Api, CallOptions } from '../contract/api.js';
-import { namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
+import { type Frame, namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { CairnError, isErrorCode } from '../model/errors.js';
 import { jsonFault } from '../model/json.js';
-import { readEvents } from './sse.js';
+import { readEvents, type ServerEvent } from './sse.js';
 
 export type { Api, CallOptions } from '../contract/api.js';
 export { CairnError, type ErrorCode } from '../model/errors.js';
@@ -154,10 +154,7 @@ class Connection {
           failures = 0;
           if (event.event === 'error') throw refusal(503, event.data);
           last = event.id ?? last;
-          yield {
-            token: event.id,
-            packet: event.event === 'heartbeat' ? null : (JSON.parse(event.data) as unknown),
-          };
+          yield operation.frames!.toItem(event.id!, frameOf(event));
           if (signal.aborted) return;
         }
       } catch (error) {
@@ -182,6 +179,9 @@ function toBody(operation: NamedOperation, members: Record<string, unknown>): st
   if (fault) throw new CairnError('INVALID_INPUT', `${operation.name}: ${fault}`);
   return JSON.stringify(members);
 }
+
+const frameOf = ({ event, data }: ServerEvent): Frame | null =>
+  event === 'heartbeat' ? null : { event, data: JSON.parse(data) as unknown };
 
 function refusal(status: number, text: string): CairnError {
   try {

@@ -10,11 +10,16 @@ export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerEvent, void, undefined> {
   const decoder = new TextDecoder();
-  let rest = '';
+  // The frame that has begun: put together once it is whole, since a large one comes in many pieces.
+  let pieces: string[] = [];
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    rest += decoder.decode(chunk, { stream: true });
-    const frames = rest.split('\n\n');
-    rest = frames.pop()!;
+    const text = decoder.decode(chunk, { stream: true });
+    const closes = text.startsWith('\n') && pieces.at(-1)?.endsWith('\n');
+    if (text !== '') pieces.push(text);
+    if (!closes && !text.includes('\n\n')) continue;
+    const frames = pieces.join('').split('\n\n');
+    const rest = frames.pop()!;
+    pieces = rest === '' ? [] : [rest];
     for (const frame of frames) {
       const parsed = parse(frame);
       if (parsed) yield parsed;

@@ -8,6 +8,7 @@ import {
   executionStats,
   executionStatus,
   executionTreeNode,
+  type LiveItem,
   liveItem,
   pruned,
 } from '../model/execution.js';
@@ -151,12 +152,33 @@ export const executions = {
     path: '/api/v1/executions/{execution_id}/live',
     input: z.strictObject({
       ...byId,
-      after: z.string().max(100).optional().describe('Resume token of the last item seen'),
+      after: z
+        .string()
+        .max(100)
+        .optional()
+        .describe(
+          'Resume token of the last item seen: if the run stands where it stood then, only what is new follows; else its whole state comes first again',
+        ),
     }),
     output: liveItem,
     access: 'read',
     event: null,
     stream: true,
+    frames: {
+      toFrame: (item) => {
+        const { checkpoint, snapshot, from_checkpoint_id, changes } = item as LiveItem;
+        if (snapshot) return { event: 'snapshot', data: { checkpoint, snapshot } };
+        return changes && { event: 'changes', data: { checkpoint, from_checkpoint_id, changes } };
+      },
+      toItem: (token, frame) => ({
+        token,
+        checkpoint: null,
+        snapshot: null,
+        from_checkpoint_id: null,
+        changes: null,
+        ...(frame?.data as object | undefined),
+      }),
+    },
     summary: 'Watch a run: its state once, then what each checkpoint changed.',
     example: { execution_id: AN_EXECUTION },
   }),

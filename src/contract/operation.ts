@@ -21,10 +21,24 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly status?: number;
   /** Its body carries a whole state, and may be larger than others. */
   readonly large?: true;
-  /** A stream answers with one output after another, over server-sent events. */
+  /** A stream answers with one output after another, over server-sent events; `frames` says how they look there. */
   readonly stream?: true;
+  readonly frames?: Frames;
   /** An input that works, for the reference page and the generated tests. Ids in it need not exist. */
   readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** An item of a stream: what it is called on the wire, and what it carries besides its token. */
+export interface Frame {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** How the items of a stream travel, both ways. A heartbeat carries nothing but its token. */
+export interface Frames {
+  /** Null for a heartbeat. Every item has a token, by which the stream is resumed. */
+  readonly toFrame: (item: unknown) => Frame | null;
+  readonly toItem: (token: string, frame: Frame | null) => unknown;
 }
 
 /** Keeps the exact types of an entry. */

@@ -58,6 +58,11 @@ export const keys = {
   }),
 };
 
+const followed = z.object({
+  token: z.string().describe('Give it as `after`, or as Last-Event-ID, to go on behind this event'),
+  packet: packet.nullable().describe('null in a heartbeat'),
+});
+
 export const events = {
   follow: operation({
     method: 'GET',
@@ -73,13 +78,17 @@ export const events = {
       packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
       thread_id: uuid.optional(),
     }),
-    output: z.object({
-      token: z.string().describe('Give it as `after`, or as Last-Event-ID, to go on behind this event'),
-      packet: packet.nullable().describe('null in a heartbeat'),
-    }),
+    output: followed,
     access: 'read',
     event: null,
     stream: true,
+    frames: {
+      toFrame: (item) => {
+        const { packet } = item as z.output<typeof followed>;
+        return packet === null ? null : { event: 'packet', data: packet };
+      },
+      toItem: (token, frame) => ({ token, packet: frame?.data ?? null }),
+    },
     summary: 'Follow what happens, live: every packet once, in the order of seq, resumable.',
     example: { after: '0' },
   }),

@@ -154,6 +154,7 @@ function addRoute(
       if (operation.stream)
         return sendStream(
           reply,
+          operation.frames!,
           (signal) => whileValid(host, request, follow(run, input, request, signal)),
           stopping,
         );

@@ -1,18 +1,22 @@
 /** Streams as server-sent events: pulled from the Api, never faster than the reader reads. */
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import type { Frames } from '../contract/operation.js';
 import { CairnError } from '../model/errors.js';
 
 /** A reader that takes nothing for this long is disconnected; it can resume where it was. */
 const PATIENCE_MS = 10_000;
 
+/** What is written at once: a large frame goes in slices, so that a slow reader is told from one that reads nothing. */
+const SLICE_BYTES = 256 * 1024;
+
 interface StreamItem {
   readonly token: string;
-  readonly packet: unknown;
 }
 
 export async function sendStream(
   reply: FastifyReply,
+  frames: Frames,
   open: (signal: AbortSignal) => AsyncIterable<unknown>,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -32,7 +36,7 @@ export async function sendStream(
   });
   try {
     while (!item.done) {
-      if (!reply.raw.write(frame(item.value)) && !(await drained(reply))) {
+      if (!(await sent(reply, textOf(frames, item.value)))) {
         reply.raw.write(
           failure(new CairnError('SLOW_READER', 'the reader did not keep up: resume from the last event')),
         );
@@ -56,10 +60,19 @@ export async function sendStream(
   }
 }
 
-function frame({ token, packet }: StreamItem): string {
-  return packet === null
-    ? `event: heartbeat\nid: ${token}\ndata: {"latest":"${token}"}\n\n`
-    : `event: packet\nid: ${token}\ndata: ${JSON.stringify(packet)}\n\n`;
+function textOf(frames: Frames, item: StreamItem): string {
+  const { event, data } = frames.toFrame(item) ?? { event: 'heartbeat', data: { latest: item.token } };
+  return `event: ${event}\nid: ${item.token}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** False when the reader took nothing of it for too long. */
+async function sent(reply: FastifyReply, text: string): Promise<boolean> {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
+    const slice = bytes.subarray(start, start + SLICE_BYTES);
+    if (!reply.raw.write(slice) && !(await drained(reply))) return false;
+  }
+  return true;
 }
 
 const failure = (error: CairnError): string => `event: error\ndata: ${JSON.stringify(error)}\n\n`;

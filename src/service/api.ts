@@ -16,6 +16,7 @@ import * as checkpoints from './checkpoints.js';
 import * as edgeWalks from './edge-walks.js';
 import * as edges from './edges.js';
 import { prune, remove as removeExecution } from './execution-end.js';
+import { live } from './execution-live.js';
 import * as executionTransfer from './execution-transfer.js';
 import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
@@ -64,6 +65,7 @@ const useCases: UseCases = {
     ...executions,
     ...executionViews,
     ...executionTransfer,
+    live,
     delete: removeExecution,
     prune,
   } as never,

@@ -11,6 +11,7 @@ import { addKey, findKey, listKeys, revokeKey } from '../store/keys.js';
 import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
 import { headOf } from '../store/tenants.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
+import { following, STRETCH } from './following.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -95,11 +96,6 @@ export const keys = {
   },
 };
 
-/** How much of the stream one statement looks at. */
-const STRETCH = 5000;
-const HEARTBEAT_MS = 15_000;
-const MAX_FOLLOWERS = 1000;
-
 /** Where a token points to. One of another epoch, or from a future that was lost, must not skip events silently. */
 function positionOf(call: Call, token: string, head: number): number {
   if (token === '0') return 0;
@@ -134,57 +130,34 @@ function filterOf(input: FollowIn): StreamFilter {
  * Reads page by page from the database, so that a slow reader costs nothing but its place. The first item and the
  * heartbeats carry no packet, only the position that was reached.
  */
-async function* follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
-  const { driver, tenant, hub } = call;
-  const signal = call.options.signal;
-  const ended = () => hub.closed || signal?.aborted;
-  if (hub.followers >= MAX_FOLLOWERS) {
-    throw new CairnError(
-      'OVERLOADED',
-      `${MAX_FOLLOWERS} streams are open already: close one, or try again later`,
-    );
-  }
-  const follower = hub.join(tenant);
-  try {
-    const query = driver.at(tenant);
-    const filter = filterOf(input);
-    const start = await headOf(query, tenant);
-    let position = input.after === undefined ? start : positionOf(call, input.after, start);
-    yield { token: tokenAt(call, position), packet: null };
-    let beat = performance.now();
-    let limit = CHUNK.first;
-    while (!ended()) {
-      const changes = follower.changes();
-      const head = await headOf(query, tenant);
+function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
+  const { driver, tenant } = call;
+  const query = driver.at(tenant);
+  const filter = filterOf(input);
+  let position = 0;
+  let limit = CHUNK.first;
+  const heartbeat = (): Followed => ({ token: tokenAt(call, position), packet: null });
+  return following<Followed>(call, {
+    open: async () => {
+      const start = await headOf(query, tenant);
+      position = input.after === undefined ? start : positionOf(call, input.after, start);
+      return heartbeat();
+    },
+    upTo: async function* (head, ended) {
       while (position < head && !ended()) {
         // A stretch at a time: with a filter that lets little through, one statement could take all of history.
-        const until = Math.min(head, position + STRETCH);
-        const rows = await nextPackets(
-          query,
-          tenant,
-          { after: position, until },
-          limit,
-          filter,
-          call.caller.agent_id,
-        );
+        const range = { after: position, until: Math.min(head, position + STRETCH) };
+        const rows = await nextPackets(query, tenant, range, limit, filter, call.caller.agent_id);
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };
-          if (ended()) return;
         }
-        if (rows.length > 0) beat = performance.now();
-        if (rows.length < limit) position = until;
+        if (rows.length < limit) position = range.until;
         limit = nextLimit(rows, limit, packetBytes);
       }
-      if (performance.now() - beat >= HEARTBEAT_MS) {
-        beat = performance.now();
-        yield { token: tokenAt(call, position), packet: null };
-      }
-      await follower.wait(changes, HEARTBEAT_MS - (performance.now() - beat), signal);
-    }
-  } finally {
-    follower.leave();
-  }
+    },
+    heartbeat,
+  });
 }
 
 export const events = { follow };

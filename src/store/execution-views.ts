@@ -1,4 +1,4 @@
-/** What is asked of an execution as a whole: all its checkpoints, and figures of its thoughts and tool calls. */
+/** What is asked of an execution as a whole: all its checkpoints, figures of its thoughts and tool calls, how it moved. */
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { CheckpointRow } from './checkpoints.js';
@@ -131,4 +131,47 @@ export function stepRows(
               ORDER BY c.revision DESC LIMIT ${limit}) c
         ORDER BY c.revision DESC`,
   );
+}
+
+/** An event by which an execution came to stand at a checkpoint. */
+export interface Move {
+  readonly seq: number;
+  /** Null of one that is gone. */
+  readonly checkpoint_id: string | null;
+}
+
+interface MoveRow {
+  readonly seq: number;
+  readonly entity_type: string;
+  readonly entity_id: string;
+  readonly envelope: string | null;
+}
+
+/** How an execution moved, in order. Checkpoints that are gone are left out: nobody can read their state. */
+export async function nextMoves(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+  range: { readonly after: number; readonly until: number },
+  limit: number,
+): Promise<Move[]> {
+  const rows = await query.all<MoveRow>(
+    sql`SELECT p.seq, p.entity_type, p.entity_id, p.envelope FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.seq > ${range.after} AND p.seq <= ${range.until}
+          AND ((p.packet_type IN ('cairn.checkpoint.created', 'cairn.checkpoint.branched', 'cairn.checkpoint.imported')
+                AND EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = p.entity_id
+                              AND c.execution_id = ${execution_id}))
+            OR (p.packet_type = 'cairn.execution.restored' AND p.entity_id = ${execution_id}))
+        ORDER BY p.seq LIMIT ${limit}`,
+  );
+  return rows.map(({ seq, entity_type, entity_id, envelope }) => ({
+    seq,
+    checkpoint_id: entity_type === 'checkpoint' ? entity_id : restoredTo(envelope),
+  }));
+}
+
+/** Where it was put back to is a fact of the event. */
+function restoredTo(envelope: string | null): string | null {
+  if (envelope === null) return null;
+  return (JSON.parse(envelope) as { payload: { checkpoint_id: string } }).payload.checkpoint_id;
 }
