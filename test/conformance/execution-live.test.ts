@@ -121,7 +121,10 @@ onEveryTarget('live views of executions', (test) => {
     for (const watcher of watchers) {
       await watcher.until(latest_checkpoint_id!);
       expect(watcher.seen.map(([id]) => id)).toEqual(nodes.map(({ checkpoint_id }) => checkpoint_id));
-      for (const [id, state] of watcher.seen) expect(state, id).toEqual(sent.get(id));
+      for (const [id, state] of watcher.seen) {
+        expect(state, id).toEqual(sent.get(id));
+        expect(state, id).toEqual((await cairn.checkpoints.get({ checkpoint_id: id })).snapshot);
+      }
       expect(watcher.seen).toHaveLength(30);
       await watcher.stop();
     }
@@ -210,6 +213,45 @@ onEveryTarget('live views of executions', (test) => {
       code: 'EXECUTION_NOT_FOUND',
       status: 404,
     });
+  });
+
+  it('EXEC-37 deleting the execution ends the stream', async () => {
+    const cairn = await test().freshTenant();
+    const add = await beginRun(cairn, 'run');
+    await add('a');
+    const watcher = new Watcher(cairn);
+    await watcher.next();
+    const ending = refusalOf(watcher.next());
+    await cairn.executions.delete(EXECUTION);
+    expect(await ending).toMatchObject({ code: 'EXECUTION_NOT_FOUND', status: 404 });
+    expect(watcher.items).toHaveLength(1);
+  });
+
+  it('EXEC-33 checkpoints that are brought in from files are shown as well, and those that were pruned left out', async () => {
+    const cairn = await test().freshTenant();
+    const add = await beginRun(cairn, 'run');
+    await add('a', { messages: ['one'] });
+    const { checkpoint, token } = await (async () => {
+      const watcher = new Watcher(cairn);
+      const first = await watcher.next();
+      await watcher.stop();
+      return first;
+    })();
+    const watcher = new Watcher(cairn, token);
+    await watcher.next();
+    watcher.state = snapshotOf({ messages: ['one'] });
+    await cairn.checkpoints.import({
+      checkpoint: { ...checkpoint!, id: 'filed', snapshot: snapshotOf({ messages: ['from a file'] }) },
+    });
+    await watcher.until('filed');
+    expect(watcher.state).toEqual(snapshotOf({ messages: ['from a file'] }));
+    // Not read yet when they are pruned: what is left comes, from the state that the reader has.
+    await add('b', { messages: ['two'] });
+    await add('c', { messages: ['two', 'three'] });
+    await cairn.executions.prune({ ...EXECUTION, keep_newest: 1, keep_branch_points: false });
+    await watcher.until('c');
+    expect(watcher.state).toEqual(snapshotOf({ messages: ['two', 'three'] }));
+    await watcher.stop();
   });
 
   it('EXEC-38 what a reader does with an item reaches neither the store nor other readers', async () => {

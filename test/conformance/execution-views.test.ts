@@ -48,6 +48,27 @@ onEveryTarget('views of executions', (test) => {
     expect(nodes).toHaveLength(2);
   });
 
+  it('EXEC-21 a checkpoint from a file whose parent is not here is a root, until the parent is brought in', async () => {
+    const cairn = await test().freshTenant();
+    const add = await beginRun(cairn, 'run');
+    await add('a');
+    await add('b');
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map((checkpoint_id) => cairn.checkpoints.get({ checkpoint_id })),
+    );
+    const elsewhere = await test().freshTenant();
+    await elsewhere.checkpoints.import({ checkpoint: { ...b! } });
+    const alone = await elsewhere.executions.tree({ execution_id: 'run' });
+    expect(alone).toMatchObject({ roots: ['b'], nodes: [{ parent_checkpoint_id: 'a', children: [] }] });
+    await elsewhere.checkpoints.import({ checkpoint: { ...a! } });
+    const { roots, nodes } = await elsewhere.executions.tree({ execution_id: 'run' });
+    expect(roots).toEqual(['a']);
+    expect(nodes.map(({ checkpoint_id, children }) => [checkpoint_id, children])).toEqual([
+      ['a', ['b']],
+      ['b', []],
+    ]);
+  });
+
   it('EXEC-22 an execution that is not there, or is of another tenant, has neither tree nor figures', async () => {
     const cairn = await test().freshTenant();
     await beginRun(await test().freshTenant(), 'run');
