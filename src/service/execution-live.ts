@@ -52,11 +52,11 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
       while (position < head && !ended()) {
         const range = { after: position, until: Math.min(head, position + STRETCH) };
         const moves = await nextMoves(query, tenant, execution_id, range, MOVES);
-        for (const { seq, checkpoint_id } of moves) {
+        for (const { seq, imported, checkpoint_id } of moves) {
           position = seq;
           const next = await driver.snapshot(tenant, (reader) => stateAt(call, reader, checkpoint_id));
-          if (!next) continue;
           const before = last;
+          if (!next || (imported && before && !follows(next, before))) continue;
           last = next;
           const token = tokenAt(call, next);
           yield before ? changed(token, before, next) : whole(token, next);
@@ -93,6 +93,9 @@ async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Prom
   const retained = call.states.get(call.tenant, row.checkpoint_id);
   return snapshotOf(retained ?? (await readState(call, query, row)));
 }
+
+const follows = (next: Sent, before: Sent): boolean =>
+  next.checkpoint.parent?.checkpoint_id === before.checkpoint.id;
 
 const NO_STATE = '0'.repeat(16);
 

@@ -133,15 +133,18 @@ export function stepRows(
   );
 }
 
-/** An event by which an execution came to stand at a checkpoint. */
+/** An event by which an execution came to stand at a checkpoint, or may have. */
 export interface Move {
   readonly seq: number;
+  /** A run that stands elsewhere stays there when a checkpoint is brought in. */
+  readonly imported: boolean;
   /** Null of one that is gone. */
   readonly checkpoint_id: string | null;
 }
 
 interface MoveRow {
   readonly seq: number;
+  readonly packet_type: string;
   readonly entity_type: string;
   readonly entity_id: string;
   readonly envelope: string | null;
@@ -156,7 +159,7 @@ export async function nextMoves(
   limit: number,
 ): Promise<Move[]> {
   const rows = await query.all<MoveRow>(
-    sql`SELECT p.seq, p.entity_type, p.entity_id, p.envelope FROM packet_store p
+    sql`SELECT p.seq, p.packet_type, p.entity_type, p.entity_id, p.envelope FROM packet_store p
         WHERE p.tenant_id = ${tenant} AND p.seq > ${range.after} AND p.seq <= ${range.until}
           AND ((p.packet_type IN ('cairn.checkpoint.created', 'cairn.checkpoint.branched', 'cairn.checkpoint.imported')
                 AND EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = p.entity_id
@@ -164,8 +167,9 @@ export async function nextMoves(
             OR (p.packet_type = 'cairn.execution.restored' AND p.entity_id = ${execution_id}))
         ORDER BY p.seq LIMIT ${limit}`,
   );
-  return rows.map(({ seq, entity_type, entity_id, envelope }) => ({
+  return rows.map(({ seq, packet_type, entity_type, entity_id, envelope }) => ({
     seq,
+    imported: packet_type === 'cairn.checkpoint.imported',
     checkpoint_id: entity_type === 'checkpoint' ? entity_id : restoredTo(envelope),
   }));
 }

@@ -227,25 +227,27 @@ onEveryTarget('live views of executions', (test) => {
     expect(watcher.items).toHaveLength(1);
   });
 
-  it('EXEC-33 checkpoints that are brought in from files are shown as well, and those that were pruned left out', async () => {
+  it('EXEC-33 a checkpoint from a file is shown where the run goes on to it; those that were pruned are passed over', async () => {
     const cairn = await test().freshTenant();
     const add = await beginRun(cairn, 'run');
     await add('a', { messages: ['one'] });
-    const { checkpoint, token } = await (async () => {
-      const watcher = new Watcher(cairn);
-      const first = await watcher.next();
-      await watcher.stop();
-      return first;
-    })();
-    const watcher = new Watcher(cairn, token);
+    const watcher = new Watcher(cairn);
+    const { checkpoint } = await watcher.next();
+    const bring = (id: string, messages: string[], parent?: string) =>
+      cairn.checkpoints.import({
+        checkpoint: {
+          ...checkpoint!,
+          id,
+          snapshot: snapshotOf({ messages }),
+          ...(parent === undefined ? {} : { parent: { checkpoint_id: parent, is_branch: false } }),
+        },
+      });
+    await bring('older', ['from long ago']);
+    await bring('next', ['one', 'from a file'], 'a');
     await watcher.next();
-    watcher.state = snapshotOf({ messages: ['one'] });
-    await cairn.checkpoints.import({
-      checkpoint: { ...checkpoint!, id: 'filed', snapshot: snapshotOf({ messages: ['from a file'] }) },
-    });
-    await watcher.until('filed');
-    expect(watcher.state).toEqual(snapshotOf({ messages: ['from a file'] }));
-    // Not read yet when they are pruned: what is left comes, from the state that the reader has.
+    expect(watcher.seen.map(([id]) => id)).toEqual(['a', 'next']);
+    expect(watcher.state).toEqual(snapshotOf({ messages: ['one', 'from a file'] }));
+    // Not read yet when they are pruned: what is left comes, as a change to the state that the reader has.
     await add('b', { messages: ['two'] });
     await add('c', { messages: ['two', 'three'] });
     await cairn.executions.prune({ ...EXECUTION, keep_newest: 1, keep_branch_points: false });
