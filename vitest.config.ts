@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: 'suite',
-          include: ['test/{conformance,contract,property}/**/*.test.ts'],
+          include: ['test/{adapters,conformance,contract,property}/**/*.test.ts'],
           globalSetup: 'test/support/postgres.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -33,6 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['contract', 'model'],
   runtime: ['contract', 'domain', 'model'],
   cli: ['contract', 'model', 'client', '.'],
+  adapters: ['contract', 'model'],
 };
 
 /** These run in a browser as well, so nothing of Node's. */

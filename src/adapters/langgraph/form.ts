@@ -1,0 +1,95 @@
+/** The form that a checkpoint of LangGraph has in Cairn: channels are variables, metadata is labels. */
+import type { Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
+import type { CheckpointReason, Snapshot } from '../../model/checkpoint.js';
+import type { Json, JsonObject } from '../../model/json.js';
+import { isMarked, isRecord, setMember } from './codec.js';
+import type { ChannelVersion } from './images.js';
+
+/** Labels are 64 KB at most. What is longer is in the snapshot, and its short members are still found by. */
+const MAX_LABELS = 32 * 1024;
+const MAX_LABEL = 1000;
+
+/** What a checkpoint has besides its channels. */
+export interface Versions {
+  readonly v: number;
+  readonly ts: string;
+  readonly channel_versions: Readonly<Record<string, ChannelVersion>>;
+  readonly versions_seen: Readonly<Record<string, Readonly<Record<string, ChannelVersion>>>>;
+}
+
+/** Read at once: the caller goes on to change them. */
+export function versionsOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Versions {
+  return JSON.parse(
+    JSON.stringify({
+      v,
+      ts,
+      channel_versions: channel_versions ?? {},
+      versions_seen: versions_seen ?? {},
+    }),
+  ) as Versions;
+}
+
+const NO_THOUGHTS = Object.freeze({ steps: Object.freeze([]) });
+const NO_TOOLS = Object.freeze({ pending: Object.freeze([]), completed: Object.freeze([]) });
+const NO_MESSAGES = Object.freeze([]);
+
+export interface Labelled {
+  readonly labels: JsonObject;
+  /** Metadata that does not fit the labels. */
+  readonly metadata?: Json;
+}
+
+export function labelled(metadata: Json | undefined): Labelled {
+  if (metadata === undefined) return { labels: {} };
+  if (isRecord(metadata) && !isMarked(metadata) && JSON.stringify(metadata).length <= MAX_LABELS)
+    return { labels: metadata };
+  const labels: JsonObject = {};
+  if (isRecord(metadata))
+    for (const [key, value] of Object.entries(metadata))
+      if (JSON.stringify(value).length <= MAX_LABEL && JSON.stringify(labels).length <= MAX_LABELS)
+        setMember(labels, key, value);
+  return { labels, metadata };
+}
+
+export function toSnapshot(
+  versions: Versions,
+  channels: ReadonlyMap<string, Json>,
+  { metadata }: Labelled,
+): Snapshot {
+  const channel_values: JsonObject = {};
+  for (const [channel, json] of channels) setMember(channel_values, channel, json);
+  const variables = { ...versions, channel_values, ...(metadata === undefined ? {} : { metadata }) };
+  return {
+    thought_chain: NO_THOUGHTS,
+    context: { messages: NO_MESSAGES, variables },
+    tool_state: NO_TOOLS,
+  } as unknown as Snapshot;
+}
+
+export interface Stored extends Versions {
+  readonly channel_values: JsonObject;
+  readonly metadata?: Json;
+}
+
+/** Also of a snapshot that somebody else made: it has no channels then. */
+export function fromSnapshot({ context: { variables } }: Snapshot): Stored {
+  const { v, ts, channel_values, channel_versions, versions_seen, metadata } = variables;
+  return {
+    v: typeof v === 'number' ? v : 4,
+    ts: typeof ts === 'string' ? ts : new Date(0).toISOString(),
+    channel_values: isRecord(channel_values) ? channel_values : {},
+    channel_versions: (channel_versions ?? {}) as Versions['channel_versions'],
+    versions_seen: (versions_seen ?? {}) as Versions['versions_seen'],
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+export function measuresOf({ source, step }: Partial<CheckpointMetadata>): {
+  step_number: number;
+  checkpoint_reason: CheckpointReason;
+} {
+  return {
+    step_number: Number.isInteger(step) ? Math.max(0, step!) : 0,
+    checkpoint_reason: source === 'update' || source === 'fork' ? 'manual' : 'step_complete',
+  };
+}

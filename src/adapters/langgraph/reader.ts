@@ -1,0 +1,297 @@
+/** Reads LangGraph's checkpoints back: one, the latest, or many. */
+import {
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  maxChannelVersion,
+  TASKS,
+} from '@langchain/langgraph-checkpoint';
+import type { Api } from '../../contract/api.js';
+import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../model/checkpoint.js';
+import type { Json, JsonObject } from '../../model/json.js';
+import { type Codec, sizeOf } from './codec.js';
+import { decode } from './decode.js';
+import { adopt } from './encode.js';
+import { fromSnapshot, type Stored } from './form.js';
+import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
+import type { ChannelVersion, Image, Images } from './images.js';
+import type { Threads } from './threads.js';
+
+export interface ListWhere {
+  readonly thread_id: string | undefined;
+  readonly namespace: string | undefined;
+  readonly checkpoint_id: string | undefined;
+  readonly before: string | undefined;
+}
+
+const PAGE = 100;
+/** How many checkpoints of a list are read at a time. */
+const AHEAD = 8;
+const MAX_OWN_IDS = 10_000;
+/** Up to version 3, sends were kept as writes of the parent. */
+const SENDS_IN_CHANNEL = 4;
+
+export class Reader {
+  readonly #cairn: Api;
+  readonly #codec: Codec;
+  readonly #threads: Threads;
+  readonly #images: Images;
+  readonly #firstVersion: () => ChannelVersion;
+  /** Checkpoints that Cairn made itself (branches), which have no id of LangGraph's. */
+  readonly #ownIds = new Set<string>();
+
+  constructor(
+    cairn: Api,
+    codec: Codec,
+    threads: Threads,
+    images: Images,
+    firstVersion: () => ChannelVersion,
+  ) {
+    this.#cairn = cairn;
+    this.#codec = codec;
+    this.#threads = threads;
+    this.#images = images;
+    this.#firstVersion = firstVersion;
+  }
+
+  checkpointId(id: string, execution_id: string): string {
+    return this.#ownIds.has(id) ? id : toCheckpointId(id, execution_id);
+  }
+
+  async tuple(
+    place: Place,
+    id: string,
+    options: { readonly retain: boolean },
+  ): Promise<CheckpointTuple | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const execution_id = await this.#threads.find(place);
+      if (execution_id === undefined) return undefined;
+      try {
+        const [checkpoint, writes] = await (id === ''
+          ? this.#latest(place, execution_id)
+          : this.#one(id, execution_id));
+        return await this.#tupleOf(place, checkpoint, writes, options);
+      } catch (error) {
+        if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
+        if (codeOf(error) !== 'EXECUTION_NOT_FOUND' || attempt > 1) throw error;
+        // The thread was deleted elsewhere since, and may have begun anew.
+        this.#threads.forget(place);
+        this.#images.forget(placeKey(place));
+      }
+    }
+  }
+
+  async *list(
+    where: ListWhere,
+    filter: Readonly<Record<string, unknown>>,
+    limit: number,
+  ): AsyncGenerator<CheckpointTuple> {
+    const { labels, absent } = await this.#labelsOf(filter);
+    const before_id = where.before ?? (where.checkpoint_id && `${where.checkpoint_id}/`);
+    let left = limit;
+    let cursor: string | null | undefined;
+    while (left > 0 && cursor !== null) {
+      const page = await this.#cairn.checkpoints.list({
+        ...(where.thread_id === undefined ? {} : { thread_id: where.thread_id }),
+        ...(where.namespace === undefined ? {} : { namespace: where.namespace }),
+        ...(before_id === undefined ? {} : { before_id }),
+        ...(Object.keys(labels).length === 0 ? {} : { labels }),
+        ...(cursor ? { cursor } : {}),
+        order: 'desc',
+        limit: Math.min(PAGE, left),
+      });
+      const last = page.checkpoints.at(-1)?.id ?? '';
+      cursor = where.checkpoint_id !== undefined && last < where.checkpoint_id ? null : page.next_cursor;
+      for (let i = 0; i < page.checkpoints.length && left > 0; i += AHEAD) {
+        const some = page.checkpoints
+          .slice(i, i + AHEAD)
+          .filter((one) => absent.every((key) => one.labels?.[key] === undefined))
+          .filter(({ id, execution_id }) =>
+            [undefined, fromCheckpointId(id, execution_id)].includes(where.checkpoint_id),
+          );
+        for (const tuple of await Promise.all(some.map((one) => this.#listed(one)))) {
+          if (tuple === undefined || left <= 0) continue;
+          left--;
+          yield tuple;
+        }
+      }
+    }
+  }
+
+  /** The state of a checkpoint, to inherit from; undefined if there is no such checkpoint. */
+  async image(id: string, execution_id: string): Promise<Image | undefined> {
+    try {
+      const checkpoint = await this.#get(id, execution_id);
+      return imageOf(checkpoint.id, fromSnapshot(checkpoint.snapshot));
+    } catch (error) {
+      if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  async #listed(summary: { id: string; execution_id: string }): Promise<CheckpointTuple | undefined> {
+    const place = await this.#threads.placeOf(summary.execution_id);
+    if (place === undefined) return undefined;
+    try {
+      const [checkpoint, writes] = await both(
+        this.#cairn.checkpoints.get({ checkpoint_id: summary.id }),
+        this.#writes(summary.id),
+      );
+      return await this.#tupleOf(place, checkpoint, writes, { retain: false });
+    } catch (error) {
+      // Pruned or deleted since the page was read.
+      if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  async #one(id: string, execution_id: string): Promise<[CairnCheckpoint, PendingWrite[]]> {
+    const checkpoint_id = this.checkpointId(id, execution_id);
+    try {
+      return await both(this.#cairn.checkpoints.get({ checkpoint_id }), this.#writes(checkpoint_id));
+    } catch (error) {
+      if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND') throw error;
+    }
+    const checkpoint = await this.#get(id, execution_id);
+    return [checkpoint, await this.#writes(checkpoint.id)];
+  }
+
+  async #get(id: string, execution_id: string): Promise<CairnCheckpoint> {
+    const checkpoint_id = this.checkpointId(id, execution_id);
+    try {
+      return await this.#cairn.checkpoints.get({ checkpoint_id });
+    } catch (error) {
+      if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND' || checkpoint_id === id) throw error;
+      const checkpoint = await this.#cairn.checkpoints.get({ checkpoint_id: id });
+      if (checkpoint.execution_id !== execution_id) throw error;
+      return checkpoint;
+    }
+  }
+
+  /** The writes are asked for at the same time, of the checkpoint that was the latest when this process last looked. */
+  async #latest(place: Place, execution_id: string): Promise<[CairnCheckpoint, PendingWrite[]]> {
+    const likely = this.#images.of(placeKey(place))[0]?.checkpoint_id;
+    const asked = likely === undefined ? undefined : this.#writes(likely).catch(() => undefined);
+    const checkpoint = await this.#cairn.checkpoints.latest({ execution_id });
+    const writes = checkpoint.id === likely ? await asked : undefined;
+    return [checkpoint, writes ?? (await this.#writes(checkpoint.id))];
+  }
+
+  async #writes(checkpoint_id: string): Promise<PendingWrite[]> {
+    return (await this.#cairn.checkpoints.writes({ checkpoint_id })).writes;
+  }
+
+  async #tupleOf(
+    place: Place,
+    { id, execution_id, labels = {}, parent, snapshot }: CairnCheckpoint,
+    writes: readonly PendingWrite[],
+    { retain }: { readonly retain: boolean },
+  ): Promise<CheckpointTuple> {
+    const { v, ts, channel_values, metadata, ...versions } = fromSnapshot(snapshot);
+    // What is retained of it is decoded instead, so that it is remembered what its values look like now.
+    const image = retain ? this.#keep(place, id, { v, ts, channel_values, ...versions }) : undefined;
+    const [values, read, pending, sends] = await Promise.all([
+      this.#decodeChannels(image?.channels ?? new Map(Object.entries(channel_values)), retain),
+      decode(this.#codec, metadata ?? labels),
+      this.#pendingWrites(writes),
+      v < SENDS_IN_CHANNEL && parent ? this.#pendingSends(parent.checkpoint_id) : undefined,
+    ]);
+    const channel_versions = { ...versions.channel_versions };
+    if (sends) {
+      values[TASKS] = sends;
+      const others = Object.values(channel_versions);
+      channel_versions[TASKS] = others.length > 0 ? maxChannelVersion(...others) : this.#firstVersion();
+    }
+    const name = this.#nameOf(id, execution_id);
+    return {
+      config: configOf(place, name),
+      checkpoint: {
+        v,
+        id: name,
+        ts,
+        channel_values: values,
+        channel_versions,
+        versions_seen: structuredClone(versions.versions_seen) as Record<
+          string,
+          Record<string, ChannelVersion>
+        >,
+      },
+      metadata: read as CheckpointMetadata,
+      ...(parent ? { parentConfig: configOf(place, this.#nameOf(parent.checkpoint_id, execution_id)) } : {}),
+      pendingWrites: pending,
+    };
+  }
+
+  /** A list is a channel like any other, so they are decoded one by one, whatever the serializer. */
+  async #decodeChannels(
+    channels: ReadonlyMap<string, Json>,
+    retain: boolean,
+  ): Promise<Record<string, unknown>> {
+    const entries = [...channels].map(
+      async ([channel, json]) => [channel, await decode(this.#codec, json, { retain })] as const,
+    );
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  #pendingWrites(writes: readonly PendingWrite[]): Promise<CheckpointPendingWrite[]> {
+    return Promise.all(
+      writes.map(
+        async ({ task_id, channel, value }): Promise<CheckpointPendingWrite> => [
+          task_id,
+          channel,
+          await decode(this.#codec, value),
+        ],
+      ),
+    );
+  }
+
+  async #pendingSends(parent_id: string): Promise<unknown[]> {
+    const writes = await this.#writes(parent_id);
+    return Promise.all(
+      writes.filter(({ channel }) => channel === TASKS).map(({ value }) => decode(this.#codec, value)),
+    );
+  }
+
+  #keep(place: Place, checkpoint_id: string, stored: Stored): Image {
+    const key = placeKey(place);
+    const known = this.#images.of(key).find((image) => image.checkpoint_id === checkpoint_id);
+    const image = known ?? imageOf(checkpoint_id, stored);
+    this.#images.keep(key, image, known ? 0 : sizeOf(stored.channel_values));
+    return image;
+  }
+
+  #nameOf(checkpoint_id: string, execution_id: string): string {
+    const name = fromCheckpointId(checkpoint_id, execution_id);
+    if (name === checkpoint_id) {
+      if (this.#ownIds.size >= MAX_OWN_IDS) this.#ownIds.clear();
+      this.#ownIds.add(name);
+    }
+    return name;
+  }
+
+  /** Labels to ask for; a member that is to be undefined must be absent. */
+  async #labelsOf(
+    filter: Readonly<Record<string, unknown>>,
+  ): Promise<{ labels: JsonObject; absent: readonly string[] }> {
+    const labels: JsonObject = {};
+    const absent: string[] = [];
+    for (const [key, value] of Object.entries(filter)) {
+      const json = value === undefined ? undefined : await this.#codec.dump(value);
+      if (json === undefined) absent.push(key);
+      else labels[key] = json;
+    }
+    return { labels, absent };
+  }
+}
+
+function imageOf(checkpoint_id: string, { channel_versions, channel_values }: Stored): Image {
+  const channels = new Map<string, Json>();
+  for (const [channel, json] of Object.entries(channel_values)) channels.set(channel, adopt(json));
+  return { checkpoint_id, versions: channel_versions, channels };
+}
+
+/** Both at once. If both fail, the first says why. */
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  second.catch(() => undefined);
+  return [await first, await second];
+}

@@ -1,0 +1,249 @@
+/** CairnStore: LangGraph's memory across threads, on the notes of Cairn. */
+import {
+  BaseStore,
+  type GetOperation,
+  type Item,
+  type ListNamespacesOperation,
+  type Operation,
+  type OperationResults,
+  type PutOperation,
+  type SearchItem,
+  type SearchOperation,
+} from '@langchain/langgraph-checkpoint';
+import type { Api } from '../../contract/api.js';
+import type { JsonObject } from '../../model/json.js';
+import type { Note } from '../../model/note.js';
+import { codeOf } from './ids.js';
+import {
+  checkNamespace,
+  commonStart,
+  ITEM_TYPE,
+  type ItemName,
+  isUnder,
+  itemOf,
+  matches,
+  nameIn,
+  noteIdOf,
+  passes,
+  titleOf,
+  titlePrefixOf,
+} from './items.js';
+
+const PAGE = 500;
+const AT_ONCE = 64;
+const MAX_REMEMBERED = 10_000;
+
+export interface CairnStoreOptions {
+  /** The agent that the notes are of. */
+  readonly agent_id?: string;
+}
+
+/**
+ * One note for each item, of the type `langgraph.item`: putting it again makes a new version, so what it was before
+ * can still be read by `notes.history` and `as_of`. Values are JSON objects; their members come back in sorted order.
+ *
+ * A search reads all items under its namespace and filters them here. `query` is taken but does not rank: there is no
+ * embedder, so results are in the order in which the items were made, without a score. `index` is taken and not used.
+ */
+export class CairnStore extends BaseStore {
+  readonly #cairn: Api;
+  readonly #agent_id: string | undefined;
+  /** The notes of items that were seen, by their names. */
+  readonly #known = new Map<string, string>();
+
+  constructor(cairn: Api, options: CairnStoreOptions = {}) {
+    super();
+    this.#cairn = cairn;
+    this.#agent_id = options.agent_id;
+  }
+
+  /** Reads see what was there before the batch. Of several puts to one item the last counts. */
+  override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const puts = new Map<string, PutOperation>();
+    for (const operation of operations)
+      if (isPut(operation)) {
+        if (operation.value !== null) checkNamespace(operation.namespace);
+        puts.set(keyOf(operation), operation);
+      }
+    const results = await Promise.all(
+      operations.map((operation) => {
+        if (isPut(operation)) return null;
+        if ('namespacePrefix' in operation) return this.#search(operation);
+        if ('key' in operation) return this.#get(operation);
+        return this.#listNamespaces(operation);
+      }),
+    );
+    const changes = [...puts.values()];
+    for (let i = 0; i < changes.length; i += AT_ONCE)
+      await Promise.all(changes.slice(i, i + AT_ONCE).map((put) => this.#change(put)));
+    return results as OperationResults<Op>;
+  }
+
+  /** Where a store is part of what is printed or serialised, its database is not. */
+  toJSON(): string {
+    return '[CairnStore]';
+  }
+
+  async #get(name: GetOperation): Promise<Item | null> {
+    const note_id = this.#known.get(keyOf(name));
+    if (note_id !== undefined) {
+      try {
+        return itemOf(await this.#cairn.notes.get({ note_id }), name);
+      } catch (error) {
+        if (codeOf(error) !== 'NOTE_NOT_FOUND') throw error;
+        this.#known.delete(keyOf(name));
+      }
+    }
+    const note = await this.#find(name);
+    return note ? itemOf(note, name) : null;
+  }
+
+  async #search({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
+    const found: Item[] = [];
+    for await (const { note, name } of this.#under(namespacePrefix))
+      if (!filter || passes(note.content as JsonObject, filter)) found.push(itemOf(note, name));
+    found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.key < b.key ? -1 : 1));
+    return found.slice(offset, offset + limit);
+  }
+
+  async #listNamespaces(operation: ListNamespacesOperation): Promise<string[][]> {
+    const { matchConditions = [], maxDepth, limit, offset = 0 } = operation;
+    const found = new Map<string, readonly string[]>();
+    for await (const { name } of this.#under(commonStart(matchConditions))) {
+      if (!matchConditions.every((condition) => matches(name.namespace, condition))) continue;
+      const namespace = name.namespace.slice(0, maxDepth);
+      found.set(JSON.stringify(namespace), namespace);
+    }
+    const sorted = [...found.values()].sort((a, b) => (a.join('.') < b.join('.') ? -1 : 1));
+    return sorted.slice(offset, limit === undefined ? undefined : offset + limit).map((one) => [...one]);
+  }
+
+  async #change(put: PutOperation): Promise<void> {
+    if (put.value === null) {
+      await this.#delete(put);
+      return;
+    }
+    // As JSON has it: what is undefined is left out, a date is its text.
+    const content = JSON.parse(JSON.stringify(put.value)) as JsonObject;
+    const known = this.#known.get(keyOf(put));
+    if (known !== undefined && (await this.#update(known, content))) return;
+    for (let generation = 0, gone = false; ; ) {
+      const note_id = noteIdOf(put, generation);
+      try {
+        const { version } = await this.#create(note_id, put, content);
+        this.#remember(put, note_id);
+        // What was created with this very content, and changed since, is given back as it is.
+        if (version === 1 || (await this.#update(note_id, content))) return;
+      } catch (error) {
+        if (codeOf(error) === 'ENTITY_GONE') {
+          generation = gone ? generation + 1 : await this.#lastGeneration(put);
+          gone = true;
+        } else if (codeOf(error) !== 'ENTITY_ALREADY_EXISTS') throw error;
+        else if (await this.#update(note_id, content)) {
+          this.#remember(put, note_id);
+          return;
+        }
+      }
+    }
+  }
+
+  #create(note_id: string, { namespace, key }: ItemName, content: JsonObject): Promise<Note> {
+    return this.#cairn.notes.create({
+      note_id,
+      note_type: ITEM_TYPE,
+      title: titleOf({ namespace, key }),
+      content,
+      metadata: { namespace: [...namespace], key },
+      ...(this.#agent_id === undefined ? {} : { agent_id: this.#agent_id }),
+    });
+  }
+
+  /** False if there is no such note, or no longer. */
+  async #update(note_id: string, content: JsonObject): Promise<boolean> {
+    try {
+      await this.#cairn.notes.update({ note_id, content });
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'NOTE_NOT_FOUND') return false;
+      throw error;
+    }
+  }
+
+  async #delete(name: ItemName): Promise<void> {
+    const note_id = this.#known.get(keyOf(name)) ?? (await this.#find(name))?.note_id;
+    if (note_id === undefined) return;
+    this.#known.delete(keyOf(name));
+    try {
+      await this.#cairn.notes.delete({ note_id });
+    } catch (error) {
+      if (codeOf(error) !== 'NOTE_NOT_FOUND') throw error;
+      // It was deleted elsewhere, and may be back as another note.
+      const again = await this.#find(name);
+      if (again && again.note_id !== note_id) await this.#delete(name);
+    }
+  }
+
+  /** Of an item that was deleted before: its last note, which may be there or gone. Found in few steps. */
+  async #lastGeneration(name: ItemName): Promise<number> {
+    let last = 0;
+    let step = 1;
+    while (await this.#wasUsed(noteIdOf(name, last + step))) {
+      last += step;
+      step *= 2;
+    }
+    for (step = Math.floor(step / 2); step >= 1; step = Math.floor(step / 2))
+      if (await this.#wasUsed(noteIdOf(name, last + step))) last += step;
+    return last === 0 ? 1 : last;
+  }
+
+  async #wasUsed(note_id: string): Promise<boolean> {
+    try {
+      await this.#cairn.notes.history({ note_id, limit: 1 });
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'NOTE_NOT_FOUND') return false;
+      throw error;
+    }
+  }
+
+  async #find(name: ItemName): Promise<Note | undefined> {
+    const key = keyOf(name);
+    for await (const found of this.#list(titleOf(name)))
+      if (keyOf(found.name) === key) {
+        this.#remember(name, found.note.note_id);
+        return found.note;
+      }
+    return undefined;
+  }
+
+  async *#under(namespace: readonly string[]): AsyncGenerator<{ note: Note; name: ItemName }> {
+    for await (const found of this.#list(titlePrefixOf(namespace)))
+      if (isUnder(found.name.namespace, namespace)) yield found;
+  }
+
+  async *#list(title: string): AsyncGenerator<{ note: Note; name: ItemName }> {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await this.#cairn.notes.list({
+        note_type: ITEM_TYPE,
+        limit: PAGE,
+        ...(title === '' ? {} : { title }),
+        ...(cursor ? { cursor } : {}),
+      });
+      for (const note of page.notes) {
+        const name = nameIn(note);
+        if (name) yield { note, name };
+      }
+      cursor = page.next_cursor;
+    }
+  }
+
+  #remember(name: ItemName, note_id: string): void {
+    // What is remembered can be found again, so it may all go at once.
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
+    this.#known.set(keyOf(name), note_id);
+  }
+}
+
+const isPut = (operation: Operation): operation is PutOperation => 'value' in operation;
+
+const keyOf = ({ namespace, key }: ItemName): string => JSON.stringify([namespace, key]);
