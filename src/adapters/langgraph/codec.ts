@@ -21,6 +21,9 @@ export const isMarked = (json: JsonObject): boolean => json.lc === 1 || json.lc 
 
 export const isUndefined = (json: JsonObject): boolean => json.lc === 2 && json.type === 'undefined';
 
+export const isPacked = (json: Json): json is JsonObject =>
+  isRecord(json) && json.lc === 2 && json.type === BYTES;
+
 /** A member named __proto__ would otherwise change what the object is. */
 export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
@@ -58,7 +61,7 @@ export function settle(json: Json, depth = 0): number {
       size += key.length + 3;
     }
     // Plain data that looks like ours would be taken for it.
-    if (json.type === BYTES && json.lc === 2) return -1;
+    if (isPacked(json)) return -1;
   }
   Object.freeze(json);
   return size;
@@ -109,11 +112,17 @@ export class Codec {
   }
 
   async load(json: Json): Promise<unknown> {
-    if (isRecord(json) && json.lc === 2 && json.type === BYTES)
+    if (isPacked(json))
       return this.#serde.loadsTyped(
         json.encoding as string,
         new Uint8Array(Buffer.from(json.base64 as string, 'base64')),
       );
     return this.#serde.loadsTyped('json', JSON.stringify(json));
+  }
+
+  /** What a transparent serializer has made, many at once. */
+  async loadAll(jsons: readonly Json[]): Promise<readonly unknown[]> {
+    if (jsons.length === 0) return [];
+    return (await this.#serde.loadsTyped('json', JSON.stringify(jsons))) as unknown[];
   }
 }

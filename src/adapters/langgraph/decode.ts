@@ -1,6 +1,6 @@
 /** JSON becomes values again: plain data is copied, only what the serializer has marked goes through it. */
 import type { Json, JsonObject } from '../../model/json.js';
-import { type Codec, isMarked, isUndefined, setMember } from './codec.js';
+import { type Codec, isMarked, isPacked, isUndefined, setMember } from './codec.js';
 import { isMessage, remember } from './compare.js';
 
 export interface DecodeOptions {
@@ -10,71 +10,96 @@ export interface DecodeOptions {
 
 /** Everything in it is new: the caller may change it. */
 export async function decode(codec: Codec, json: Json, options: DecodeOptions = {}): Promise<unknown> {
+  return (await decodeAll(codec, [['value', json]], options)).value;
+}
+
+/** Several at once, by name. */
+export async function decodeAll(
+  codec: Codec,
+  values: Iterable<readonly [string, Json]>,
+  options: DecodeOptions = {},
+): Promise<Record<string, unknown>> {
   const decoding = new Decoding(codec, options.retain ?? false);
-  // A container is there at once, and its parts when all is finished.
-  const value = await decoding.read(json);
+  const decoded: Record<string, unknown> = {};
+  for (const [name, json] of values) decoding.read(json, decoded, name);
   await decoding.finish();
-  return value;
+  return decoded;
+}
+
+/** Where a value goes that is not there yet. */
+interface Waiting {
+  readonly json: Json;
+  readonly into: unknown[] | Record<string, unknown>;
+  readonly key: number | string;
 }
 
 class Decoding {
   readonly #codec: Codec;
   readonly #retain: boolean;
-  readonly #waiting: Promise<void>[] = [];
+  /** What is read by the serializer as JSON, all at once: a call for each would take twice as long. */
+  readonly #marked: Waiting[] = [];
+  readonly #packed: Waiting[] = [];
 
   constructor(codec: Codec, retain: boolean) {
     this.#codec = codec;
     this.#retain = retain;
   }
 
-  /** The value, or what becomes it; its parts may still be on their way until `finish` ends. */
-  read(json: Json): unknown {
-    if (this.#codec.transparent) return this.#walk(json);
-    return Array.isArray(json) ? this.#list(json, (element) => this.#load(element)) : this.#load(json);
+  read(json: Json, into: Record<string, unknown>, key: string): void {
+    if (this.#codec.transparent) put(into, key, this.#walk(json, into, key));
+    else if (Array.isArray(json)) {
+      const list: unknown[] = new Array(json.length);
+      json.forEach((element, i) => {
+        this.#later(element, list, i);
+      });
+      put(into, key, list);
+    } else put(into, key, this.#later(json, into, key));
   }
 
   async finish(): Promise<void> {
-    await Promise.all(this.#waiting);
+    const [values] = await Promise.all([
+      this.#codec.loadAll(this.#marked.map(({ json }) => json)),
+      ...this.#packed.map(async (waiting) => this.#arrived(waiting, await this.#codec.load(waiting.json))),
+    ]);
+    this.#marked.forEach((waiting, i) => {
+      this.#arrived(waiting, values[i]);
+    });
   }
 
-  #walk(json: Json): unknown {
+  #walk(json: Json, into: unknown[] | Record<string, unknown>, key: number | string): unknown {
     if (typeof json !== 'object' || json === null) return json;
-    if (Array.isArray(json)) return this.#list(json, (element) => this.#walk(element));
-    if (isMarked(json)) return isUndefined(json) ? undefined : this.#load(json);
+    if (Array.isArray(json)) {
+      const list: unknown[] = new Array(json.length);
+      for (let i = 0; i < json.length; i++) list[i] = this.#walk(json[i]!, list, i);
+      return list;
+    }
+    if (isMarked(json)) return isUndefined(json) ? undefined : this.#later(json, into, key);
     return this.#members(json);
-  }
-
-  #list(json: readonly Json[], read: (element: Json) => unknown): unknown[] {
-    const list: unknown[] = new Array(json.length);
-    for (let i = 0; i < json.length; i++)
-      this.#place(read(json[i]!), (value) => {
-        list[i] = value;
-      });
-    return list;
   }
 
   #members(json: JsonObject): Record<string, unknown> {
     const object: Record<string, unknown> = {};
-    for (const key of Object.keys(json)) {
-      // Its place among the others is taken now, should its value come later.
-      setMember(object, key, undefined);
-      this.#place(this.#walk(json[key]!), (value) => setMember(object, key, value));
-    }
+    for (const key of Object.keys(json)) setMember(object, key, this.#walk(json[key]!, object, key));
     return object;
   }
 
-  async #load(json: Json): Promise<unknown> {
-    const value = await this.#codec.load(json);
-    if (this.#retain && this.#isWorthRemembering(value)) remember(json, value);
-    return value;
+  /** Holds its place until it arrives. */
+  #later(json: Json, into: unknown[] | Record<string, unknown>, key: number | string): undefined {
+    (isPacked(json) || !this.#codec.transparent ? this.#packed : this.#marked).push({ json, into, key });
+    return undefined;
   }
 
-  #place(value: unknown, set: (value: unknown) => void): void {
-    if (value instanceof Promise) this.#waiting.push(value.then(set));
-    else set(value);
+  #arrived({ json, into, key }: Waiting, value: unknown): void {
+    if (this.#retain && this.#isWorthRemembering(value)) remember(json, value);
+    put(into, key, value);
   }
 
   #isWorthRemembering(value: unknown): boolean {
     return typeof value === 'object' && value !== null && (!this.#codec.transparent || isMessage(value));
   }
+}
+
+function put(into: unknown[] | Record<string, unknown>, key: number | string, value: unknown): void {
+  if (typeof key === 'number') (into as unknown[])[key] = value;
+  else setMember(into as Record<string, unknown>, key, value);
 }

@@ -10,7 +10,7 @@ import type { Api } from '../../contract/api.js';
 import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../model/checkpoint.js';
 import type { Json, JsonObject } from '../../model/json.js';
 import { type Codec, sizeOf } from './codec.js';
-import { decode } from './decode.js';
+import { decode, decodeAll } from './decode.js';
 import { adopt } from './encode.js';
 import { fromSnapshot, type Stored } from './form.js';
 import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
@@ -191,7 +191,7 @@ export class Reader {
     // What is retained of it is decoded instead, so that it is remembered what its values look like now.
     const image = retain ? this.#keep(place, id, { v, ts, channel_values, ...versions }) : undefined;
     const [values, read, pending, sends] = await Promise.all([
-      this.#decodeChannels(image?.channels ?? new Map(Object.entries(channel_values)), retain),
+      decodeAll(this.#codec, image?.channels ?? Object.entries(channel_values), { retain }),
       decode(this.#codec, metadata ?? labels),
       this.#pendingWrites(writes),
       v < SENDS_IN_CHANNEL && parent ? this.#pendingSends(parent.checkpoint_id) : undefined,
@@ -222,18 +222,7 @@ export class Reader {
     };
   }
 
-  /** A list is a channel like any other, so they are decoded one by one, whatever the serializer. */
-  async #decodeChannels(
-    channels: ReadonlyMap<string, Json>,
-    retain: boolean,
-  ): Promise<Record<string, unknown>> {
-    const entries = [...channels].map(
-      async ([channel, json]) => [channel, await decode(this.#codec, json, { retain })] as const,
-    );
-    return Object.fromEntries(await Promise.all(entries));
-  }
-
-  #pendingWrites(writes: readonly PendingWrite[]): Promise<CheckpointPendingWrite[]> {
+  async #pendingWrites(writes: readonly PendingWrite[]): Promise<CheckpointPendingWrite[]> {
     return Promise.all(
       writes.map(
         async ({ task_id, channel, value }): Promise<CheckpointPendingWrite> => [
