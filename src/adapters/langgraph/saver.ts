@@ -13,6 +13,7 @@ import {
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
 import type { Api } from '../../contract/api.js';
+import { CairnError } from '../../model/errors.js';
 import type { Pruned } from '../../model/execution.js';
 import { Codec } from './codec.js';
 import { codeOf, configOf, type Place, placeKey } from './ids.js';
@@ -63,10 +64,9 @@ export class CairnSaver extends BaseCheckpointSaver {
     this.#writer = new Writer(cairn, codec, this.#threads, this.#images, this.#reader);
   }
 
+  /** The checkpoint that the config names, or else the one that the thread stands at. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    return this.#reader.tuple(placeIn(config, 'read a checkpoint'), getCheckpointId(config), {
-      retain: true,
-    });
+    return this.#tuple(config, true);
   }
 
   /** Newest first, by checkpoint id; over all threads and namespaces unless the config names them. */
@@ -104,7 +104,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     const place = placeIn(config, 'store writes');
     const checkpoint_id = optional('checkpoint_id', config.configurable?.checkpoint_id);
     if (!checkpoint_id)
-      throw new TypeError('cannot store writes: config.configurable.checkpoint_id says what they follow');
+      throw refusal('cannot store writes: config.configurable.checkpoint_id says what they follow');
     await this.#writer.putWrites(place, checkpoint_id, writes, taskId);
   }
 
@@ -136,11 +136,15 @@ export class CairnSaver extends BaseCheckpointSaver {
     config: RunnableConfig;
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
-    const passing = {
-      getTuple: (config: RunnableConfig) =>
-        this.#reader.tuple(placeIn(config, 'read a checkpoint'), getCheckpointId(config), { retain: false }),
-    };
+    const passing = { getTuple: (config: RunnableConfig) => this.#tuple(config, false) };
     return super.getDeltaChannelHistory.call(passing as unknown as this, options);
+  }
+
+  async #tuple(config: RunnableConfig, retain: boolean): Promise<CheckpointTuple | undefined> {
+    // A config that names no thread has no checkpoint.
+    if (config.configurable?.thread_id === undefined) return undefined;
+    const id = optional('checkpoint_id', getCheckpointId(config)) ?? '';
+    return this.#reader.tuple(placeIn(config, 'read a checkpoint'), id, { retain });
   }
 
   #forget(place: Place): void {
@@ -152,15 +156,17 @@ export class CairnSaver extends BaseCheckpointSaver {
 function placeIn(config: RunnableConfig, purpose: string): Place {
   const thread_id = optional('thread_id', config.configurable?.thread_id);
   if (!thread_id)
-    throw new TypeError(
+    throw refusal(
       `cannot ${purpose}: config.configurable.thread_id says which conversation it is of, such as { configurable: { thread_id: 'chat-1' } }`,
     );
   return { thread_id, namespace: optional('checkpoint_ns', config.configurable?.checkpoint_ns) ?? '' };
 }
 
+const refusal = (message: string): CairnError => new CairnError('INVALID_INPUT', message);
+
 function optional(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string')
-    throw new TypeError(`config.configurable.${name} must be a string, not ${typeof value}`);
+    throw refusal(`config.configurable.${name} must be a string, not ${typeof value}`);
   return value;
 }
