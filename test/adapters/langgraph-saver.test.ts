@@ -95,7 +95,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     ] as const) {
       const input = { messages: [new HumanMessage({ id: 'q', content: 'Deploy' })] };
       const paused = await approvalGraph(first).invoke(input, thread('t'));
-      expect(paused.__interrupt__).toMatchObject([{ value: 'yes or no' }]);
+      expect(paused).toMatchObject({ __interrupt__: [{ value: 'yes or no' }] });
       const graph = approvalGraph(second);
       expect((await graph.getState(thread('t'))).next).toEqual(['wait']);
       const ended = await graph.invoke(new Command({ resume: 'yes' }), thread('t'));
@@ -298,10 +298,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
       messages.push(new HumanMessage({ id: `${n}`, content: `message ${n}` }));
       config = await put(saver, config, { messages });
     }
-    const [{ removed, kept }] = (await saver.prune('t', { keep_newest: 3 })) as [
-      { removed: number; kept: number },
-    ];
-    expect({ removed, kept }).toEqual({ removed: 7, kept: 3 });
+    expect(await saver.prune('t', { keep_newest: 3 })).toMatchObject([{ removed: 7, kept: 3 }]);
     expect(await all(saver.list(thread('t')))).toHaveLength(3);
     expect((await latest(cairn, 't')).checkpoint.channel_values.messages).toEqual(messages);
     messages.push(new HumanMessage('after'));

@@ -164,6 +164,7 @@ export class Reader {
       if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND' || checkpoint_id === id) throw error;
       const checkpoint = await this.#cairn.checkpoints.get({ checkpoint_id: id });
       if (checkpoint.execution_id !== execution_id) throw error;
+      this.#nameOf(id, execution_id);
       return checkpoint;
     }
   }
@@ -249,6 +250,7 @@ export class Reader {
     return image;
   }
 
+  /** Also learns it, if it is one of Cairn's own. */
   #nameOf(checkpoint_id: string, execution_id: string): string {
     const name = fromCheckpointId(checkpoint_id, execution_id);
     if (name === checkpoint_id) {
