@@ -68,7 +68,7 @@ const useCases: UseCases = {
     live,
     delete: removeExecution,
     prune,
-  } as never,
+  },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },

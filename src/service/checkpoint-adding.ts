@@ -188,13 +188,7 @@ async function store(
   const follows = parent !== undefined && parent.followed === 0;
   const line = follows ? parent.line : revision;
   Object.assign(next.stamp, { line, revision });
-  const row = rowFor(
-    draft,
-    parent,
-    { line, revision, agent_id: call.caller.agent_id ?? draft.agent_id ?? execution.agent_id },
-    next,
-    now,
-  );
+  const row = rowFor(draft, parent, { line, revision, agent_id: execution.agent_id }, next, now);
   if (follows) await followCheckpoint(tx, tenant, parent.checkpoint_id);
   else {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
@@ -222,6 +216,12 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
   }
   const row = await lockExecution(tx, call.tenant, execution_id);
   if (row && row.deleted_at !== null) throw goneExecution(execution_id);
+  if (row && agent_id !== undefined && row.agent_id !== agent_id) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the checkpoint is of agent ${agent_id}, and execution ${execution_id} of agent ${row.agent_id}: an execution has one`,
+    );
+  }
   if (row) return row;
   const made = newExecution({ execution_id, agent_id: agentOf(call, agent_id), status: 'paused' }, now);
   await insertExecution(tx, call.tenant, made);

@@ -5,6 +5,7 @@ import {
   deleteCheckpoints,
   deleteLines,
   deletePart,
+  FIRST_PLACE,
   linesOf,
   nodesOf,
   PART_TABLES,
@@ -27,7 +28,7 @@ export async function* unseenParts(
 ): AsyncGenerator<{ table: PartTable; parts: PartPlace[] }> {
   const query = atLength(call.driver, call.tenant);
   for (const table of PART_TABLES) {
-    let after = { line: 0, added: 0, ordinal: -1 };
+    let after = FIRST_PLACE;
     for (;;) {
       const parts = await partsAfter(query, table, call.tenant, execution_id, after, LOOK);
       const unseen = parts.filter(({ line, added, removed }) => !views.see(line, added, removed));

@@ -86,6 +86,14 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   const { execution, checkpoints } = readBundle(input.bundle);
   const { execution_id } = execution;
   const agent_id = agentOf(call, execution.agent_id);
+  const foreign = checkpoints.find(({ summary }) => summary.agent_id !== execution.agent_id);
+  if (foreign) {
+    const { id, agent_id: named } = foreign.summary;
+    throw new CairnError(
+      'INVALID_INPUT',
+      `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`,
+    );
+  }
   const laidOut = layOut(tenant, checkpoints);
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
   if (there) return there;

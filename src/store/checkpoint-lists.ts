@@ -113,10 +113,10 @@ function where(tenant: string, filter: CheckpointFilter): Sql {
   const live = [sql`e.tenant_id = ${tenant}`, sql`e.deleted_at IS NULL`];
   if (thread_id !== undefined) live.push(sql`e.thread_id = ${thread_id}`);
   if (namespace !== undefined) live.push(sql`e.namespace = ${namespace}`);
+  if (agent_id !== undefined) live.push(sql`e.agent_id = ${agent_id}`);
   if (execution_id !== undefined) conditions.push(sql`c.execution_id = ${execution_id}`);
-  if (agent_id !== undefined) conditions.push(sql`c.agent_id = ${agent_id}`);
   conditions.push(
-    thread_id !== undefined || namespace !== undefined
+    live.length > 2
       ? sql`c.execution_id IN (SELECT e.execution_id FROM executions e WHERE ${join(live, ' AND ')})`
       : sql`EXISTS (SELECT 1 FROM executions e WHERE e.execution_id = c.execution_id AND ${join(live, ' AND ')})`,
   );
@@ -184,11 +184,12 @@ function entryConditions(tenant: string, filter: EntryFilter, conditions: readon
   const { execution_id, agent_id } = filter;
   const all: Sql[] = [sql`t.tenant_id = ${tenant}`, ...conditions];
   if (execution_id !== undefined) all.push(sql`t.execution_id = ${execution_id}`);
-  const of = sql`c.tenant_id = ${tenant} AND c.checkpoint_id = t.checkpoint_id`;
-  if (agent_id !== undefined)
-    all.push(sql`EXISTS (SELECT 1 FROM checkpoints c WHERE ${of} AND c.agent_id = ${agent_id})`);
-  all.push(sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${tenant} AND e.execution_id = t.execution_id
-    AND e.deleted_at IS NULL)`);
+  const live = sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL`;
+  all.push(
+    agent_id === undefined
+      ? sql`EXISTS (SELECT 1 FROM executions e WHERE e.execution_id = t.execution_id AND ${live})`
+      : sql`t.execution_id IN (SELECT e.execution_id FROM executions e WHERE ${live} AND e.agent_id = ${agent_id})`,
+  );
   return join(all, ' AND ');
 }
 

@@ -97,13 +97,16 @@ export interface PartPlace {
   readonly bytes: number;
 }
 
-/** The parts of an execution in one table, in their order, behind a place. */
+/** Before all parts. */
+export const FIRST_PLACE: PartPlace = { line: 0, added: 0, ordinal: -1, removed: 0, bytes: 0 };
+
+/** The parts of an execution in one table, behind a place. */
 export function partsAfter(
   query: Query,
   table: PartTable,
   tenant: string,
   execution_id: string,
-  after: Pick<PartPlace, 'line' | 'added' | 'ordinal'>,
+  after: PartPlace,
   limit: number,
 ): Promise<PartPlace[]> {
   return query.all<PartPlace>(

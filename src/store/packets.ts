@@ -259,6 +259,8 @@ function where(tenant: string, filter: PacketFilter, now: number, agent: string 
   if (thread_id !== undefined) conditions.push(sql`p.thread_id = ${thread_id}`);
   if (named !== undefined) conditions.push(sql`p.agent = ${named}`);
   if (source !== undefined) conditions.push(sql`p.source = ${source}`);
+  // Said once more for the index, which has all sources but Cairn's own.
+  if (source !== undefined && source !== 'cairn') conditions.push(sql`p.source <> 'cairn'`);
   if (since !== undefined) conditions.push(sql`p.timestamp >= ${since}`);
   if (until !== undefined) conditions.push(sql`p.timestamp < ${until}`);
   for (const [kind, value] of filter.index ?? []) {
