@@ -14,13 +14,12 @@ import {
   followCheckpoint,
   insertCheckpoints,
   insertLines,
-  isGone,
   type PlacedCheckpoint,
+  usedIds,
 } from '../store/checkpoints.js';
 import {
   advanceExecution,
   type ExecutionRow,
-  findExecution,
   insertExecution,
   lockExecution,
   resumeExecution,
@@ -76,11 +75,11 @@ export async function addCheckpoint(
   event_type: string,
 ): Promise<CheckpointSummary> {
   for (let attempt = 1; ; attempt++) {
-    const existing = await sameCheckpoint(call, draft);
+    // Mostly it is new: only what the transaction found in its way is looked at here.
+    const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft);
     if (existing) return existing;
-    const execution = await executionOf(call, draft);
-    const parent_id = draft.parent_id === undefined ? (execution?.head_id ?? null) : draft.parent_id;
-    const trajectory_id = execution?.trajectory_id ?? null;
+    const parent_id =
+      draft.parent_id === undefined ? await headOf(call, draft.execution_id) : draft.parent_id;
     const next = nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
     let row: CheckpointRow | undefined;
     try {
@@ -89,23 +88,7 @@ export async function addCheckpoint(
         entity: draft.execution_id,
         bytes: bytesOf(next),
         work: async (tx, now) => {
-          row = await store(call, tx, draft, parent_id, next, now);
-          const {
-            checkpoint_id,
-            execution_id,
-            step_number,
-            checkpoint_reason,
-            bytes,
-            parent_id: parent,
-          } = row;
-          const facts = {
-            execution_id,
-            step_number,
-            checkpoint_reason,
-            bytes,
-            ...(parent === null ? {} : { parent }),
-          };
-          tx.journal(event(call, now, event_type, 'checkpoint', checkpoint_id, facts, trajectory_id));
+          row = await store(call, tx, draft, parent_id, next, event_type, now);
           return showSummary(row);
         },
         remember: ({ id }) => id,
@@ -126,14 +109,9 @@ export async function addCheckpoint(
   }
 }
 
-/** The execution that it is of; none yet, if it may make one. */
-async function executionOf(call: Call, { execution_id, imported }: Draft): Promise<ExecutionRow | undefined> {
-  const query = call.driver.at(call.tenant);
-  if (!imported) return openExecution(call, query, execution_id);
-  const row = await findExecution(query, call.tenant, execution_id);
-  if (row && row.deleted_at !== null) throw goneExecution(execution_id);
-  return row;
-}
+/** Where the execution stands. */
+const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
+  (await openExecution(call, call.driver.at(call.tenant), execution_id)).head_id;
 
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
@@ -147,10 +125,10 @@ const bytesOf = ({ added }: NextState): number =>
 /** The state that a checkpoint comes to follow. */
 async function stateBefore(call: Call, execution_id: string, parent_id: string | null): Promise<State> {
   if (parent_id === null) return emptyState;
-  return retainedState(call, parent_id).catch((error) => {
-    if (error instanceof CairnError && error.code === 'CHECKPOINT_NOT_FOUND')
-      throw noParent(parent_id, execution_id);
-    throw error;
+  return retainedState(call, parent_id).catch(async (error) => {
+    if (!(error instanceof CairnError) || error.code !== 'CHECKPOINT_NOT_FOUND') throw error;
+    await openExecution(call, call.driver.at(call.tenant), execution_id);
+    throw noParent(parent_id, execution_id);
   });
 }
 
@@ -175,6 +153,7 @@ async function store(
   draft: Draft,
   parent_id: string | null,
   next: NextState,
+  event_type: string,
   now: number,
 ): Promise<CheckpointRow> {
   const { tenant } = call;
@@ -203,7 +182,15 @@ async function store(
   const head_id = stays ? execution.head_id : row.checkpoint_id;
   await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });
   if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, tenant, execution_id);
+  tx.journal(eventOf(call, row, event_type, execution.trajectory_id, now));
   return row;
+}
+
+function eventOf(call: Call, row: CheckpointRow, type: string, trajectory_id: string | null, now: number) {
+  const { checkpoint_id, execution_id, step_number, checkpoint_reason, bytes, parent_id } = row;
+  const facts = { bytes, checkpoint_reason, execution_id, step_number };
+  const lineage = parent_id === null ? facts : { ...facts, parent: parent_id };
+  return event(call, now, type, 'checkpoint', checkpoint_id, lineage, trajectory_id);
 }
 
 /** The execution that it is added to, locked. */
@@ -245,9 +232,10 @@ export function ownerOf(row: CheckpointRow, has_base: boolean, state: State): Ow
 }
 
 async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
-  // Since it was looked for: it may be the same one, which is found out again outside of the transaction.
-  if (await findCheckpoint(tx, call.tenant, checkpoint_id)) throw new Moved();
-  if (!(await isGone(tx, call.tenant, checkpoint_id))) return;
+  const [used] = await usedIds(tx, call.tenant, [checkpoint_id]);
+  if (!used) return;
+  // It may be the same one, which is found out outside of the transaction.
+  if (!used.gone) throw new Moved();
   throw new CairnError(
     'ENTITY_GONE',
     `checkpoint ${checkpoint_id} existed and is gone: an id is never used twice`,

@@ -109,27 +109,19 @@ export function findCheckpoint(
   );
 }
 
-/** Whether a checkpoint with this id was removed. */
-export async function isGone(query: Query, tenant: string, checkpoint_id: string): Promise<boolean> {
-  const row = await query.get(
-    sql`SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
-  );
-  return row !== undefined;
-}
-
 /** Those of these ids that a checkpoint has or had. */
-export async function usedIds(
+export function usedIds(
   query: Query,
   tenant: string,
   checkpoint_ids: readonly string[],
-): Promise<string[]> {
-  const rows = await query.all<{ checkpoint_id: string }>(
-    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+): Promise<{ checkpoint_id: string; gone: number }[]> {
+  return query.all(
+    sql`SELECT checkpoint_id, 0 AS gone FROM checkpoints
+          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
         UNION ALL
-        SELECT checkpoint_id FROM checkpoints_gone
+        SELECT checkpoint_id, 1 AS gone FROM checkpoints_gone
           WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
-  return rows.map(({ checkpoint_id }) => checkpoint_id);
 }
 
 export interface LineRow {
