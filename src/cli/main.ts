@@ -43,7 +43,10 @@ Examples:
         .argParser(wholeNumber(0, 65_535)),
     )
     .addOption(
-      new Option('--max-body-bytes <number>', 'largest request')
+      new Option(
+        '--max-body-bytes <number>',
+        'largest request; of one that carries a whole state, eight times that',
+      )
         .env('CAIRN_MAX_BODY_BYTES')
         .default(8 * 1024 * 1024)
         .argParser(wholeNumber(1024, 2 ** 30)),

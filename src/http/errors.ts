@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { CairnError } from '../model/errors.js';
 
 /** What the HTTP library refuses by itself, in our words. */
-function translate(error: FastifyError, limit: number): CairnError | undefined {
+function translate(error: FastifyError, limit: number | undefined): CairnError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new CairnError('TOO_LARGE', `the body is larger than ${limit} bytes`, { limit });
@@ -23,9 +23,9 @@ function translate(error: FastifyError, limit: number): CairnError | undefined {
   }
 }
 
-export function errorHandler(limit: number, log: (line: string) => void) {
+export function errorHandler(log: (line: string) => void) {
   return (error: FastifyError | CairnError, request: FastifyRequest, reply: FastifyReply) => {
-    const known = error instanceof CairnError ? error : translate(error, limit);
+    const known = error instanceof CairnError ? error : translate(error, request.routeOptions?.bodyLimit);
     const answer =
       known ??
       new CairnError('INTERNAL', `a defect in Cairn: the log has the details under request ${request.id}`);

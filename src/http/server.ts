@@ -31,6 +31,8 @@ export interface CairnServer {
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** How much more a body that carries a whole state may have. */
+const LARGE = 8;
 /** How long a closing server waits for requests under way; less than the 10 s after which Docker kills. */
 const GRACE_MS = 8000;
 
@@ -52,8 +54,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     // Ids have up to 200 characters, each up to 12 in a path.
     routerOptions: { maxParamLength: 2400 },
     clientErrorHandler: refuseMalformed,
-    frameworkErrors: (error, request, reply) =>
-      errorHandler(limit, log)(error, request, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => errorHandler(log)(error, request, reply as FastifyReply),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -63,7 +64,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
       done(error as Error, undefined);
     }
   });
-  app.setErrorHandler(errorHandler(limit, log));
+  app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(notFound);
   // Hooks that every request passes call back: a promise for each would cost more than what they do.
   app.addHook('onRequest', (_request, _reply, done) => {
@@ -76,7 +77,10 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     done(null, payload);
   });
   const silent = connectionsWithoutRequest(app);
-  for (const route of routes) addRoute(app, host, route, metrics, stopping.signal);
+  for (const route of routes) {
+    const bodyLimit = route.operation.large ? limit * LARGE : limit;
+    addRoute(app, host, route, bodyLimit, metrics, stopping.signal);
+  }
   addPages(app, host, options.version, metrics);
   return {
     app,
@@ -116,6 +120,7 @@ function addRoute(
   app: FastifyInstance,
   host: Host,
   { method, url, operation }: Route,
+  bodyLimit: number,
   metrics: Metrics,
   stopping: AbortSignal,
 ): void {
@@ -137,6 +142,7 @@ function addRoute(
   app.route({
     method,
     url,
+    bodyLimit,
     // Before the body is read: a stranger's megabytes are not worth parsing.
     onRequest: async (request) => {
       request.caller = await callerOf(host, request);
