@@ -63,4 +63,95 @@ const review: Lines = [
   ['tool', 'fixed in login-link.ts'],
 ];
 
+type Thinking = 'planning' | 'reasoning' | 'tool_execution' | 'reflection' | 'decision';
+
+/** One step of a run: what the agent thought, how sure it was, and the tool that it used, if it used one. */
+export interface Step {
+  readonly type: Thinking;
+  readonly content: string;
+  readonly confidence: number;
+  readonly tokens: number;
+  readonly tool?: {
+    readonly tool_id: string;
+    readonly result: string;
+    readonly ms: number;
+    readonly ok: boolean;
+  };
+}
+
+const tool = (tool_id: string, result: string, ms: number, ok = true) => ({ tool_id, result, ms, ok });
+
+/** Up to the point that all that follows begins at. */
+const token: readonly Step[] = [
+  {
+    type: 'planning',
+    content: 'First the token, then the route, then the mail.',
+    confidence: 0.9,
+    tokens: 410,
+  },
+  {
+    type: 'reasoning',
+    content: '32 random bytes cannot be guessed; store their hash only.',
+    confidence: 0.95,
+    tokens: 380,
+  },
+  {
+    type: 'tool_execution',
+    content: 'Write the token and its expiry.',
+    confidence: 0.9,
+    tokens: 620,
+    tool: tool('write_file', 'src/login-link.ts', 12, true),
+  },
+  {
+    type: 'tool_execution',
+    content: 'Write its tests.',
+    confidence: 0.85,
+    tokens: 540,
+    tool: tool('write_file', 'test/login-link.test.ts', 9, true),
+  },
+  {
+    type: 'tool_execution',
+    content: 'Run them.',
+    confidence: 0.9,
+    tokens: 180,
+    tool: tool('run_tests', '9 passed', 2140, true),
+  },
+];
+
+const direct: readonly Step[] = [
+  {
+    type: 'decision',
+    content: 'Opening the link logs in at once.',
+    confidence: 0.7,
+    tokens: 450,
+    tool: tool('write_file', 'src/login-route.ts', 11, true),
+  },
+  {
+    type: 'tool_execution',
+    content: 'Run the tests with a mail scanner in between.',
+    confidence: 0.5,
+    tokens: 210,
+    tool: tool('run_tests', '1 failed: the link was used before the click', 2310, false),
+  },
+];
+
+const button: readonly Step[] = [
+  {
+    type: 'reflection',
+    content: 'Scanners open links, but press no buttons.',
+    confidence: 0.9,
+    tokens: 390,
+    tool: tool('write_file', 'src/login-page.ts', 14, true),
+  },
+  {
+    type: 'tool_execution',
+    content: 'Run the tests again.',
+    confidence: 0.95,
+    tokens: 190,
+    tool: tool('run_tests', '14 passed', 2480, true),
+  },
+];
+
+export const run = { token, direct, button };
+
 export const conversation = { design, implementation, detour, retry, review };

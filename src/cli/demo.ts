@@ -1,6 +1,7 @@
 /** `cairn demo`: fills a store with a realistic run, through the same Api that everyone uses. */
 import type { Api } from '../contract/api.js';
-import { conversation } from './demo-script.js';
+import { RunStates } from './demo-run.js';
+import { conversation, run } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';
 import { grey } from './terminal.js';
 
@@ -107,6 +108,32 @@ async function implement(cairn: Api, trajectory_id: string, decision: string, te
   tell('two notes that contradict each other, and say so');
 }
 
+/** The same work as the agent went through it: every state is kept, and a way that failed is left from where it began. */
+async function work(cairn: Api, trajectory_id: string, tell: Tell): Promise<void> {
+  const { execution_id } = await cairn.executions.create({
+    trajectory_id,
+    name: 'Build the login link',
+    agent_id: 'builder',
+  });
+  const states = new RunStates(cairn, execution_id);
+  for (const step of run.token) await states.keep(step);
+  const { id: checkpoint_id } = await states.name('the token works');
+  for (const step of run.direct) await states.keep(step);
+  await cairn.checkpoints.branch({
+    checkpoint_id,
+    reason: 'a page with a button, since scanners open links',
+  });
+  const { snapshot, metadata } = await cairn.checkpoints.latest({ execution_id });
+  states.goOnFrom(snapshot, metadata);
+  for (const step of run.button) await states.keep(step);
+  await cairn.executions.update({ execution_id, status: 'completed' });
+  const { tools } = await cairn.executions.stats({ execution_id });
+  const tests = tools.find(({ tool_id }) => tool_id === 'run_tests')!;
+  tell(
+    `a run whose states are kept: ${tests.failures} of ${tests.calls} test runs failed, and it went on from before that`,
+  );
+}
+
 /** A part of the task, done by another agent. */
 async function review(cairn: Api, parent: string, tell: Tell): Promise<void> {
   const { trajectory_id } = await cairn.trajectories.create({
@@ -142,6 +169,7 @@ export async function demo(options: Settings): Promise<void> {
     tell('a trajectory: the task');
     const decision = await design(cairn, trajectory_id, tell);
     await implement(cairn, trajectory_id, decision, tell);
+    await work(cairn, trajectory_id, tell);
     await review(cairn, trajectory_id, tell);
     const where = options.url === undefined ? ` --database ${options.database}` : ` --url ${options.url}`;
     console.log(`\nLook at it:\n  cairn tree${where}\n  cairn tail --after 0${where}`);

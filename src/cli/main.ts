@@ -95,7 +95,9 @@ Examples:
     )
     .action(tail);
 
-  withStore(cairn.command('tree').description('show trajectories, scopes with budgets, artifacts and notes'))
+  withStore(
+    cairn.command('tree').description('show trajectories, scopes with budgets, artifacts, notes, and runs'),
+  )
     .argument('[trajectory_id]', 'only this one, with all below it')
     .option('--ids', 'show ids as well')
     .addOption(

@@ -1,5 +1,7 @@
-/** `cairn tree`: trajectories with their scopes and budgets, artifacts and notes, as a picture. */
+/** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes and runs, as a picture. */
 import type { Api } from '../contract/api.js';
+import { draw, type Line } from './drawing.js';
+import { executionLines, executionsOf, looseExecutions } from './execution-tree.js';
 import { type Settings, withApi } from './settings.js';
 import { color, grey, plain, shorten } from './terminal.js';
 
@@ -28,26 +30,23 @@ function describeNode(node: Node, ids: boolean): string {
   return `${label}  ${status}${budget}${ids ? grey(`  ${node.id}`) : ''}`;
 }
 
-/** Lines with branches, from nodes in depth-first order. */
-export function drawTree(nodes: readonly Node[], ids: boolean): string[] {
-  return nodes.map((node, i) => {
-    let branches = '';
-    for (let depth = 1; depth <= node.depth; depth++) {
-      const goesOn = laterAt(nodes, i, depth);
-      const here = depth === node.depth;
-      branches += here ? (goesOn ? '├─ ' : '└─ ') : goesOn ? '│  ' : '   ';
-    }
-    return `${grey(branches)}${describeNode(node, ids)}`;
-  });
+/** The lines of a tree; those of its runs come after what else a trajectory has itself, before the tasks below it. */
+async function treeLines(cairn: Api, nodes: readonly Node[], options: Shown): Promise<Line[]> {
+  const lines: Line[] = [];
+  let owner: Node | undefined;
+  for (const [i, node] of nodes.entries()) {
+    lines.push({ depth: node.depth, text: describeNode(node, options.ids) });
+    if (node.kind === 'trajectory') owner = node;
+    const next = nodes[i + 1];
+    if (owner && (!next || next.kind === 'trajectory'))
+      for (const line of await executionsOf(cairn, owner.id, owner.depth + 1, options)) lines.push(line);
+  }
+  return lines;
 }
 
-/** Whether another node follows at this depth, before the branch that it is on ends. */
-function laterAt(nodes: readonly Node[], i: number, depth: number): boolean {
-  for (let later = i + 1; later < nodes.length; later++) {
-    if (nodes[later]!.depth < depth) return false;
-    if (nodes[later]!.depth === depth) return true;
-  }
-  return false;
+interface Shown {
+  readonly ids: boolean;
+  readonly limit: number;
 }
 
 export interface TreeOptions extends Settings {
@@ -64,16 +63,24 @@ async function roots(cairn: Api, limit: number): Promise<{ ids: string[]; more: 
 }
 
 export async function tree(trajectory_id: string | undefined, options: TreeOptions): Promise<void> {
+  const shown = { ids: options.ids ?? false, limit: options.limit };
+  const print = (lines: readonly Line[]) => {
+    for (const line of draw(lines)) console.log(line);
+  };
+  // A closed pipe (`cairn tree | head`) is an end, not an error.
+  process.stdout.on('error', () => undefined);
   await withApi(options, async (cairn) => {
     const { ids, more } =
       trajectory_id === undefined ? await roots(cairn, options.limit) : { ids: [trajectory_id], more: false };
-    if (ids.length === 0)
+    const loose = trajectory_id === undefined ? await looseExecutions(cairn, options.limit) : [];
+    if (ids.length + loose.length === 0)
       console.log('There is no trajectory yet. `cairn demo` fills a store with a run to look at.');
     if (more) console.log(grey(`The newest ${options.limit}; --limit shows more.`));
     for (const id of ids) {
       const { nodes, truncated } = await cairn.trajectories.tree({ trajectory_id: id });
-      for (const line of drawTree(nodes, options.ids ?? false)) console.log(line);
+      print(await treeLines(cairn, nodes, shown));
       if (truncated) console.log(grey('… there is more than fits here'));
     }
+    for (const execution of loose) print(await executionLines(cairn, execution, 0, shown.ids));
   });
 }
