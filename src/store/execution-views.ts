@@ -58,8 +58,8 @@ export async function checkpointFigures(
 }
 
 /** Each once: of one that was edited, or that came again on a branch, what was stored of it last. */
-const lastOf = (table: Sql, tenant: string, { execution_id, revision }: Until): Sql =>
-  sql`(SELECT p.*, ROW_NUMBER() OVER (PARTITION BY p.id ORDER BY p.added DESC, p.ordinal DESC) AS recency
+const lastOf = (table: Sql, columns: Sql, tenant: string, { execution_id, revision }: Until): Sql =>
+  sql`(SELECT ${columns}, ROW_NUMBER() OVER (PARTITION BY p.id ORDER BY p.added DESC, p.ordinal DESC) AS recency
        FROM ${table} p
        WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.added <= ${revision})`;
 
@@ -84,7 +84,7 @@ export function toolFigures(
           MIN(CASE WHEN place * 100 >= of_tool * 95 THEN duration_ms END) AS p95_ms
         FROM (SELECT l.tool_id, l.success, l.duration_ms, COUNT(*) OVER (PARTITION BY l.tool_id) AS of_tool,
                 ROW_NUMBER() OVER (PARTITION BY l.tool_id ORDER BY l.duration_ms) AS place
-              FROM ${lastOf(sql`tool_calls`, tenant, until)} l WHERE l.recency = 1) ranked
+              FROM ${lastOf(sql`tool_calls`, sql`p.tool_id, p.success, p.duration_ms`, tenant, until)} l WHERE l.recency = 1) ranked
         GROUP BY tool_id ORDER BY calls DESC, tool_id LIMIT ${limit}`,
   );
 }
@@ -99,7 +99,7 @@ export interface ThoughtFigures {
 export function thoughtFigures(query: Query, tenant: string, until: Until): Promise<ThoughtFigures[]> {
   return query.all<ThoughtFigures>(
     sql`SELECT l.type, COUNT(*) AS thoughts, AVG(l.confidence) AS mean, MIN(l.confidence) AS lowest
-        FROM ${lastOf(sql`thoughts`, tenant, until)} l WHERE l.recency = 1
+        FROM ${lastOf(sql`thoughts`, sql`p.type, p.confidence`, tenant, until)} l WHERE l.recency = 1
         GROUP BY l.type ORDER BY l.type`,
   );
 }
@@ -123,13 +123,13 @@ export function stepRows(
   const { execution_id, line, revision } = at;
   return query.all<StepRow>(
     sql`WITH RECURSIVE ${segments(tenant, execution_id, line, revision)}
-        SELECT c.checkpoint_id, c.step_number, c.tokens_used, c.duration_ms,
+        SELECT newest.checkpoint_id, newest.step_number, newest.tokens_used, newest.duration_ms,
           (SELECT AVG(t.confidence) FROM thoughts t
-           WHERE t.tenant_id = ${tenant} AND t.checkpoint_id = c.checkpoint_id) AS mean_confidence
-        FROM (SELECT c.* FROM checkpoints c JOIN segments s ON c.line = s.line AND c.revision <= s.upto
+           WHERE t.tenant_id = ${tenant} AND t.checkpoint_id = newest.checkpoint_id) AS mean_confidence
+        FROM (SELECT c.checkpoint_id, c.step_number, c.tokens_used, c.duration_ms, c.revision FROM checkpoints c JOIN segments s ON c.line = s.line AND c.revision <= s.upto
               WHERE c.tenant_id = ${tenant} AND c.execution_id = ${execution_id}
-              ORDER BY c.revision DESC LIMIT ${limit}) c
-        ORDER BY c.revision DESC`,
+              ORDER BY c.revision DESC LIMIT ${limit}) newest
+        ORDER BY newest.revision DESC`,
   );
 }
 
