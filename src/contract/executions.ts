@@ -45,7 +45,7 @@ export const executions = {
     event: 'cairn.execution.created',
     status: 201,
     summary: 'Begin a run whose states are to be kept.',
-    example: { execution_id: AN_EXECUTION, agent_id: 'coder', name: 'Fix the login' },
+    example: { agent_id: 'coder', name: 'Fix the login' },
   }),
   get: operation({
     method: 'GET',

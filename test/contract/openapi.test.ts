@@ -1,5 +1,6 @@
 /** The description of the API: a sound OpenAPI 3.1 document, a page that lists it all, and answers that keep to it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Frames } from '#cairn/contract/operation.js';
 import { errorCodes } from '#cairn/model/errors.js';
 import { allOperations, inputOf, pathParameters, pathsOf, plant, restGoesTo } from '../support/contract.js';
 import { databases, type HttpTest, requestOf, startHttp } from '../support/http.js';
@@ -186,11 +187,14 @@ for (const database of databases()) {
         const sent = requestOf(operation, inputOf(operation, planted), tenant);
         // Of a stream, all up to the last thing that was planted.
         const headers = { ...sent.headers, authorization: `Bearer ${key}` };
-        const reply = await test.send({ ...sent, headers }, '"packet_type":"cairn.key.created"');
+        const last = operation.name === 'events.follow' ? '"packet_type":"cairn.key.created"' : '\n\n';
+        const reply = await test.send({ ...sent, headers }, last);
         expect(reply.status, reply.text).toBe(operation.status ?? 200);
         if (operation.status === 204) return expect(reply.text).toBe('');
-        const answers = operation.stream ? framesOf(reply.text) : [JSON.parse(reply.text) as unknown];
-        expect(answers.length).toBeGreaterThan(operation.stream ? 5 : 0);
+        const answers = operation.frames
+          ? framesOf(operation.frames, reply.text)
+          : [JSON.parse(reply.text) as unknown];
+        expect(answers.length).toBeGreaterThan(operation.name === 'events.follow' ? 5 : 0);
         for (const answer of answers) expect(operation.output.parse(answer)).toEqual(answer);
       },
     );
@@ -198,7 +202,7 @@ for (const database of databases()) {
 }
 
 /** The items of a stream, as the Api gives them. */
-function framesOf(text: string): unknown[] {
+function framesOf(frames: Frames, text: string): unknown[] {
   return text
     .split('\n\n')
     .slice(0, -1)
@@ -208,9 +212,7 @@ function framesOf(text: string): unknown[] {
           .split('\n')
           .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
       );
-      return {
-        token: fields.id,
-        packet: fields.event === 'heartbeat' ? null : (JSON.parse(fields.data!) as unknown),
-      };
+      const { id, event, data } = fields as Record<'id' | 'event' | 'data', string>;
+      return frames.toItem(id, event === 'heartbeat' ? null : { event, data: JSON.parse(data) as unknown });
     });
 }

@@ -80,6 +80,18 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     source_trajectory_ids: [trajectory_id],
     source_artifact_ids: [artifact_id],
   });
+  const { execution_id } = await cairn.executions.create({
+    execution_id: 'run-7',
+    trajectory_id,
+    name: SECRET,
+    metadata: { about: SECRET },
+  });
+  const snapshot = {
+    thought_chain: { steps: [] },
+    context: { messages: [{ role: 'user' as const, content: SECRET }], variables: { said: SECRET } },
+    tool_state: { pending: [], completed: [] },
+  };
+  const { id: checkpoint_id } = await cairn.checkpoints.create({ execution_id, snapshot, name: SECRET });
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
     card_id: spare.card_id,
@@ -98,6 +110,9 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     ...participants[0],
     artifact_id,
     note_id,
+    execution_id,
+    checkpoint_id,
+    to: checkpoint_id,
     key_id,
     subject_id,
     tag,
