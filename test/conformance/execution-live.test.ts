@@ -4,8 +4,10 @@ import { applyChanges } from '#cairn/domain/state-patch.js';
 import type { Snapshot } from '#cairn/model/checkpoint.js';
 import type { LiveItem } from '#cairn/model/execution.js';
 import type { Json } from '#cairn/model/json.js';
+import { Store } from '#cairn/service/open.js';
 import { beginRun, call, snapshotOf, thought } from '../support/executions.js';
-import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { databases } from '../support/http.js';
+import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';
 
 const EXECUTION = { execution_id: 'run' };
 
@@ -291,3 +293,32 @@ onEveryTarget('live views of executions', (test) => {
     await watcher.stop();
   });
 });
+
+for (const kind of databases()) {
+  it(`EXEC-31 what is written through another store on ${kind} is rebuilt as exactly`, async () => {
+    const { database, drop } = await freshDatabase(kind);
+    const stores = [await Store.open({ database, sweep_every_ms: 0 })];
+    stores.push(await Store.open({ database, sweep_every_ms: 0 }));
+    try {
+      const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
+      const [here, there] = stores.map((store) => store.api(caller)) as [Api, Api];
+      const add = await beginRun(there, 'run');
+      const watcher = new Watcher(here);
+      await watcher.next();
+      const states = new Map<string, Snapshot>();
+      for (let i = 0; i < 10; i++) {
+        const parts = {
+          messages: Array.from({ length: i % 7 }, (_, j) => `${i - (j % 2)}`),
+          variables: { big: 'x'.repeat(3000), count: i, list: Array.from({ length: i }, (_, j) => ({ j })) },
+        };
+        states.set(await add(`c${i}`, parts), snapshotOf(parts));
+      }
+      await watcher.until('c9');
+      expect(watcher.seen).toEqual([...states]);
+      await watcher.stop();
+    } finally {
+      for (const store of stores) await store.close();
+      await drop();
+    }
+  });
+}
