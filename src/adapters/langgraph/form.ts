@@ -1,6 +1,6 @@
 /** The form that a checkpoint of LangGraph has in Cairn: channels are variables, metadata is labels. */
 import type { Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
-import type { CheckpointReason, Snapshot } from '../../model/checkpoint.js';
+import type { Checkpoint as CairnCheckpoint, CheckpointReason, Snapshot } from '../../model/checkpoint.js';
 import type { Json, JsonObject } from '../../model/json.js';
 import { isMarked, isRecord, setMember } from './codec.js';
 import type { ChannelVersion } from './images.js';
@@ -58,7 +58,14 @@ export function toSnapshot(
 ): Snapshot {
   const channel_values: JsonObject = {};
   for (const [channel, json] of channels) setMember(channel_values, channel, json);
-  const variables = { ...versions, channel_values, ...(metadata === undefined ? {} : { metadata }) };
+  const { ts, ...others } = versions;
+  const variables = {
+    ...others,
+    channel_values,
+    // Where the time of the checkpoint says it all, it is not stored a second time.
+    ...(isWritten(ts) ? {} : { ts }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
   return {
     thought_chain: NO_THOUGHTS,
     context: { messages: NO_MESSAGES, variables },
@@ -71,12 +78,27 @@ export interface Stored extends Versions {
   readonly metadata?: Json;
 }
 
+/** The time of a checkpoint in Cairn, if LangGraph's is one. */
+export function timestampOf({ ts }: Versions): number | undefined {
+  const timestamp = Date.parse(ts);
+  return timestamp >= 0 ? timestamp : undefined;
+}
+
+function isWritten(ts: string): boolean {
+  const timestamp = Date.parse(ts);
+  return timestamp >= 0 && new Date(timestamp).toISOString() === ts;
+}
+
 /** Also of a snapshot that somebody else made: it has no channels then. */
-export function fromSnapshot({ context: { variables } }: Snapshot): Stored {
+export function fromSnapshot({
+  snapshot,
+  timestamp,
+}: Pick<CairnCheckpoint, 'snapshot' | 'timestamp'>): Stored {
+  const { variables } = snapshot.context;
   const { v, ts, channel_values, channel_versions, versions_seen, metadata } = variables;
   return {
     v: typeof v === 'number' ? v : 4,
-    ts: typeof ts === 'string' ? ts : new Date(0).toISOString(),
+    ts: typeof ts === 'string' ? ts : new Date(timestamp).toISOString(),
     channel_values: isRecord(channel_values) ? channel_values : {},
     channel_versions: (channel_versions ?? {}) as Versions['channel_versions'],
     versions_seen: (versions_seen ?? {}) as Versions['versions_seen'],

@@ -122,7 +122,7 @@ export class Reader {
   async image(id: string, execution_id: string): Promise<Image | undefined> {
     try {
       const checkpoint = await this.#get(id, execution_id);
-      return imageOf(checkpoint.id, fromSnapshot(checkpoint.snapshot));
+      return imageOf(checkpoint.id, fromSnapshot(checkpoint));
     } catch (error) {
       if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
       throw error;
@@ -184,11 +184,12 @@ export class Reader {
 
   async #tupleOf(
     place: Place,
-    { id, execution_id, labels = {}, parent, snapshot }: CairnCheckpoint,
+    stored: CairnCheckpoint,
     writes: readonly PendingWrite[],
     { retain }: { readonly retain: boolean },
   ): Promise<CheckpointTuple> {
-    const { v, ts, channel_values, metadata, ...versions } = fromSnapshot(snapshot);
+    const { id, execution_id, labels = {}, parent } = stored;
+    const { v, ts, channel_values, metadata, ...versions } = fromSnapshot(stored);
     // What is retained of it is decoded instead, so that it is remembered what its values look like now.
     const image = retain ? this.#keep(place, id, { v, ts, channel_values, ...versions }) : undefined;
     const [values, read, pending, sends] = await Promise.all([

@@ -10,7 +10,15 @@ import type { PendingWrite as CairnWrite } from '../../model/checkpoint.js';
 import type { Json } from '../../model/json.js';
 import type { Codec } from './codec.js';
 import { Encoding } from './encode.js';
-import { type Labelled, labelled, measuresOf, toSnapshot, type Versions, versionsOf } from './form.js';
+import {
+  type Labelled,
+  labelled,
+  measuresOf,
+  timestampOf,
+  toSnapshot,
+  type Versions,
+  versionsOf,
+} from './form.js';
 import { codeOf, type Place, placeKey, toCheckpointId } from './ids.js';
 import type { ChannelVersion, Image, Images } from './images.js';
 import type { Reader } from './reader.js';
@@ -140,14 +148,14 @@ export class Writer {
     const labels = await given.ready;
     const channels = inherit(given, from, this.#images.of(key));
     const create = async (checkpoint_id: string, parent_checkpoint_id: string | null) => {
-      const taken = Date.parse(given.versions.ts);
+      const timestamp = timestampOf(given.versions);
       await this.#cairn.checkpoints.create({
         checkpoint_id,
         execution_id,
         snapshot: toSnapshot(given.versions, channels, labels),
         metadata: measures,
         labels: labels.labels,
-        ...(taken >= 0 ? { timestamp: taken } : {}),
+        ...(timestamp === undefined ? {} : { timestamp }),
         parent_checkpoint_id,
       });
     };
