@@ -1,5 +1,6 @@
 /** CairnSaver beyond the conformance suite: real graphs, changes in place, other processes, pruning and deletion. */
 import { AIMessage, type BaseMessage, HumanMessage } from '@langchain/core/messages';
+import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   Annotation,
   Command,
@@ -14,9 +15,11 @@ import {
 import {
   type BaseCheckpointSaver,
   type CheckpointTuple,
+  copyCheckpoint,
   emptyCheckpoint,
   uuid6,
 } from '@langchain/langgraph-checkpoint';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CairnSaver } from '#cairn/adapters/langgraph/index.js';
 import type { Api } from '#cairn/client/index.js';
@@ -74,6 +77,49 @@ function approvalGraph(checkpointer: BaseCheckpointSaver) {
     .addEdge('work', END)
     .compile({ checkpointer });
 }
+
+interface Channels {
+  messages?: BaseMessage[];
+  vars?: Record<string, unknown>;
+  list?: unknown[];
+  map?: Map<string, number>;
+}
+
+/** Changes a state as nodes and reducers do, in place or not. Gives the channel. */
+function change(values: Record<string, unknown>, what: string, n: number): keyof Channels {
+  const state = values as Channels;
+  const messages = state.messages ?? [];
+  switch (what) {
+    case 'append':
+      state.messages = [...messages, new HumanMessage({ id: `m${++clock}`, content: `text ${n}` })];
+      return 'messages';
+    case 'edit': {
+      const message = messages[n % Math.max(1, messages.length)];
+      if (message) message.additional_kwargs.edited = { by: [n] };
+      return 'messages';
+    }
+    case 'cut':
+      state.messages = messages.slice(n % 4);
+      return 'messages';
+    case 'vars':
+      (state.vars ??= { fixed: { a: [1, 2, { b: null }] } })[`v${n % 3}`] =
+        n % 2 ? { n, of: [n] } : undefined;
+      return 'vars';
+    case 'list':
+      (state.list ??= []).splice(n % 3, n % 2, n, { n }, 'x\u0000y');
+      return 'list';
+    case 'map':
+      (state.map ??= new Map()).set(`${n}`, n);
+      return 'map';
+    default:
+      delete state.vars;
+      return 'vars';
+  }
+}
+
+/** As the serializer shows it: messages that were loaded have other hidden members than those that were made. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_key, part) => (part instanceof Map ? { map: [...part] } : part)));
 
 const texts = (messages: readonly BaseMessage[]) => messages.map(({ content }) => content);
 
@@ -288,6 +334,39 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     const config = await put(saver, thread('t'), {}, { metadata });
     expect((await saver.getTuple(config))!.metadata).toEqual(metadata);
     expect(await all(saver.list({}, { filter: { by: 'ann' } }))).toHaveLength(1);
+    expect(await all(saver.list({}, { filter: { writes: metadata.writes } }))).toHaveLength(1);
+    expect(await all(saver.list({}, { filter: { writes: 'other' } }))).toEqual([]);
+  });
+
+  it('leaves nothing but ids, versions, source and step to read with a serializer that hides', async () => {
+    const cairn = await test().freshTenant();
+    const turn = (data: Uint8Array) => Uint8Array.from(data, (byte) => byte ^ 0x55);
+    const serde = {
+      dumpsTyped: async (value: unknown): Promise<[string, Uint8Array]> => [
+        'hidden',
+        turn(new TextEncoder().encode(JSON.stringify(value))),
+      ],
+      loadsTyped: async (_type: string, data: Uint8Array | string) =>
+        JSON.parse(new TextDecoder().decode(turn(data as Uint8Array))),
+    };
+    const saver = new CairnSaver(cairn, { serde });
+    const metadata = { ...META, step: 3, by: 'whisper' };
+    const one = await put(saver, thread('t'), { list: ['whisper', 'b'], of: { a: 'whisper' } }, { metadata });
+    const two = await put(saver, one, { list: ['whisper', 'b', 'c'] }, { metadata: { by: 'other' } });
+    await saver.putWrites(two, [['c', { d: 'whisper' }]], 'task');
+    const other = new CairnSaver(cairn, { serde });
+    const tuple = (await other.getTuple(one))!;
+    expect(tuple.checkpoint.channel_values).toEqual({ list: ['whisper', 'b'], of: { a: 'whisper' } });
+    expect(tuple.metadata).toEqual(metadata);
+    expect((await other.getTuple(thread('t')))!.pendingWrites).toEqual([['task', 'c', { d: 'whisper' }]]);
+    const ids = async (filter: object) => (await all(other.list({}, { filter }))).map(({ config }) => config);
+    expect(await ids({ step: 3 })).toEqual([one]);
+    expect(await ids({ by: 'other', source: 'loop' })).toEqual([two]);
+    const { checkpoints } = await cairn.checkpoints.list({ thread_id: 't' });
+    const stored = await Promise.all(
+      checkpoints.map(({ id }) => cairn.checkpoints.get({ checkpoint_id: id })),
+    );
+    expect(JSON.stringify(stored)).not.toContain('whisper');
   });
 
   it('prunes a thread: the newest stay, and can be gone on from', async () => {
@@ -387,6 +466,44 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
       to: checkpoints[1]!.id,
     });
     expect(changes['/context/variables/channel_values/plan']).toEqual({ before: 'a', after: 'b' });
+  });
+
+  it('gives back every state of random histories, with branches and changes in place', async () => {
+    const step = fc.record({
+      from: fc.nat(),
+      what: fc.array(fc.constantFrom('append', 'edit', 'cut', 'vars', 'list', 'drop', 'map'), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      n: fc.nat(9),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const { cairn, saver } = await fresh();
+        const memory = new MemorySaver();
+        const made: RunnableConfig[] = [thread('t')];
+        for (const { from, what, n } of steps) {
+          // Mostly from the last, as runs do.
+          const parent = made[from % 3 === 0 ? from % made.length : made.length - 1]!;
+          const before = (await saver.getTuple(parent))?.checkpoint ?? emptyCheckpoint();
+          const checkpoint = { ...copyCheckpoint(before), id: uuid6(++clock) };
+          const changed = new Set(what.map((one) => change(checkpoint.channel_values, one, n)));
+          const newVersions = Object.fromEntries([...changed].map((channel) => [channel, ++clock]));
+          Object.assign(checkpoint.channel_versions, newVersions);
+          // The first is asked for as well, though it may have the id of none.
+          const config = { configurable: { ...thread('t').configurable, ...parent.configurable } };
+          made.push(await saver.put(config, checkpoint, META, newVersions));
+          await memory.put(config, checkpoint, META);
+        }
+        const other = new CairnSaver(cairn);
+        for (const config of made.slice(1)) {
+          const expected = plain((await memory.getTuple(config))!.checkpoint);
+          expect(plain((await other.getTuple(config))!.checkpoint)).toEqual(expected);
+          expect(plain((await saver.getTuple(config))!.checkpoint)).toEqual(expected);
+        }
+      }),
+      { numRuns: test().target === 'sqlite' ? 40 : 8 },
+    );
   });
 
   it('says what is missing in a config', async () => {

@@ -35,20 +35,39 @@ const NO_MESSAGES = Object.freeze([]);
 
 export interface Labelled {
   readonly labels: JsonObject;
-  /** Metadata that does not fit the labels. */
+  /** Metadata, where the labels do not have it all. */
   readonly metadata?: Json;
 }
 
-export function labelled(metadata: Json | undefined): Labelled {
-  if (metadata === undefined) return { labels: {} };
-  if (isRecord(metadata) && !isMarked(metadata) && JSON.stringify(metadata).length <= MAX_LABELS)
-    return { labels: metadata };
+/** What LangGraph itself says of every checkpoint: to be found by also if a serializer hides the rest. */
+const OPEN_LABELS = ['source', 'step'];
+
+/** Whether a member of the metadata is surely in the labels, if it has this value. */
+export const isLabel = (key: string, value: Json, transparent: boolean): boolean =>
+  transparent ? JSON.stringify(value).length <= MAX_LABEL : OPEN_LABELS.includes(key);
+
+/** `json` is what the serializer made of the metadata. */
+export function labelled(
+  metadata: Readonly<Record<string, unknown>>,
+  json: Json | undefined,
+  transparent: boolean,
+): Labelled {
+  if (json === undefined) return { labels: {} };
+  const readable = transparent && isRecord(json) && !isMarked(json);
+  if (readable && JSON.stringify(json).length <= MAX_LABELS) return { labels: json };
   const labels: JsonObject = {};
-  if (isRecord(metadata))
-    for (const [key, value] of Object.entries(metadata))
-      if (JSON.stringify(value).length <= MAX_LABEL && JSON.stringify(labels).length <= MAX_LABELS)
-        setMember(labels, key, value);
-  return { labels, metadata };
+  const open = readable ? json : openLabels(metadata);
+  for (const [key, value] of Object.entries(open))
+    if (JSON.stringify(value).length <= MAX_LABEL && JSON.stringify(labels).length <= MAX_LABELS)
+      setMember(labels, key, value);
+  return { labels, metadata: json };
+}
+
+function openLabels(metadata: Readonly<Record<string, unknown>>): JsonObject {
+  const found = OPEN_LABELS.map((key) => [key, metadata[key]] as const);
+  return Object.fromEntries(
+    found.filter(([, value]) => ['string', 'number'].includes(typeof value)),
+  ) as JsonObject;
 }
 
 export function toSnapshot(

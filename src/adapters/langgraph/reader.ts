@@ -1,4 +1,5 @@
 /** Reads LangGraph's checkpoints back: one, the latest, or many. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   type CheckpointMetadata,
   type CheckpointPendingWrite,
@@ -9,10 +10,10 @@ import {
 import type { Api } from '../../contract/api.js';
 import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../model/checkpoint.js';
 import type { Json, JsonObject } from '../../model/json.js';
-import { type Codec, sizeOf } from './codec.js';
+import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
 import { adopt } from './encode.js';
-import { fromSnapshot, type Stored } from './form.js';
+import { fromSnapshot, isLabel, type Stored } from './form.js';
 import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
 import type { ChannelVersion, Image, Images } from './images.js';
 import type { Threads } from './threads.js';
@@ -86,7 +87,7 @@ export class Reader {
     filter: Readonly<Record<string, unknown>>,
     limit: number,
   ): AsyncGenerator<CheckpointTuple> {
-    const { labels, absent } = await this.#labelsOf(filter);
+    const { labels, others } = await this.#labelsOf(filter);
     const before_id = where.before ?? (where.checkpoint_id && `${where.checkpoint_id}/`);
     let left = limit;
     let cursor: string | null | undefined;
@@ -105,12 +106,11 @@ export class Reader {
       for (let i = 0; i < page.checkpoints.length && left > 0; i += AHEAD) {
         const some = page.checkpoints
           .slice(i, i + AHEAD)
-          .filter((one) => absent.every((key) => one.labels?.[key] === undefined))
           .filter(({ id, execution_id }) =>
             [undefined, fromCheckpointId(id, execution_id)].includes(where.checkpoint_id),
           );
         for (const tuple of await Promise.all(some.map((one) => this.#listed(one)))) {
-          if (tuple === undefined || left <= 0) continue;
+          if (tuple === undefined || left <= 0 || !hasMembers(tuple.metadata, others)) continue;
           left--;
           yield tuple;
         }
@@ -261,19 +261,28 @@ export class Reader {
     return name;
   }
 
-  /** Labels to ask for; a member that is to be undefined must be absent. */
+  /** What of a filter can be asked for, and what has to be looked at in the metadata itself. */
   async #labelsOf(
     filter: Readonly<Record<string, unknown>>,
-  ): Promise<{ labels: JsonObject; absent: readonly string[] }> {
+  ): Promise<{ labels: JsonObject; others: Readonly<Record<string, unknown>> }> {
+    const { transparent } = this.#codec;
     const labels: JsonObject = {};
-    const absent: string[] = [];
+    const others: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(filter)) {
-      const json = value === undefined ? undefined : await this.#codec.dump(value);
-      if (json === undefined) absent.push(key);
-      else labels[key] = json;
+      const json = transparent ? await this.#codec.dump(value) : (value as Json);
+      const known = value !== undefined && json !== undefined && isLabel(key, json, transparent);
+      setMember(known ? labels : others, key, known ? json : value);
     }
-    return { labels, absent };
+    return { labels, others };
   }
+}
+
+function hasMembers(
+  metadata: CheckpointMetadata | undefined,
+  members: Readonly<Record<string, unknown>>,
+): boolean {
+  const own = (metadata ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(members).every(([key, value]) => isDeepStrictEqual(own[key], value));
 }
 
 function imageOf(checkpoint_id: string, { channel_versions, channel_values }: Stored): Image {

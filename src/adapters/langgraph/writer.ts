@@ -127,8 +127,11 @@ export class Writer {
         if (json !== undefined) (isNew(channel) ? changed : others).set(channel, json);
       });
     }
-    const labels = this.#codec.dump(metadata);
-    const ready = Promise.all([labels, encoding.finish()]).then(([json]) => labelled(json));
+    const { transparent } = this.#codec;
+    const told = { ...metadata };
+    const ready = Promise.all([this.#codec.dump(metadata), encoding.finish()]).then(([json]) =>
+      labelled(told, json, transparent),
+    );
     // Whoever stores it waits for something else first.
     ready.catch(() => undefined);
     return { versions: versionsOf(checkpoint), changed, isNew, others, bytes: () => encoding.bytes, ready };
