@@ -413,6 +413,34 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     expect((await latest(cairn, 't')).checkpoint.channel_values).toEqual({ a: 2 });
   });
 
+  it('sees what another process has added, pruned and restored, whatever it retains', async () => {
+    const { cairn, saver } = await fresh();
+    const other = new CairnSaver(cairn);
+    const made: RunnableConfig[] = [];
+    for (let n = 0; n < 5; n++) made.push(await put(saver, made[n - 1] ?? thread('t'), { n }));
+    const seen = async (config: object) => {
+      const tuple = await saver.getTuple(config);
+      const name = (one: RunnableConfig | undefined) =>
+        made.findIndex(
+          ({ configurable }) => configurable!.checkpoint_id === one?.configurable?.checkpoint_id,
+        );
+      return tuple && [tuple.checkpoint.channel_values.n, name(tuple.parentConfig)];
+    };
+    expect(await seen(thread('t'))).toEqual([4, 3]);
+    made.push(await put(other, made[4]!, { n: 5 }));
+    expect(await seen(thread('t'))).toEqual([5, 4]);
+    await other.putWrites(made[5]!, [['c', 1]], 'task');
+    expect((await saver.getTuple(thread('t')))!.pendingWrites).toHaveLength(1);
+    for (const config of made.slice(2)) await seen(config);
+    await other.prune('t', { keep_newest: 2 });
+    for (const gone of made.slice(0, 4)) expect(await seen(gone)).toBeUndefined();
+    expect(await seen(made[4]!)).toEqual([4, -1]);
+    expect(await seen(made[5]!)).toEqual([5, 4]);
+    const { checkpoints } = await cairn.checkpoints.list({ thread_id: 't' });
+    await cairn.checkpoints.restore({ checkpoint_id: checkpoints[0]!.id });
+    expect(await seen(thread('t'))).toEqual([4, -1]);
+  });
+
   it('goes on from a checkpoint that Cairn restored or branched', async () => {
     const { cairn, saver } = await fresh();
     const one = await put(saver, thread('t'), { a: 1 });

@@ -266,7 +266,9 @@ describe('a serializer of one’s own', () => {
 describe('images', () => {
   const image = (checkpoint_id: string, size = 10) => ({
     checkpoint_id,
-    versions: {},
+    parent_id: null,
+    versions: { v: 4, ts: '', channel_versions: {}, versions_seen: {} },
+    metadata: {},
     channels: new Map<string, Json>([['c', 'x'.repeat(size)]]),
   });
 

@@ -42,21 +42,49 @@ function copyOf(value: unknown, depth = 0): unknown {
   // Also where a value contains itself.
   if (depth >= MAX_VALUE_DEPTH) return OPAQUE;
   const prototype = Object.getPrototypeOf(value) as object | null;
-  if (prototype === Array.prototype) return copyAll(value as unknown[], depth) ?? OPAQUE;
+  if (prototype === Array.prototype) return copyList(value as unknown[], depth);
   if (!isPlain(prototype) && !isMessage(value)) return OPAQUE;
   const keys = Object.keys(value);
-  const members = copyAll(Object.values(value), depth);
-  return members ? new Copied(prototype, keys, members) : OPAQUE;
+  if (keys.length === 0 && prototype === Object.prototype) return EMPTY;
+  const members: unknown[] = new Array(keys.length);
+  for (let i = 0; i < keys.length; i++) {
+    const copy = copyOf((value as Members)[keys[i]!], depth + 1);
+    if (copy === OPAQUE) return OPAQUE;
+    members[i] = copy;
+  }
+  return new Copied(prototype, sharedKeys(keys), members);
 }
 
-function copyAll(values: readonly unknown[], depth: number): unknown[] | undefined {
-  const all: unknown[] = [];
-  for (const value of values) {
-    const copy = copyOf(value, depth + 1);
-    if (copy === OPAQUE) return undefined;
-    all.push(copy);
+function copyList(values: readonly unknown[], depth: number): unknown {
+  if (values.length === 0) return EMPTY_LIST;
+  const all: unknown[] = new Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const copy = copyOf(values[i], depth + 1);
+    if (copy === OPAQUE) return OPAQUE;
+    all[i] = copy;
   }
   return all;
+}
+
+/** Messages have many members that are empty. */
+const EMPTY = new Copied(Object.prototype, [], []);
+const EMPTY_LIST: readonly unknown[] = [];
+
+/** The names of members that were copied last: most objects have those of another one before. */
+const lastKeys: (readonly string[])[] = [];
+const MAX_KEYS = 16;
+
+function sharedKeys(keys: readonly string[]): readonly string[] {
+  for (const known of lastKeys) if (isSameList(known, keys)) return known;
+  if (lastKeys.length >= MAX_KEYS) lastKeys.shift();
+  lastKeys.push(keys);
+  return keys;
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** Remembers what a value looks like now, beside the JSON that was made of it. */

@@ -11,6 +11,7 @@ import {
   UNDEFINED,
 } from './codec.js';
 import { isMessage, isPlainObject, rememberCopy, same, sameAsRemembered, takeCopy } from './compare.js';
+import type { Image } from './images.js';
 
 /** Nothing for what JSON leaves out, such as a function. */
 type Made = Json | undefined | Promise<Json | undefined>;
@@ -171,10 +172,14 @@ function nameOf(element: unknown): string | undefined {
   return typeof content === 'string' ? `content ${content}` : undefined;
 }
 
-/** JSON that was loaded, ready to be shared. */
-export function adopt(json: Json): Json {
-  if (typeof json !== 'object' || json === null || Object.isFrozen(json)) return json;
-  for (const part of Array.isArray(json) ? json : Object.values(json)) adopt(part);
+/** An image whose JSON can be shared with the next state. What was loaded is frozen when it is first needed. */
+export function frozen(image: Image): Image {
+  for (const json of image.channels.values()) freeze(json);
+  return image;
+}
+
+function freeze(json: Json): void {
+  if (typeof json !== 'object' || json === null || Object.isFrozen(json)) return;
+  for (const part of Array.isArray(json) ? json : Object.values(json)) freeze(part);
   Object.freeze(json);
-  return json;
 }

@@ -3,11 +3,13 @@ import type { Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkp
 import type { Checkpoint as CairnCheckpoint, CheckpointReason, Snapshot } from '../../model/checkpoint.js';
 import type { Json, JsonObject } from '../../model/json.js';
 import { isMarked, isRecord, setMember } from './codec.js';
-import type { ChannelVersion } from './images.js';
+import type { Image } from './images.js';
 
 /** Labels are 64 KB at most. What is longer is in the snapshot, and its short members are still found by. */
 const MAX_LABELS = 32 * 1024;
 const MAX_LABEL = 1000;
+
+export type ChannelVersion = number | string;
 
 /** What a checkpoint has besides its channels. */
 export interface Versions {
@@ -92,11 +94,6 @@ export function toSnapshot(
   } as unknown as Snapshot;
 }
 
-export interface Stored extends Versions {
-  readonly channel_values: JsonObject;
-  readonly metadata?: Json;
-}
-
 /** The time of a checkpoint in Cairn, if LangGraph's is one. */
 export function timestampOf({ ts }: Versions): number | undefined {
   const timestamp = Date.parse(ts);
@@ -109,19 +106,19 @@ function isWritten(ts: string): boolean {
 }
 
 /** Also of a snapshot that somebody else made: it has no channels then. */
-export function fromSnapshot({
-  snapshot,
-  timestamp,
-}: Pick<CairnCheckpoint, 'snapshot' | 'timestamp'>): Stored {
-  const { variables } = snapshot.context;
-  const { v, ts, channel_values, channel_versions, versions_seen, metadata } = variables;
+export function imageOf({ id, labels, parent, snapshot, timestamp }: CairnCheckpoint): Image {
+  const { v, ts, channel_values, channel_versions, versions_seen, metadata } = snapshot.context.variables;
   return {
-    v: typeof v === 'number' ? v : 4,
-    ts: typeof ts === 'string' ? ts : new Date(timestamp).toISOString(),
-    channel_values: isRecord(channel_values) ? channel_values : {},
-    channel_versions: (channel_versions ?? {}) as Versions['channel_versions'],
-    versions_seen: (versions_seen ?? {}) as Versions['versions_seen'],
-    ...(metadata === undefined ? {} : { metadata }),
+    checkpoint_id: id,
+    parent_id: parent?.checkpoint_id ?? null,
+    versions: {
+      v: typeof v === 'number' ? v : 4,
+      ts: typeof ts === 'string' ? ts : new Date(timestamp).toISOString(),
+      channel_versions: (channel_versions ?? {}) as Versions['channel_versions'],
+      versions_seen: (versions_seen ?? {}) as Versions['versions_seen'],
+    },
+    channels: new Map(Object.entries(isRecord(channel_values) ? channel_values : {})),
+    metadata: metadata ?? labels ?? {},
   };
 }
 

@@ -37,4 +37,8 @@ export function fromCheckpointId(checkpoint_id: string, execution_id: string): s
   return checkpoint_id.endsWith(suffix) ? checkpoint_id.slice(0, -suffix.length) : checkpoint_id;
 }
 
+/** Whether LangGraph knows a checkpoint by this name, in the execution that it is looked for in. */
+export const isNamed = (checkpoint_id: string, name: string | undefined): boolean =>
+  name !== undefined && (checkpoint_id === name || checkpoint_id.startsWith(`${name}.`));
+
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;

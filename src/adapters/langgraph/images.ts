@@ -1,14 +1,16 @@
 /** The last states of each thread that were stored or loaded: as JSON, to compare with and to inherit from. */
 import type { Json } from '../../model/json.js';
 import { sizeOf } from './codec.js';
+import type { Versions } from './form.js';
 
-export type ChannelVersion = number | string;
-
+/** A checkpoint of LangGraph as Cairn has it. */
 export interface Image {
-  /** Cairn's. */
+  /** Cairn's, as that of the parent. */
   readonly checkpoint_id: string;
-  readonly versions: Readonly<Record<string, ChannelVersion>>;
+  readonly parent_id: string | null;
+  readonly versions: Versions;
   readonly channels: ReadonlyMap<string, Json>;
+  readonly metadata: Json;
 }
 
 interface Thread {

@@ -12,10 +12,9 @@ import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../model/ch
 import type { Json, JsonObject } from '../../model/json.js';
 import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
-import { adopt } from './encode.js';
-import { fromSnapshot, isLabel, type Stored } from './form.js';
-import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
-import type { ChannelVersion, Image, Images } from './images.js';
+import { type ChannelVersion, imageOf, isLabel } from './form.js';
+import { codeOf, configOf, fromCheckpointId, isNamed, type Place, placeKey, toCheckpointId } from './ids.js';
+import type { Image, Images } from './images.js';
 import type { Threads } from './threads.js';
 
 export interface ListWhere {
@@ -24,6 +23,8 @@ export interface ListWhere {
   readonly checkpoint_id: string | undefined;
   readonly before: string | undefined;
 }
+
+type Read = readonly [Image, readonly PendingWrite[]];
 
 const PAGE = 100;
 /** How many checkpoints of a list are read at a time. */
@@ -68,10 +69,10 @@ export class Reader {
       const execution_id = await this.#threads.find(place);
       if (execution_id === undefined) return undefined;
       try {
-        const [checkpoint, writes] = await (id === ''
-          ? this.#latest(place, execution_id)
-          : this.#one(id, execution_id));
-        return await this.#tupleOf(place, checkpoint, writes, options);
+        const [image, writes] =
+          (await this.#retained(place, id, execution_id)) ??
+          (await (id === '' ? this.#latest(execution_id) : this.#one(id, execution_id)));
+        return await this.#tupleOf(place, execution_id, image, writes, options);
       } catch (error) {
         if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
         if (codeOf(error) !== 'EXECUTION_NOT_FOUND' || attempt > 1) throw error;
@@ -121,8 +122,7 @@ export class Reader {
   /** The state of a checkpoint, to inherit from; undefined if there is no such checkpoint. */
   async image(id: string, execution_id: string): Promise<Image | undefined> {
     try {
-      const checkpoint = await this.#get(id, execution_id);
-      return imageOf(checkpoint.id, fromSnapshot(checkpoint));
+      return imageOf(await this.#get(id, execution_id));
     } catch (error) {
       if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
       throw error;
@@ -137,7 +137,7 @@ export class Reader {
         this.#cairn.checkpoints.get({ checkpoint_id: summary.id }),
         this.#writes(summary.id),
       );
-      return await this.#tupleOf(place, checkpoint, writes, { retain: false });
+      return await this.#tupleOf(place, summary.execution_id, imageOf(checkpoint), writes, { retain: false });
     } catch (error) {
       // Pruned or deleted since the page was read.
       if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
@@ -145,15 +145,44 @@ export class Reader {
     }
   }
 
-  async #one(id: string, execution_id: string): Promise<[CairnCheckpoint, PendingWrite[]]> {
+  /**
+   * What this process has retained, if that is all there is to know: then nothing but the writes is read. Where other
+   * processes have added or pruned checkpoints, it is not.
+   */
+  async #retained(place: Place, id: string, execution_id: string): Promise<Read | undefined> {
+    const images = this.#images.of(placeKey(place));
+    const image = id === '' ? images[0] : images.find(({ checkpoint_id }) => isNamed(checkpoint_id, id));
+    if (image === undefined) return undefined;
+    const asked = this.#writes(image.checkpoint_id).catch(() => undefined);
+    const execution = await this.#cairn.executions.get({ execution_id });
+    const writes = await asked;
+    const stands = id !== '' || execution.latest_checkpoint_id === image.checkpoint_id;
+    const isAsKnown = this.#threads.isAsKnown(execution);
+    if (writes && stands && isAsKnown) return [image, writes];
+    // A checkpoint may have another parent since, or be gone.
+    if (!isAsKnown) this.#images.forget(placeKey(place));
+    this.#threads.learn(execution);
+    return undefined;
+  }
+
+  async #one(id: string, execution_id: string): Promise<Read> {
     const checkpoint_id = this.checkpointId(id, execution_id);
     try {
-      return await both(this.#cairn.checkpoints.get({ checkpoint_id }), this.#writes(checkpoint_id));
+      const [checkpoint, writes] = await both(
+        this.#cairn.checkpoints.get({ checkpoint_id }),
+        this.#writes(checkpoint_id),
+      );
+      return [imageOf(checkpoint), writes];
     } catch (error) {
       if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND') throw error;
     }
     const checkpoint = await this.#get(id, execution_id);
-    return [checkpoint, await this.#writes(checkpoint.id)];
+    return [imageOf(checkpoint), await this.#writes(checkpoint.id)];
+  }
+
+  async #latest(execution_id: string): Promise<Read> {
+    const checkpoint = await this.#cairn.checkpoints.latest({ execution_id });
+    return [imageOf(checkpoint), await this.#writes(checkpoint.id)];
   }
 
   async #get(id: string, execution_id: string): Promise<CairnCheckpoint> {
@@ -169,58 +198,47 @@ export class Reader {
     }
   }
 
-  /** The writes are asked for at the same time, of the checkpoint that was the latest when this process last looked. */
-  async #latest(place: Place, execution_id: string): Promise<[CairnCheckpoint, PendingWrite[]]> {
-    const likely = this.#images.of(placeKey(place))[0]?.checkpoint_id;
-    const asked = likely === undefined ? undefined : this.#writes(likely).catch(() => undefined);
-    const checkpoint = await this.#cairn.checkpoints.latest({ execution_id });
-    const writes = checkpoint.id === likely ? await asked : undefined;
-    return [checkpoint, writes ?? (await this.#writes(checkpoint.id))];
-  }
-
   async #writes(checkpoint_id: string): Promise<PendingWrite[]> {
     return (await this.#cairn.checkpoints.writes({ checkpoint_id })).writes;
   }
 
   async #tupleOf(
     place: Place,
-    stored: CairnCheckpoint,
+    execution_id: string,
+    image: Image,
     writes: readonly PendingWrite[],
     { retain }: { readonly retain: boolean },
   ): Promise<CheckpointTuple> {
-    const { id, execution_id, labels = {}, parent } = stored;
-    const { v, ts, channel_values, metadata, ...versions } = fromSnapshot(stored);
-    // What is retained of it is decoded instead, so that it is remembered what its values look like now.
-    const image = retain ? this.#keep(place, id, { v, ts, channel_values, ...versions }) : undefined;
-    const [values, read, pending, sends] = await Promise.all([
-      decodeAll(this.#codec, image?.channels ?? Object.entries(channel_values), { retain }),
-      decode(this.#codec, metadata ?? labels),
+    if (retain) this.#keep(place, image);
+    const { v, ts, versions_seen } = image.versions;
+    const channel_versions = { ...image.versions.channel_versions };
+    const [channel_values, metadata, pendingWrites, sends] = await Promise.all([
+      decodeAll(this.#codec, image.channels, { retain }),
+      decode(this.#codec, image.metadata),
       this.#pendingWrites(writes),
-      v < SENDS_IN_CHANNEL && parent ? this.#pendingSends(parent.checkpoint_id) : undefined,
+      v < SENDS_IN_CHANNEL && image.parent_id !== null ? this.#pendingSends(image.parent_id) : undefined,
     ]);
-    const channel_versions = { ...versions.channel_versions };
     if (sends) {
-      values[TASKS] = sends;
+      channel_values[TASKS] = sends;
       const others = Object.values(channel_versions);
       channel_versions[TASKS] = others.length > 0 ? maxChannelVersion(...others) : this.#firstVersion();
     }
-    const name = this.#nameOf(id, execution_id);
+    const id = this.#nameOf(image.checkpoint_id, execution_id);
     return {
-      config: configOf(place, name),
+      config: configOf(place, id),
       checkpoint: {
         v,
-        id: name,
+        id,
         ts,
-        channel_values: values,
+        channel_values,
         channel_versions,
-        versions_seen: structuredClone(versions.versions_seen) as Record<
-          string,
-          Record<string, ChannelVersion>
-        >,
+        versions_seen: structuredClone(versions_seen) as Record<string, Record<string, ChannelVersion>>,
       },
-      metadata: read as CheckpointMetadata,
-      ...(parent ? { parentConfig: configOf(place, this.#nameOf(parent.checkpoint_id, execution_id)) } : {}),
-      pendingWrites: pending,
+      metadata: metadata as CheckpointMetadata,
+      ...(image.parent_id === null
+        ? {}
+        : { parentConfig: configOf(place, this.#nameOf(image.parent_id, execution_id)) }),
+      pendingWrites,
     };
   }
 
@@ -243,12 +261,12 @@ export class Reader {
     );
   }
 
-  #keep(place: Place, checkpoint_id: string, stored: Stored): Image {
+  #keep(place: Place, image: Image): void {
     const key = placeKey(place);
-    const known = this.#images.of(key).find((image) => image.checkpoint_id === checkpoint_id);
-    const image = known ?? imageOf(checkpoint_id, stored);
-    this.#images.keep(key, image, known ? 0 : sizeOf(stored.channel_values));
-    return image;
+    const isKnown = this.#images.of(key).includes(image);
+    let bytes = 0;
+    if (!isKnown) for (const json of image.channels.values()) bytes += sizeOf(json);
+    this.#images.keep(key, image, bytes);
   }
 
   /** Also learns it, if it is one of Cairn's own. */
@@ -283,12 +301,6 @@ function hasMembers(
 ): boolean {
   const own = (metadata ?? {}) as Readonly<Record<string, unknown>>;
   return Object.entries(members).every(([key, value]) => isDeepStrictEqual(own[key], value));
-}
-
-function imageOf(checkpoint_id: string, { channel_versions, channel_values }: Stored): Image {
-  const channels = new Map<string, Json>();
-  for (const [channel, json] of Object.entries(channel_values)) channels.set(channel, adopt(json));
-  return { checkpoint_id, versions: channel_versions, channels };
 }
 
 /** Both at once. If both fail, the first says why. */

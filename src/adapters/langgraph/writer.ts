@@ -9,8 +9,9 @@ import type { Api } from '../../contract/api.js';
 import type { PendingWrite as CairnWrite } from '../../model/checkpoint.js';
 import type { Json } from '../../model/json.js';
 import type { Codec } from './codec.js';
-import { Encoding } from './encode.js';
+import { Encoding, frozen } from './encode.js';
 import {
+  type ChannelVersion,
   type Labelled,
   labelled,
   measuresOf,
@@ -19,8 +20,8 @@ import {
   type Versions,
   versionsOf,
 } from './form.js';
-import { codeOf, type Place, placeKey, toCheckpointId } from './ids.js';
-import type { ChannelVersion, Image, Images } from './images.js';
+import { codeOf, isNamed, type Place, placeKey, toCheckpointId } from './ids.js';
+import type { Image, Images } from './images.js';
 import type { Reader } from './reader.js';
 import type { Threads } from './threads.js';
 
@@ -113,7 +114,7 @@ export class Writer {
     newVersions: Readonly<Record<string, ChannelVersion>> | undefined,
   ): Given {
     const { channel_values, channel_versions } = checkpoint;
-    const images = this.#images.of(placeKey(place));
+    const images = this.#images.of(placeKey(place)).map(frozen);
     const like = images.find(({ checkpoint_id }) => isNamed(checkpoint_id, parent)) ?? images[0];
     const encoding = new Encoding(this.#codec);
     const changed: Channels = new Map();
@@ -121,7 +122,8 @@ export class Writer {
     const isNew = (channel: string) => newVersions === undefined || Object.hasOwn(newVersions, channel);
     for (const [channel, value] of Object.entries(channel_values ?? {})) {
       const known = (image: Image) =>
-        image.channels.has(channel) && image.versions[channel] === channel_versions?.[channel];
+        image.channels.has(channel) &&
+        image.versions.channel_versions[channel] === channel_versions?.[channel];
       if (!isNew(channel) && (parent === undefined || images.some(known))) continue;
       encoding.encode(value, like?.channels.get(channel), (json) => {
         if (json !== undefined) (isNew(channel) ? changed : others).set(channel, json);
@@ -148,23 +150,24 @@ export class Writer {
     const key = placeKey(place);
     let execution_id = await this.#threads.make(place);
     const from = parent === undefined ? undefined : await this.#parentOf(place, parent, execution_id);
-    const labels = await given.ready;
+    const told = await given.ready;
     const channels = inherit(given, from, this.#images.of(key));
     const create = async (checkpoint_id: string, parent_checkpoint_id: string | null) => {
       const timestamp = timestampOf(given.versions);
       await this.#cairn.checkpoints.create({
         checkpoint_id,
         execution_id,
-        snapshot: toSnapshot(given.versions, channels, labels),
+        snapshot: toSnapshot(given.versions, channels, told),
         metadata: measures,
-        labels: labels.labels,
+        labels: told.labels,
         ...(timestamp === undefined ? {} : { timestamp }),
         parent_checkpoint_id,
       });
     };
     let checkpoint_id = toCheckpointId(id, execution_id);
+    let parent_id = from?.checkpoint_id ?? null;
     try {
-      await create(checkpoint_id, from?.checkpoint_id ?? null);
+      await create(checkpoint_id, parent_id);
     } catch (error) {
       if (codeOf(error) === 'EXECUTION_NOT_FOUND') {
         // The thread was deleted elsewhere: it begins anew with this state.
@@ -174,13 +177,13 @@ export class Writer {
       } else if (from === undefined || !PARENT_GONE.includes(codeOf(error))) throw error;
       // Or its parent was pruned: the state is whole without it.
       this.#images.forget(key);
-      await create(checkpoint_id, null);
+      parent_id = null;
+      await create(checkpoint_id, parent_id);
     }
-    this.#images.keep(
-      key,
-      { checkpoint_id, versions: given.versions.channel_versions, channels },
-      given.bytes(),
-    );
+    this.#threads.added(execution_id);
+    const { labels, metadata = labels } = told;
+    const image = { checkpoint_id, parent_id, versions: given.versions, channels, metadata };
+    this.#images.keep(key, image, given.bytes());
     const held = this.#held.get(nameOf(place, id));
     this.#held.delete(nameOf(place, id));
     if (held) await this.#write(place, id, held);
@@ -189,7 +192,8 @@ export class Writer {
   async #parentOf(place: Place, parent: string, execution_id: string): Promise<Image | undefined> {
     const checkpoint_id = this.#reader.checkpointId(parent, execution_id);
     const known = this.#images.of(placeKey(place)).find((image) => image.checkpoint_id === checkpoint_id);
-    return known ?? this.#reader.image(parent, execution_id);
+    const image = known ?? (await this.#reader.image(parent, execution_id));
+    return image && frozen(image);
   }
 
   /** False if there is no such checkpoint. */
@@ -222,9 +226,6 @@ const PARENT_GONE: readonly unknown[] = ['UNKNOWN_ENTITY', 'CHECKPOINT_NOT_FOUND
 
 const nameOf = (place: Place, checkpoint: string): string => `${placeKey(place)} ${checkpoint}`;
 
-const isNamed = (checkpoint_id: string, name: string | undefined): boolean =>
-  name !== undefined && (checkpoint_id === name || checkpoint_id.startsWith(`${name}.`));
-
 /**
  * All channels of a state. One that is not new has the value of the parent, or of another state that is at hand, if
  * that has the same version of it. Without a parent, what is not new is not stored.
@@ -233,7 +234,7 @@ function inherit(given: Given, from: Image | undefined, images: readonly Image[]
   const channels: Channels = new Map(given.changed);
   for (const [channel, version] of Object.entries(given.versions.channel_versions)) {
     if (given.changed.has(channel) || given.isNew(channel)) continue;
-    const same = (image: Image) => image.versions[channel] === version;
+    const same = (image: Image) => image.versions.channel_versions[channel] === version;
     const json =
       from && same(from)
         ? from.channels.get(channel)
