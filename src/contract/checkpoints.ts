@@ -212,7 +212,11 @@ export const checkpoints = {
   write: operation({
     method: 'POST',
     path: '/api/v1/checkpoints/{checkpoint_id}/writes',
-    input: z.strictObject({ ...byId, writes: z.array(pendingWrite).min(1).max(1000) }),
+    input: z.strictObject({
+      ...byId,
+      execution_id: anyId.optional().describe('Its execution: then the checkpoint may be still to come'),
+      writes: z.array(pendingWrite).min(1).max(1000),
+    }),
     output: z.object({ checkpoint_id: z.string(), stored: z.int() }),
     access: 'write',
     event: 'cairn.checkpoint.written',

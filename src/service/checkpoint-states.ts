@@ -34,7 +34,7 @@ export async function readState(
   row: PlacedCheckpoint,
   retained = false,
 ): Promise<State> {
-  const parts = await readParts(query, call.tenant, row);
+  const parts = await readParts(query, call.tenant, row, retained);
   return stateOf(parts, JSON.parse(row.rest) as Rest, retained);
 }
 

@@ -5,6 +5,7 @@ import { canonical } from '../domain/canonical.js';
 import { describeChanges } from '../domain/diff-summary.js';
 import { snapshotOf } from '../domain/snapshot-state.js';
 import { diffStates } from '../domain/state-diff.js';
+import type { Tx } from '../driver/driver.js';
 import type { Checkpoint, CheckpointSummary } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
@@ -15,9 +16,17 @@ import {
   takenPlaces,
   type WriteRow,
 } from '../store/checkpoint-writes.js';
-import { updateExecution } from '../store/executions.js';
+import { findCheckpoint, usedIds } from '../store/checkpoints.js';
+import { type ExecutionRow, updateExecution } from '../store/executions.js';
 import { addCheckpoint } from './checkpoint-adding.js';
-import { openCheckpoint, readState, retainedState, showCheckpoint, showWrite } from './checkpoint-states.js';
+import {
+  noCheckpoint,
+  openCheckpoint,
+  readState,
+  retainedState,
+  showCheckpoint,
+  showWrite,
+} from './checkpoint-states.js';
 import { openExecution, openExecutionLocked } from './executions.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -156,8 +165,7 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
     input,
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
     work: async (tx, now) => {
-      const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
-      const { trajectory_id } = await openExecutionLocked(call, tx, execution_id);
+      const { execution_id, trajectory_id } = await executionOfWrites(call, tx, input);
       const taken = await takenPlaces(tx, tenant, checkpoint_id);
       const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
       const fresh: WriteRow[] = [];
@@ -167,7 +175,7 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
         else if (row.place < 0) await replaceWrite(tx, tenant, checkpoint_id, row);
         places.add(place);
       }
-      await insertWrites(tx, tenant, checkpoint_id, taken.at(-1)?.ordinal ?? 0, fresh);
+      await insertWrites(tx, tenant, { checkpoint_id, execution_id }, taken.at(-1)?.ordinal ?? 0, fresh);
       const facts = { execution_id, stored: fresh.length };
       tx.journal(
         event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
@@ -177,6 +185,18 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
     remember: ({ stored }) => stored,
     again: async (_query, stored) => ({ checkpoint_id, stored: stored as number }),
   });
+}
+
+/** That of the checkpoint; of one that is still to come, the one that is named. */
+async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promise<ExecutionRow> {
+  const { checkpoint_id, execution_id } = input;
+  const row = await findCheckpoint(tx, call.tenant, checkpoint_id);
+  const [used] = row ? [] : await usedIds(tx, call.tenant, [checkpoint_id]);
+  if (!row && (execution_id === undefined || used)) throw noCheckpoint(checkpoint_id);
+  if (row && execution_id !== undefined && row.execution_id !== execution_id) {
+    throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
+  }
+  return openExecutionLocked(call, tx, row?.execution_id ?? execution_id!);
 }
 
 export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {

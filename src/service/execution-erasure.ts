@@ -13,6 +13,7 @@ import {
   type PartTable,
   partsAfter,
 } from '../store/checkpoint-removal.js';
+import { deleteWritesOf } from '../store/checkpoint-writes.js';
 import { type EndingRow, executionHolder, noteVersions } from '../store/endings.js';
 import { inBatches } from './erasure-batches.js';
 import type { Call } from './runtime.js';
@@ -75,6 +76,7 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
     ))
   )
     return false;
+  if (isDeleted) await driver.write(tenant, (tx) => deleteWritesOf(tx, tenant, execution_id));
   const unused = lines.map(({ line }) => line).filter((line) => !views.isUsed(line));
   if (unused.length > 0) await driver.write(tenant, (tx) => deleteLines(tx, tenant, execution_id, unused));
   return true;

@@ -140,7 +140,7 @@ async function insertLaidOut(tx: Tx, tenant: string, execution_id: string, laidO
       place: index,
       value: canonical(value),
     }));
-    await insertWrites(tx, tenant, checkpoint_id, 0, rows);
+    await insertWrites(tx, tenant, { checkpoint_id, execution_id }, 0, rows);
   }
 }
 

@@ -14,6 +14,7 @@ const table: Table = {
   columns: {
     tenant_id: 'text',
     checkpoint_id: 'text',
+    execution_id: 'text',
     task_id: 'text',
     place: 'bigint',
     ordinal: 'bigint',
@@ -33,7 +34,7 @@ export function readWrites(query: Query, tenant: string, checkpoint_id: string):
 export async function insertWrites(
   tx: Tx,
   tenant: string,
-  checkpoint_id: string,
+  { checkpoint_id, execution_id }: { readonly checkpoint_id: string; readonly execution_id: string },
   after: number,
   rows: readonly WriteRow[],
 ): Promise<void> {
@@ -42,6 +43,7 @@ export async function insertWrites(
     rows.map(({ task_id, place, channel, value }, i) => [
       tenant,
       checkpoint_id,
+      execution_id,
       task_id,
       place,
       after + i + 1,
@@ -73,5 +75,12 @@ export async function replaceWrite(
     sql`UPDATE checkpoint_writes SET channel = ${row.channel}, value = ${row.value}
         WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND task_id = ${row.task_id}
           AND place = ${row.place}`,
+  );
+}
+
+/** Also those whose checkpoint never came. */
+export async function deleteWritesOf(tx: Tx, tenant: string, execution_id: string): Promise<void> {
+  await tx.send(
+    sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
   );
 }

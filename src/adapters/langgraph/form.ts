@@ -81,10 +81,10 @@ export function toSnapshot(
   for (const [channel, json] of channels) setMember(channel_values, channel, json);
   const { ts, ...others } = versions;
   const variables = {
-    ...others,
     channel_values,
-    // Where the time of the checkpoint says it all, it is not stored a second time.
-    ...(isWritten(ts) ? {} : { ts }),
+    // Nearly all of it changes with every step, so it is one value. Where the time of the checkpoint says what ts says,
+    // it is not stored a second time.
+    versions: isWritten(ts) ? others : versions,
     ...(metadata === undefined ? {} : { metadata }),
   };
   return {
@@ -107,7 +107,8 @@ function isWritten(ts: string): boolean {
 
 /** Also of a snapshot that somebody else made: it has no channels then. */
 export function imageOf({ id, labels, parent, snapshot, timestamp }: CairnCheckpoint): Image {
-  const { v, ts, channel_values, channel_versions, versions_seen, metadata } = snapshot.context.variables;
+  const { channel_values, versions, metadata } = snapshot.context.variables;
+  const { v, ts, channel_versions, versions_seen } = isRecord(versions) ? versions : {};
   return {
     checkpoint_id: id,
     parent_id: parent?.checkpoint_id ?? null,

@@ -13,7 +13,7 @@ import type { Json, JsonObject } from '../../model/json.js';
 import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
 import { type ChannelVersion, imageOf, isLabel } from './form.js';
-import { codeOf, configOf, fromCheckpointId, isNamed, type Place, placeKey, toCheckpointId } from './ids.js';
+import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
 import type { Image, Images } from './images.js';
 import type { Threads } from './threads.js';
 
@@ -69,9 +69,7 @@ export class Reader {
       const execution_id = await this.#threads.find(place);
       if (execution_id === undefined) return undefined;
       try {
-        const [image, writes] =
-          (await this.#retained(place, id, execution_id)) ??
-          (await (id === '' ? this.#latest(execution_id) : this.#one(id, execution_id)));
+        const [image, writes] = await (id === '' ? this.#latest(execution_id) : this.#one(id, execution_id));
         return await this.#tupleOf(place, execution_id, image, writes, options);
       } catch (error) {
         if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
@@ -143,26 +141,6 @@ export class Reader {
       if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
       throw error;
     }
-  }
-
-  /**
-   * What this process has retained, if that is all there is to know: then nothing but the writes is read. Where other
-   * processes have added or pruned checkpoints, it is not.
-   */
-  async #retained(place: Place, id: string, execution_id: string): Promise<Read | undefined> {
-    const images = this.#images.of(placeKey(place));
-    const image = id === '' ? images[0] : images.find(({ checkpoint_id }) => isNamed(checkpoint_id, id));
-    if (image === undefined) return undefined;
-    const asked = this.#writes(image.checkpoint_id).catch(() => undefined);
-    const execution = await this.#cairn.executions.get({ execution_id });
-    const writes = await asked;
-    const stands = id !== '' || execution.latest_checkpoint_id === image.checkpoint_id;
-    const isAsKnown = this.#threads.isAsKnown(execution);
-    if (writes && stands && isAsKnown) return [image, writes];
-    // A checkpoint may have another parent since, or be gone.
-    if (!isAsKnown) this.#images.forget(placeKey(place));
-    this.#threads.learn(execution);
-    return undefined;
   }
 
   async #one(id: string, execution_id: string): Promise<Read> {

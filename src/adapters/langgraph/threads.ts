@@ -10,8 +10,6 @@ export class Threads {
   readonly #agent_id: string | undefined;
   /** Execution ids by place. */
   readonly #known = new Map<string, string>();
-  /** By execution id, how many checkpoints there are as far as this process knows. */
-  readonly #counts = new Map<string, number>();
   /** Places by execution id; null for an execution that is none of LangGraph's. */
   readonly #places = new Map<string, Place | null>();
 
@@ -25,7 +23,6 @@ export class Threads {
     const known = this.#known.get(placeKey(place));
     if (known !== undefined) return known;
     for await (const execution of this.#list(place)) {
-      this.learn(execution);
       return this.#remember(place, execution.execution_id);
     }
     return undefined;
@@ -38,14 +35,13 @@ export class Threads {
     for (let generation = 0; ; generation++) {
       const execution_id = executionIdOf(place, generation);
       try {
-        const execution = await this.#cairn.executions.create({
+        await this.#cairn.executions.create({
           execution_id,
           thread_id: place.thread_id,
           namespace: place.namespace,
           metadata: { langgraph: { generation } },
           ...(this.#agent_id === undefined ? {} : { agent_id: this.#agent_id }),
         });
-        this.learn(execution);
       } catch (error) {
         // Its thread was deleted: the id is spent.
         if (codeOf(error) === 'ENTITY_GONE') continue;
@@ -61,22 +57,6 @@ export class Threads {
     this.#known.delete(placeKey(place));
     if (execution_id === undefined) return;
     this.#places.delete(execution_id);
-    this.#counts.delete(execution_id);
-  }
-
-  learn({ execution_id, checkpoints }: Execution): void {
-    bounded(this.#counts).set(execution_id, checkpoints);
-  }
-
-  /** This process has added a checkpoint. */
-  added(execution_id: string): void {
-    const count = this.#counts.get(execution_id);
-    if (count !== undefined) this.#counts.set(execution_id, count + 1);
-  }
-
-  /** Whether an execution has the checkpoints that this process knows of: then none was pruned or added elsewhere. */
-  isAsKnown({ execution_id, checkpoints }: Execution): boolean {
-    return this.#counts.get(execution_id) === checkpoints;
   }
 
   /** All executions of a thread, one for each namespace. */

@@ -26,7 +26,6 @@ import type { Reader } from './reader.js';
 import type { Threads } from './threads.js';
 
 const MAX_WRITES = 1000;
-const MAX_HELD = 1000;
 
 type Channels = Map<string, Json>;
 
@@ -49,8 +48,6 @@ export class Writer {
   readonly #images: Images;
   readonly #reader: Reader;
   readonly #underWay = new Map<string, Promise<void>>();
-  /** Writes that came before their checkpoint: LangGraph does not wait for one before it starts the next step. */
-  readonly #held = new Map<string, CairnWrite[]>();
 
   constructor(cairn: Api, codec: Codec, threads: Threads, images: Images, reader: Reader) {
     this.#cairn = cairn;
@@ -93,16 +90,19 @@ export class Writer {
       encoding.encode(value, undefined, (json) => (write.value = json ?? null));
     });
     await encoding.finish();
-    const name = nameOf(place, checkpoint);
-    for (;;) {
-      const before = this.#underWay.get(name);
-      await before?.catch(() => undefined);
-      const known = this.#isKnown(place, checkpoint);
-      if (await this.#write(place, checkpoint, writes)) return;
-      // Unless it has come in the meantime, or was deleted, the checkpoint brings them along when it comes.
-      if (known || (!this.#underWay.has(name) && !this.#isKnown(place, checkpoint))) break;
+    // LangGraph does not wait for a checkpoint before it starts the next step: its writes may come first.
+    await this.#underWay.get(nameOf(place, checkpoint))?.catch(() => undefined);
+    const execution_id = await this.#threads.make(place);
+    const checkpoint_id = this.#reader.checkpointId(checkpoint, execution_id);
+    for (let i = 0; i < writes.length; i += MAX_WRITES) {
+      const some = writes.slice(i, i + MAX_WRITES);
+      try {
+        await this.#cairn.checkpoints.write({ checkpoint_id, execution_id, writes: some });
+      } catch (error) {
+        // Pruned or deleted meanwhile: nobody resumes from it.
+        if (!GONE.includes(codeOf(error))) throw error;
+      }
     }
-    this.#hold(name, writes);
   }
 
   /** Reads a state at once: LangGraph goes on while it is stored. */
@@ -180,13 +180,9 @@ export class Writer {
       parent_id = null;
       await create(checkpoint_id, parent_id);
     }
-    this.#threads.added(execution_id);
     const { labels, metadata = labels } = told;
     const image = { checkpoint_id, parent_id, versions: given.versions, channels, metadata };
     this.#images.keep(key, image, given.bytes());
-    const held = this.#held.get(nameOf(place, id));
-    this.#held.delete(nameOf(place, id));
-    if (held) await this.#write(place, id, held);
   }
 
   async #parentOf(place: Place, parent: string, execution_id: string): Promise<Image | undefined> {
@@ -195,33 +191,9 @@ export class Writer {
     const image = known ?? (await this.#reader.image(parent, execution_id));
     return image && frozen(image);
   }
-
-  /** False if there is no such checkpoint. */
-  async #write(place: Place, checkpoint: string, writes: readonly CairnWrite[]): Promise<boolean> {
-    const execution_id = await this.#threads.find(place);
-    if (execution_id === undefined) return false;
-    const checkpoint_id = this.#reader.checkpointId(checkpoint, execution_id);
-    try {
-      for (let i = 0; i < writes.length; i += MAX_WRITES)
-        await this.#cairn.checkpoints.write({ checkpoint_id, writes: writes.slice(i, i + MAX_WRITES) });
-      return true;
-    } catch (error) {
-      if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return false;
-      throw error;
-    }
-  }
-
-  #isKnown(place: Place, checkpoint: string): boolean {
-    return this.#images.of(placeKey(place)).some(({ checkpoint_id }) => isNamed(checkpoint_id, checkpoint));
-  }
-
-  #hold(name: string, writes: readonly CairnWrite[]): void {
-    const held = this.#held.get(name) ?? [];
-    this.#held.set(name, [...held, ...writes]);
-    if (this.#held.size > MAX_HELD) this.#held.delete(this.#held.keys().next().value!);
-  }
 }
 
+const GONE: readonly unknown[] = ['CHECKPOINT_NOT_FOUND', 'EXECUTION_NOT_FOUND'];
 const PARENT_GONE: readonly unknown[] = ['UNKNOWN_ENTITY', 'CHECKPOINT_NOT_FOUND'];
 
 const nameOf = (place: Place, checkpoint: string): string => `${placeKey(place)} ${checkpoint}`;

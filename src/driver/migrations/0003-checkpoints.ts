@@ -158,10 +158,11 @@ export const checkpoints: Migration = {
     `CREATE INDEX tool_calls_failed ON tool_calls (tenant_id, checkpoint_id, id) WHERE success = 0`,
     `CREATE INDEX tool_calls_by_duration ON tool_calls (tenant_id, duration_ms)`,
 
-    // What steps under way had done since a checkpoint.
+    // What steps under way had done since a checkpoint, which may be still to come.
     `CREATE TABLE checkpoint_writes (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
       task_id ${id} NOT NULL,
       place ${int} NOT NULL,
       ordinal ${int} NOT NULL,
@@ -169,5 +170,6 @@ export const checkpoints: Migration = {
       value ${json} NOT NULL,
       PRIMARY KEY (tenant_id, checkpoint_id, task_id, place)
     ) ${table}`,
+    'CREATE INDEX checkpoint_writes_by_execution ON checkpoint_writes (tenant_id, execution_id)',
   ],
 };
