@@ -1,4 +1,4 @@
-/** Which checkpoints of an execution stay, what they descend from then, and which stored parts nobody sees any more. */
+/** Which checkpoints of an execution stay when it is pruned, and what they descend from then. */
 
 export interface PrunedNode {
   readonly checkpoint_id: string;
@@ -58,52 +58,4 @@ function branchPoints(nodes: readonly PrunedNode[]): string[] {
   for (const { parent_id } of nodes)
     if (parent_id !== null) children.set(parent_id, (children.get(parent_id) ?? 0) + 1);
   return [...children].filter(([, count]) => count > 1).map(([id]) => id);
-}
-
-export interface LineBase {
-  readonly line: number;
-  readonly base_line: number | null;
-  readonly base_revision: number | null;
-}
-
-/** From where stored parts are seen: the checkpoints that stay, and the lines that branched off. */
-export class Views {
-  /** By line, the revisions at which it is looked at, rising. */
-  readonly #revisions = new Map<number, number[]>();
-  readonly #lines = new Set<number>();
-
-  constructor(checkpoints: Iterable<Pick<PrunedNode, 'line' | 'revision'>>, lines: readonly LineBase[]) {
-    for (const { line, revision } of checkpoints) this.#look(line, revision);
-    // A line has a higher number than the one that it branched off, so that those nobody looks at are known before.
-    for (const { line, base_line, base_revision } of lines.toSorted((a, b) => b.line - a.line)) {
-      if (!this.#revisions.has(line)) continue;
-      this.#lines.add(line);
-      if (base_line !== null) this.#look(base_line, base_revision!);
-    }
-    for (const revisions of this.#revisions.values()) revisions.sort((a, b) => a - b);
-  }
-
-  #look(line: number, revision: number): void {
-    const revisions = this.#revisions.get(line);
-    if (revisions) revisions.push(revision);
-    else this.#revisions.set(line, [revision]);
-  }
-
-  isUsed(line: number): boolean {
-    return this.#lines.has(line);
-  }
-
-  /** Whether a part that shows on a line from one revision until before another is seen. */
-  see(line: number, added: number, removed: number): boolean {
-    const revisions = this.#revisions.get(line);
-    if (!revisions) return false;
-    let low = 0;
-    let high = revisions.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (revisions[middle]! < added) low = middle + 1;
-      else high = middle;
-    }
-    return low < revisions.length && revisions[low]! < removed;
-  }
 }

@@ -1,11 +1,19 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
 import type { z } from 'zod';
 import type { executions as operations } from '../contract/executions.js';
-import { type PrunePlan, planPruning, Views } from '../domain/checkpoint-pruning.js';
+import { type PrunePlan, planPruning } from '../domain/checkpoint-pruning.js';
+import { Views } from '../domain/state-views.js';
 import { atLength, type Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Pruned } from '../model/execution.js';
-import { countDown, deleteCheckpoints, linesOf, nodesOf, setParent } from '../store/checkpoint-removal.js';
+import {
+  countDown,
+  coveringOf,
+  deleteCheckpoints,
+  linesOf,
+  nodesOf,
+  setParent,
+} from '../store/checkpoint-removal.js';
 import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../store/endings.js';
 import { clearExecutions, type ExecutionRow, lockExecution } from '../store/executions.js';
 import { startErasure, waitForErasure } from './erasure.js';
@@ -33,7 +41,7 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
     const execution = await openExecution(call, call.driver.at(call.tenant), execution_id);
     const query = atLength(call.driver, call.tenant);
     const plan = planPruning(await nodesOf(query, call.tenant, execution_id), execution.head_id, rules);
-    const freed = await freedBy(call, execution_id, plan);
+    const freed = await freedBy(call, execution, plan);
     const answer = {
       execution_id,
       kept: plan.kept.length,
@@ -58,16 +66,16 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
 /** What goes with the checkpoints of a plan. */
 async function freedBy(
   call: Call,
-  execution_id: string,
+  execution: ExecutionRow,
   plan: PrunePlan,
 ): Promise<Pick<Pruned, 'freed_bytes' | 'freed_rows'>> {
-  const views = new Views(
-    plan.kept,
-    await linesOf(atLength(call.driver, call.tenant), call.tenant, execution_id),
-  );
+  const query = atLength(call.driver, call.tenant);
+  const { execution_id } = execution;
+  const lines = await linesOf(query, call.tenant, execution_id);
+  const views = new Views(plan.kept, lines, await coveringOf(query, call.tenant, execution_id));
   let freed_bytes = 0;
   let freed_rows = 0;
-  for await (const { parts } of unseenParts(call, execution_id, views)) {
+  for await (const { parts } of unseenParts(call, execution, views)) {
     freed_rows += parts.length;
     for (const { bytes } of parts) freed_bytes += bytes;
   }

@@ -1,5 +1,6 @@
 /** Removing checkpoints, and the parts of states that no checkpoint sees any more. */
-import type { LineBase, PrunedNode } from '../domain/checkpoint-pruning.js';
+import type { PrunedNode } from '../domain/checkpoint-pruning.js';
+import type { Cover, Covering, Holder, LineBase, ShownPart } from '../domain/state-views.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 
@@ -88,31 +89,56 @@ const contents: Record<PartTable, Sql> = {
   tool_calls: sql`p.body`,
 };
 
+/** Where in its container a part stands; thoughts and tool calls are in the lists with these numbers. */
+const places: Record<PartTable, Sql> = {
+  checkpoint_items: sql`p.parent, p.key, p.position`,
+  thoughts: sql`1 AS parent, NULL AS key, p.position`,
+  tool_calls: sql`2 AS parent, NULL AS key, p.position`,
+};
+
 /** Where a part is stored, how long it shows, and what it takes. */
-export interface PartPlace {
-  readonly line: number;
-  readonly added: number;
+export interface PartPlace extends ShownPart {
   readonly ordinal: number;
-  readonly removed: number;
   readonly bytes: number;
 }
 
-/** Before all parts. */
-export const FIRST_PLACE: PartPlace = { line: 0, added: 0, ordinal: -1, removed: 0, bytes: 0 };
+/** What lines that branched off have put in the place of what they branched off from. */
+export async function coveringOf(query: Query, tenant: string, execution_id: string): Promise<Covering> {
+  const covers: Cover[] = [];
+  for (const table of PART_TABLES) {
+    const found = await query.all<Cover>(
+      sql`SELECT x.line, x.parent, x.key, x.position, MIN(x.added) AS added
+          FROM (SELECT p.line, p.added, ${places[table]} FROM execution_lines l CROSS JOIN ${tables[table]} p
+                WHERE l.tenant_id = ${tenant} AND l.execution_id = ${execution_id} AND l.base_line IS NOT NULL
+                  AND p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.line = l.line) x
+          GROUP BY x.line, x.parent, x.key, x.position`,
+    );
+    for (const cover of found) covers.push(cover);
+  }
+  // Without a branch nothing covers anything.
+  if (covers.length === 0) return { covers, holders: [] };
+  const holders = await query.all<Holder>(
+    sql`SELECT parent, key, position, child FROM checkpoint_items
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND child IS NOT NULL`,
+  );
+  return { covers, holders };
+}
 
-/** The parts of an execution in one table, behind a place. */
+/** The parts of an execution in one table up to a revision, in their order, behind a place. */
 export function partsAfter(
   query: Query,
   table: PartTable,
   tenant: string,
   execution_id: string,
-  after: PartPlace,
+  until: number,
+  after: Pick<PartPlace, 'line' | 'added' | 'ordinal'>,
   limit: number,
 ): Promise<PartPlace[]> {
   return query.all<PartPlace>(
-    sql`SELECT p.line, p.added, p.ordinal, p.removed, COALESCE(LENGTH(CAST(${contents[table]} AS text)), 0) AS bytes
+    sql`SELECT p.line, p.added, p.ordinal, p.removed, ${places[table]},
+          COALESCE(LENGTH(CAST(${contents[table]} AS text)), 0) AS bytes
         FROM ${tables[table]} p WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id}
-          AND (p.line, p.added, p.ordinal) > (${after.line}, ${after.added}, ${after.ordinal})
+          AND p.added <= ${until} AND (p.line, p.added, p.ordinal) > (${after.line}, ${after.added}, ${after.ordinal})
         ORDER BY p.line, p.added, p.ordinal LIMIT ${limit}`,
   );
 }
