@@ -99,14 +99,22 @@ export async function latest(call: Call, input: In<'latest'>): Promise<Checkpoin
   throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
 }
 
+/** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */
+async function openLocked(call: Call, tx: Tx, checkpoint_id: string): Promise<ExecutionRow> {
+  const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
+  const execution = await openExecutionLocked(call, tx, execution_id);
+  await openCheckpoint(call, tx, checkpoint_id);
+  return execution;
+}
+
 /** Puts the execution back to a checkpoint; nothing of what came after it is lost. */
 export async function restore(call: Call, input: In<'restore'>): Promise<Checkpoint> {
   const { checkpoint_id } = input;
   await change<null>(call, {
     input,
     work: async (tx, now) => {
-      const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
-      const row = await openExecutionLocked(call, tx, execution_id);
+      const row = await openLocked(call, tx, checkpoint_id);
+      const { execution_id } = row;
       if (row.head_id === checkpoint_id && row.status === 'running') return null;
       const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
       await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
@@ -191,12 +199,14 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
 async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promise<ExecutionRow> {
   const { checkpoint_id, execution_id } = input;
   const row = await findCheckpoint(tx, call.tenant, checkpoint_id);
-  const [used] = row ? [] : await usedIds(tx, call.tenant, [checkpoint_id]);
-  if (!row && (execution_id === undefined || used)) throw noCheckpoint(checkpoint_id);
   if (row && execution_id !== undefined && row.execution_id !== execution_id) {
     throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
   }
-  return openExecutionLocked(call, tx, row?.execution_id ?? execution_id!);
+  if (row || execution_id === undefined) return openLocked(call, tx, checkpoint_id);
+  const execution = await openExecutionLocked(call, tx, execution_id);
+  const [used] = await usedIds(tx, call.tenant, [checkpoint_id]);
+  if (used) throw noCheckpoint(checkpoint_id);
+  return execution;
 }
 
 export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {

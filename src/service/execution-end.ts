@@ -37,22 +37,24 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
     keep_branch_points: input.keep_branch_points ?? true,
     keep_named: input.keep_named ?? true,
   };
+  /** Also by attempts that another writer came between. */
+  const gone: string[] = [];
   for (let attempt = 1; ; attempt++) {
     const execution = await openExecution(call, call.driver.at(call.tenant), execution_id);
     const query = atLength(call.driver, call.tenant);
     const plan = planPruning(await nodesOf(query, call.tenant, execution_id), execution.head_id, rules);
     const freed = await freedBy(call, execution, plan);
-    const answer = {
+    const answer = (removed: readonly string[]) => ({
       execution_id,
       kept: plan.kept.length,
-      removed: plan.removed.length,
-      removed_checkpoint_ids: plan.removed.slice(0, MAX_NAMED).map(({ checkpoint_id }) => checkpoint_id),
+      removed: removed.length,
+      removed_checkpoint_ids: removed.slice(0, MAX_NAMED),
       ...freed,
-    };
-    if (input.dry_run) return answer;
-    if (await carryOut(call, execution, plan)) {
+    });
+    if (input.dry_run) return answer(plan.removed.map(({ checkpoint_id }) => checkpoint_id));
+    if (await carryOut(call, execution, plan, gone)) {
       await waitForErasure(call, [pruneHolder(execution_id)]);
-      return answer;
+      return answer(gone);
     }
     if (attempt === ATTEMPTS) {
       throw new CairnError(
@@ -82,8 +84,11 @@ async function freedBy(
   return { freed_bytes, freed_rows };
 }
 
-/** In chunks, each of which leaves a whole tree. False when a checkpoint came meanwhile, or where it stands moved. */
-async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan): Promise<boolean> {
+/**
+ * In chunks, each of which leaves a whole tree. False when a checkpoint came or went meanwhile, or where it stands moved:
+ * another may have pruned as well, by other rules.
+ */
+async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: string[]): Promise<boolean> {
   const { driver, tenant } = call;
   const { execution_id, trajectory_id } = seen;
   for (let from = 0; from < plan.removed.length; from += CHUNK) {
@@ -91,7 +96,9 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan): Promis
     const done = await driver.write(tenant, async (tx) => {
       const now = driver.now();
       const execution = await openExecutionLocked(call, tx, execution_id);
-      if (execution.revision !== seen.revision || execution.head_id !== seen.head_id) return false;
+      const { revision, head_id, checkpoints } = execution;
+      if (revision !== seen.revision || head_id !== seen.head_id || checkpoints !== seen.checkpoints - from)
+        return false;
       // Before any of them goes: what stays descends from what stays.
       if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);
       await deleteCheckpoints(tx, tenant, ids);
@@ -106,9 +113,8 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan): Promis
       return true;
     });
     if (!done) return false;
-    for (const id of ids) {
-      call.states.forget(tenant, id);
-    }
+    for (const id of ids) call.states.forget(tenant, id);
+    gone.push(...ids);
   }
   return true;
 }
