@@ -59,25 +59,35 @@ export async function eraseAll(call: Call): Promise<void> {
   }
 }
 
+/** What ended once more while it was erased is erased once more. */
 async function eraseOne(call: Call, holder: string): Promise<void> {
   const { driver, tenant } = call;
-  const ending = await findEnding(driver.at(tenant), tenant, holder);
-  if (!ending || ending.done_at !== null) return;
+  for (;;) {
+    const ending = await findEnding(driver.at(tenant), tenant, holder);
+    if (!ending || ending.done_at !== null || !(await eraseEnding(call, ending))) return;
+  }
+}
+
+/** False when it could not go on to the end. */
+async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
+  const { driver, tenant } = call;
+  const { holder } = ending;
   if (holder.startsWith(EXECUTION) || holder.startsWith(PRUNED)) {
-    if (!(await eraseStates(call, ending))) return;
+    if (!(await eraseStates(call, ending))) return false;
   } else {
-    if (!(await eraseBox(call, ending))) return;
-    if (!(await eraseHeld(call, holder))) return;
+    if (!(await eraseBox(call, ending))) return false;
+    if (!(await eraseHeld(call, holder))) return false;
   }
   if (holder === trajectoryHolder(ending.thread_id ?? '')) await deleteLateEdges(call, ending.thread_id!);
   const { erased, kept, versions, thread_id } = (await findEnding(driver.at(tenant), tenant, holder))!;
   const any = erased + versions > 0;
   // Only now is it gone: from the file by the overwriting, and from its log by this. Closing and deleting overwrite more
   // than cards, such as the state of a checkpoint; a session that held nothing leaves nothing.
-  if ((any || !holder.startsWith('session:')) && !(await driver.scrub())) return;
+  if ((any || !holder.startsWith('session:')) && !(await driver.scrub())) return false;
   await driver.write(tenant, async (tx) => {
     const now = driver.now();
-    if (!(await noteDone(tx, tenant, holder, now))) return;
+    const again = holder.startsWith(PRUNED) ? ending.position : undefined;
+    if (!(await noteDone(tx, tenant, holder, now, again))) return;
     // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (!any) return;
     const [kind, id] = [holder.slice(0, holder.indexOf(':')), holder.slice(holder.indexOf(':') + 1)];
@@ -87,6 +97,7 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
         : { cards_erased: erased, cards_kept: kept, versions_erased: versions };
     tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, facts, thread_id));
   });
+  return true;
 }
 
 /** The cards in the box of what ended, in order. False when the store is about to close. */

@@ -48,7 +48,7 @@ export async function addEndings(tx: Tx, tenant: string, endings: readonly Endin
   }
 }
 
-/** Ends once more what can end several times. */
+/** Ends once more what can end several times. Its position says how often: it has no box to be somewhere in. */
 export async function reopenEnding(
   tx: Tx,
   tenant: string,
@@ -57,7 +57,8 @@ export async function reopenEnding(
   await tx.send(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
         VALUES (${tenant}, ${ending.holder}, ${ending.ended_at}, ${ending.thread_id}, 0, 0, 0, 0)
-        ON CONFLICT (tenant_id, holder) DO UPDATE SET ended_at = excluded.ended_at, done_at = NULL`,
+        ON CONFLICT (tenant_id, holder) DO UPDATE SET ended_at = excluded.ended_at, done_at = NULL,
+          position = endings.position + 1`,
   );
 }
 
@@ -106,10 +107,18 @@ export async function noteVersions(tx: Tx, tenant: string, holder: string, count
   );
 }
 
-/** Whether it was not noted before. */
-export async function noteDone(tx: Tx, tenant: string, holder: string, now: number): Promise<boolean> {
+/** Whether it was not noted before. With a position, only if it is still there. */
+export async function noteDone(
+  tx: Tx,
+  tenant: string,
+  holder: string,
+  now: number,
+  position?: number,
+): Promise<boolean> {
+  const still = position === undefined ? sql`` : sql`AND position = ${position}`;
   const changed = await tx.run(
-    sql`UPDATE endings SET done_at = ${now} WHERE tenant_id = ${tenant} AND holder = ${holder} AND done_at IS NULL`,
+    sql`UPDATE endings SET done_at = ${now}
+        WHERE tenant_id = ${tenant} AND holder = ${holder} AND done_at IS NULL ${still}`,
   );
   return changed > 0;
 }
