@@ -10,6 +10,7 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import {
   type CheckpointRow,
+  descendsFrom,
   findCheckpoint,
   followCheckpoint,
   insertCheckpoints,
@@ -138,6 +139,9 @@ const noParent = (parent_id: string, execution_id: string): CairnError =>
     `parent_checkpoint_id names ${parent_id}, which is no checkpoint of execution ${execution_id}`,
   );
 
+export const circle = (checkpoint_id: string): CairnError =>
+  new CairnError('INVALID_INPUT', `checkpoint ${checkpoint_id} would descend from itself: its parent does`);
+
 function refuseFinished(execution_id: string, status: ExecutionStatus): void {
   if (!isFinished(status)) return;
   throw new CairnError(
@@ -163,6 +167,9 @@ async function store(
   if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
   const parent = parent_id === null ? undefined : await findCheckpoint(tx, tenant, parent_id);
   if (parent_id !== null && parent?.execution_id !== execution_id) throw noParent(parent_id, execution_id);
+  // A file that came before may have named this one as its parent.
+  if (draft.imported && parent && (await descendsFrom(tx, tenant, parent, draft.checkpoint_id!)))
+    throw circle(draft.checkpoint_id!);
   const revision = execution.revision + 1;
   const follows = parent !== undefined && parent.followed === 0;
   const line = follows ? parent.line : revision;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { checkpoints as checkpointOperations } from '../contract/checkpoints.js';
 import type { executions as operations } from '../contract/executions.js';
 import { canonical } from '../domain/canonical.js';
+import { descend } from '../domain/checkpoint-tree.js';
 import { readCheckpoint } from '../domain/checkpoint-versions.js';
 import {
   type BundledCheckpoint,
@@ -24,7 +25,7 @@ import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../stor
 import { readContents, storedBytes } from '../store/execution-contents.js';
 import { type ExecutionRow, findExecution, insertExecution } from '../store/executions.js';
 import { insertParts } from '../store/state-parts.js';
-import { addCheckpoint } from './checkpoint-adding.js';
+import { addCheckpoint, circle } from './checkpoint-adding.js';
 import { showSummary, showWrite } from './checkpoint-states.js';
 import { type LaidOut, layOut } from './execution-layout.js';
 import { agentOf, goneExecution, newExecution, openExecution, showExecution } from './executions.js';
@@ -42,7 +43,7 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   const { execution_id } = input;
   const execution = await openExecution(call, driver.at(tenant), execution_id);
   const query = atLength(driver, tenant);
-  const bytes = await storedBytes(query, tenant, execution_id);
+  const bytes = await storedBytes(query, tenant, execution);
   if (bytes > MAX_BUNDLE_BYTES) {
     throw new CairnError(
       'TOO_LARGE',
@@ -57,8 +58,9 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
     if (before) before.push(row);
     else writes.set(row.checkpoint_id, [row]);
   }
-  const bundled = contents.checkpoints.map(
-    (row): BundledCheckpoint => ({
+  // Files may have come before those of their parents.
+  const bundled = descend(contents.checkpoints).nodes.map(
+    ({ row }): BundledCheckpoint => ({
       summary: showSummary(row),
       snapshot: snapshotOf(stateAt(row, JSON.parse(row.rest) as Rest)),
       pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
@@ -186,6 +188,7 @@ type ImportIn = z.output<(typeof checkpointOperations)['import']['input']>;
 export async function importCheckpoint(call: Call, input: ImportIn): Promise<CheckpointSummary> {
   const read = readCheckpoint(input.checkpoint);
   const { parent } = read;
+  if (parent?.checkpoint_id === read.id) throw circle(read.id);
   const found =
     parent && (await findCheckpoint(call.driver.at(call.tenant), call.tenant, parent.checkpoint_id));
   const known = found?.execution_id === read.execution_id;

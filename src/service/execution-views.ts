@@ -7,6 +7,7 @@ import { MAX_ENTRIES } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import { type ExecutionStats, type ExecutionTreeNode, MAX_STEPS, MAX_TOOLS } from '../model/execution.js';
 import { findCheckpoint } from '../store/checkpoints.js';
+import { storedBytes } from '../store/execution-contents.js';
 import {
   checkpointFigures,
   stepRows,
@@ -74,6 +75,7 @@ export async function stats(call: Call, input: In<'stats'>): Promise<ExecutionSt
   return {
     execution_id,
     ...(await checkpointFigures(long, tenant, until)),
+    stored_bytes: await storedBytes(long, tenant, until),
     tokens_used: head?.tokens_used ?? 0,
     duration_ms: head?.duration_ms ?? 0,
     tools: await toolFigures(long, tenant, until, MAX_TOOLS),

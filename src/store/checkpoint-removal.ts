@@ -136,7 +136,7 @@ export function partsAfter(
 ): Promise<PartPlace[]> {
   return query.all<PartPlace>(
     sql`SELECT p.line, p.added, p.ordinal, p.removed, ${places[table]},
-          COALESCE(LENGTH(CAST(${contents[table]} AS text)), 0) AS bytes
+          COALESCE(OCTET_LENGTH(CAST(${contents[table]} AS text)), 0) AS bytes
         FROM ${tables[table]} p WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id}
           AND p.added <= ${until} AND (p.line, p.added, p.ordinal) > (${after.line}, ${after.added}, ${after.ordinal})
         ORDER BY p.line, p.added, p.ordinal LIMIT ${limit}`,

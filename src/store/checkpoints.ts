@@ -109,6 +109,26 @@ export function findCheckpoint(
   );
 }
 
+/** Whether a checkpoint comes after another, by the parents that they name. */
+export async function descendsFrom(
+  query: Query,
+  tenant: string,
+  { checkpoint_id, execution_id }: Pick<CheckpointRow, 'checkpoint_id' | 'execution_id'>,
+  ancestor_id: string,
+): Promise<boolean> {
+  const row = await query.get(
+    sql`WITH RECURSIVE above(id) AS (
+          SELECT CAST(${checkpoint_id} AS text)
+          UNION
+          SELECT c.parent_id FROM above a CROSS JOIN checkpoints c
+            WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = a.id AND c.execution_id = ${execution_id}
+              AND c.parent_id IS NOT NULL
+        )
+        SELECT 1 AS found FROM above WHERE id = ${ancestor_id} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
 /** Those of these ids that a checkpoint has or had. */
 export function usedIds(
   query: Query,

@@ -58,11 +58,18 @@ export async function readContents(
   return { checkpoints, lines, parts, writes };
 }
 
-/** What the states of an execution take, as text. */
-export async function storedBytes(query: Query, tenant: string, execution_id: string): Promise<number> {
+/** What the parts of an execution that came up to a revision take, as text: what several states share is there once. */
+export async function storedBytes(
+  query: Query,
+  tenant: string,
+  { execution_id, revision }: { readonly execution_id: string; readonly revision: number },
+): Promise<number> {
+  const which = sql`WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND added <= ${revision}`;
   const row = await query.get<{ bytes: number }>(
-    sql`SELECT COALESCE(SUM(bytes), 0) AS bytes FROM checkpoints
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+    sql`SELECT CAST(COALESCE(SUM(p.bytes), 0) AS BIGINT) AS bytes FROM (
+          SELECT OCTET_LENGTH(CAST(value AS text)) AS bytes FROM checkpoint_items ${which}
+          UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM thoughts ${which}
+          UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM tool_calls ${which}) p`,
   );
-  return Number(row!.bytes);
+  return row!.bytes;
 }

@@ -41,7 +41,6 @@ export interface Until {
 export interface CheckpointFigures {
   readonly checkpoints: number;
   readonly branches: number;
-  readonly stored_bytes: number;
 }
 
 export async function checkpointFigures(
@@ -50,8 +49,7 @@ export async function checkpointFigures(
   { execution_id, revision }: Until,
 ): Promise<CheckpointFigures> {
   const row = await query.get<CheckpointFigures>(
-    sql`SELECT COUNT(*) AS checkpoints, COUNT(CASE WHEN is_branch = 1 THEN 1 END) AS branches,
-          CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS stored_bytes
+    sql`SELECT COUNT(*) AS checkpoints, COUNT(CASE WHEN is_branch = 1 THEN 1 END) AS branches
         FROM checkpoints WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND revision <= ${revision}`,
   );
   return row!;

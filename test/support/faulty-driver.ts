@@ -1,5 +1,5 @@
 /** A real driver with faults, wrapped from outside: the nth statement of chosen writes fails, or the journal does. */
-import type { Driver, Journal, Query, Tx } from '#cairn/driver/driver.js';
+import type { Driver, Journal, Query, Tx, WriteOptions } from '#cairn/driver/driver.js';
 import type { Sql } from '#cairn/driver/sql.js';
 
 /** Where the next fault strikes. Statements of all writes that the fault is meant for are counted together. */
@@ -57,10 +57,10 @@ export class FaultyDriver implements Driver {
     this.#faultOf = faultOf;
   }
 
-  write<T>(tenant: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T> {
     const fault = this.#faultOf(tenant);
-    if (!fault) return this.#driver.write(tenant, work);
-    return this.#driver.write(tenant, (tx) => work(faultyTx(tx, fault)));
+    if (!fault) return this.#driver.write(tenant, work, options);
+    return this.#driver.write(tenant, (tx) => work(faultyTx(tx, fault)), options);
   }
 
   get dialect() {
