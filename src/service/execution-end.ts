@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { executions as operations } from '../contract/executions.js';
 import { type PrunePlan, planPruning } from '../domain/checkpoint-pruning.js';
+import { descend } from '../domain/checkpoint-tree.js';
 import { Views } from '../domain/state-views.js';
 import { atLength, type Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
@@ -44,17 +45,18 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
     const query = atLength(call.driver, call.tenant);
     const plan = planPruning(await nodesOf(query, call.tenant, execution_id), execution.head_id, rules);
     const freed = await freedBy(call, execution, plan);
-    const answer = (removed: readonly string[]) => ({
+    const removed = [...gone, ...plan.removed.map(({ checkpoint_id }) => checkpoint_id)];
+    const answer = {
       execution_id,
       kept: plan.kept.length,
       removed: removed.length,
       removed_checkpoint_ids: removed.slice(0, MAX_NAMED),
       ...freed,
-    });
-    if (input.dry_run) return answer(plan.removed.map(({ checkpoint_id }) => checkpoint_id));
+    };
+    if (input.dry_run) return answer;
     if (await carryOut(call, execution, plan, gone)) {
       await waitForErasure(call, [pruneHolder(execution_id)]);
-      return answer(gone);
+      return answer;
     }
     if (attempt === ATTEMPTS) {
       throw new CairnError(
@@ -91,8 +93,10 @@ async function freedBy(
 async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: string[]): Promise<boolean> {
   const { driver, tenant } = call;
   const { execution_id, trajectory_id } = seen;
-  for (let from = 0; from < plan.removed.length; from += CHUNK) {
-    const ids = plan.removed.slice(from, from + CHUNK).map(({ checkpoint_id }) => checkpoint_id);
+  // Children before their parents, so that none is without its parent between two chunks.
+  const inOrder = descend(plan.removed).nodes.reverse();
+  for (let from = 0; from < inOrder.length; from += CHUNK) {
+    const ids = inOrder.slice(from, from + CHUNK).map(({ row }) => row.checkpoint_id);
     const done = await driver.write(tenant, async (tx) => {
       const now = driver.now();
       const execution = await openExecutionLocked(call, tx, execution_id);
