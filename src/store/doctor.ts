@@ -1,6 +1,7 @@
 /** The doctor's questions: each finds rows that break an invariant, and is empty in a healthy store. */
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
+import { checkpointChecks } from './checkpoint-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
 
@@ -130,6 +131,7 @@ export const checks: readonly Check[] = [
   },
   ...scopeChecks,
   ...memoryChecks,
+  ...checkpointChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */
