@@ -13,6 +13,7 @@ import {
   deleteCheckpoints,
   linesOf,
   nodesOf,
+  nodesSince,
   setParent,
 } from '../store/checkpoint-removal.js';
 import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../store/endings.js';
@@ -87,21 +88,24 @@ async function freedBy(
 }
 
 /**
- * In chunks, each of which leaves a whole tree. False when a checkpoint came or went meanwhile, or where it stands moved:
- * another may have pruned as well, by other rules.
+ * In chunks, each of which leaves a whole tree. False when the plan no longer fits: the execution went back to one that is
+ * to go, one came that descends from such a one, or another pruned as well, by other rules.
  */
 async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: string[]): Promise<boolean> {
   const { driver, tenant } = call;
   const { execution_id, trajectory_id } = seen;
   // Children before their parents, so that none is without its parent between two chunks.
   const inOrder = descend(plan.removed).nodes.reverse();
+  const doomed = new Set(plan.removed.map(({ checkpoint_id }) => checkpoint_id));
+  const isDoomed = (id: string | null) => id !== null && doomed.has(id);
   for (let from = 0; from < inOrder.length; from += CHUNK) {
     const ids = inOrder.slice(from, from + CHUNK).map(({ row }) => row.checkpoint_id);
     const done = await driver.write(tenant, async (tx) => {
       const now = driver.now();
       const execution = await openExecutionLocked(call, tx, execution_id);
-      const { revision, head_id, checkpoints } = execution;
-      if (revision !== seen.revision || head_id !== seen.head_id || checkpoints !== seen.checkpoints - from)
+      const come = await nodesSince(tx, tenant, execution_id, seen.revision);
+      const stood = execution.checkpoints - come.length === seen.checkpoints - from;
+      if (!stood || [execution.head_id, ...come.map(({ parent_id }) => parent_id)].some(isDoomed))
         return false;
       // Before any of them goes: what stays descends from what stays.
       if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);

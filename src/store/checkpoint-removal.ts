@@ -12,6 +12,19 @@ export function nodesOf(query: Query, tenant: string, execution_id: string): Pro
   );
 }
 
+/** Those that came after a revision. */
+export function nodesSince(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+  revision: number,
+): Promise<PrunedNode[]> {
+  return query.all<PrunedNode>(
+    sql`SELECT checkpoint_id, parent_id, line, revision, name, timestamp FROM checkpoints
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND revision > ${revision}`,
+  );
+}
+
 export function linesOf(query: Query, tenant: string, execution_id: string): Promise<LineBase[]> {
   return query.all<LineBase>(
     sql`SELECT line, base_line, base_revision FROM execution_lines
