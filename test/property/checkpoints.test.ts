@@ -7,9 +7,9 @@ import { bundleText } from '#cairn/domain/execution-bundle.js';
 import { applyChanges } from '#cairn/domain/state-patch.js';
 import type { Snapshot } from '#cairn/model/checkpoint.js';
 import type { Json } from '#cairn/model/json.js';
+import { contentUnseen } from '../support/state-rows.js';
 import { targetNames } from '../support/targets.js';
 import { histories, type Step, Working } from './checkpoint-histories.js';
-import { contentUnseen } from './checkpoint-rows.js';
 import { openWorld, type World } from './checkpoint-world.js';
 
 const LENGTH = 30;
