@@ -6,8 +6,8 @@ import type { Sql } from '#cairn/driver/sql.js';
 export interface Fault {
   /** Which statement fails, from 1; 0 for none. */
   at: number;
-  /** Before the statement is run, or after it. */
-  when: 'before' | 'after';
+  /** Before the statement is run, or after it; or when all is committed, so that only the answer is lost. */
+  when: 'before' | 'after' | 'committed';
   error: () => Error;
   /** Strikes again when the write is run again. */
   again: boolean;
@@ -28,7 +28,7 @@ async function strike<T>(fault: Fault, statement: () => Promise<T>): Promise<T> 
   if (hit && fault.again) fault.seen = 0;
   if (hit && fault.when === 'before') throw fault.error();
   const result = await statement();
-  if (hit) throw fault.error();
+  if (hit && fault.when === 'after') throw fault.error();
   return result;
 }
 
@@ -60,7 +60,11 @@ export class FaultyDriver implements Driver {
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T> {
     const fault = this.#faultOf(tenant);
     if (!fault) return this.#driver.write(tenant, work, options);
-    return this.#driver.write(tenant, (tx) => work(faultyTx(tx, fault)), options);
+    const written = this.#driver.write(tenant, (tx) => work(faultyTx(tx, fault)), options);
+    if (fault.when !== 'committed') return written;
+    return written.then(() => {
+      throw fault.error();
+    });
   }
 
   get dialect() {
