@@ -22,6 +22,8 @@ export interface Cover extends Place {
 /** The part that stands for a container. */
 export interface Holder extends Place {
   readonly child: number;
+  /** Zero for one whose content was taken out. */
+  readonly removed: number;
 }
 
 /** What lines that branched off cover of what they branched off from. */
@@ -85,6 +87,7 @@ export class Views {
       ?.filter(({ revision }) => revision >= added && revision < removed);
     if (!branches || branches.length === 0) return false;
     const places = this.#placesOf(part);
+    if (!places) return false;
     return branches.some((branch) => this.#seeFrom(branch.line, places));
   }
 
@@ -101,10 +104,13 @@ export class Views {
     return revisions[low];
   }
 
-  /** Its own place and those of the containers that it is in: what covers one of them covers it. */
-  #placesOf(part: Place): string[] {
-    const places: string[] = [];
-    for (let at: Place | undefined = part; at; at = this.#holders.get(at.parent)) places.push(nameOf(at));
+  /** Its own place and those of the containers that it is in: what covers one of them covers it. None once one is empty. */
+  #placesOf(part: Place): string[] | undefined {
+    const places = [nameOf(part)];
+    for (let at = this.#holders.get(part.parent); at; at = this.#holders.get(at.parent)) {
+      if (at.removed === 0) return undefined;
+      places.push(nameOf(at));
+    }
     return places;
   }
 

@@ -10,10 +10,10 @@ import type { Pruned } from '../model/execution.js';
 import {
   countDown,
   coveringOf,
-  deleteCheckpoints,
   linesOf,
   nodesOf,
   nodesSince,
+  removeCheckpoints,
   setParent,
 } from '../store/checkpoint-removal.js';
 import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../store/endings.js';
@@ -109,7 +109,7 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
         return false;
       // Before any of them goes: what stays descends from what stays.
       if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);
-      await deleteCheckpoints(tx, tenant, ids);
+      await removeCheckpoints(tx, tenant, ids);
       await countDown(tx, tenant, execution_id, ids.length);
       await reopenEnding(tx, tenant, {
         holder: pruneHolder(execution_id),

@@ -1,19 +1,22 @@
 /** Erases the stored parts of states that nobody sees any more: of an execution that was deleted, or after pruning. */
 import { Views } from '../domain/state-views.js';
-import { atLength } from '../driver/driver.js';
+import { atLength, type Tx } from '../driver/driver.js';
 import {
   coveringOf,
-  deleteCheckpoints,
   deleteLines,
   deletePart,
+  deleteRemoved,
+  emptyPart,
   linesOf,
   nodesOf,
   PART_TABLES,
   type PartPlace,
   type PartTable,
   partsAfter,
+  removeCheckpoints,
+  removedCheckpoints,
 } from '../store/checkpoint-removal.js';
-import { deleteWritesOf } from '../store/checkpoint-writes.js';
+import { deleteWritesOf, emptyWritesOf } from '../store/checkpoint-writes.js';
 import { type EndingRow, executionHolder, noteVersions } from '../store/endings.js';
 import { type ExecutionRow, findExecution } from '../store/executions.js';
 import { inBatches } from './erasure-batches.js';
@@ -58,40 +61,54 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
   const views = isDeleted
     ? new Views([], [], { covers: [], holders: [] })
     : new Views(nodes, lines, await coveringOf(query, tenant, execution_id));
-  for await (const { table, parts } of unseenParts(call, execution, views)) {
-    let from = 0;
-    const whole = await inBatches(call, async (limit) => {
-      const batch = parts.slice(from, from + limit);
-      if (batch.length === 0) return 0;
-      await driver.write(tenant, async (tx) => {
-        for (const part of batch) await deletePart(tx, table, tenant, execution_id, part);
-        await noteVersions(tx, tenant, holder, batch.length);
-      });
-      from += batch.length;
-      return batch.length;
-    });
-    if (!whole) return false;
-  }
-  if (
-    isDeleted &&
-    !(await eraseRows(
-      call,
-      nodes.map(({ checkpoint_id }) => checkpoint_id),
-    ))
-  )
-    return false;
+  if (isDeleted) await driver.write(tenant, (tx) => emptyWritesOf(tx, tenant, execution_id));
+  const ids = isDeleted ? nodes.map(({ checkpoint_id }) => checkpoint_id) : [];
+  const whole =
+    (await eachBatch(call, ids, (tx, batch) => removeCheckpoints(tx, tenant, batch))) &&
+    (await eachUnseen(call, execution, views, emptyPart)) &&
+    (await eachUnseen(call, execution, views, deletePart, (tx, count) =>
+      noteVersions(tx, tenant, holder, count),
+    )) &&
+    (await inBatches(call, async (limit) => {
+      const removed = await removedCheckpoints(driver.at(tenant), tenant, limit);
+      if (removed.length > 0) await driver.write(tenant, (tx) => deleteRemoved(tx, tenant, removed));
+      return removed.length;
+    }));
+  if (!whole) return false;
   if (isDeleted) await driver.write(tenant, (tx) => deleteWritesOf(tx, tenant, execution_id));
   const unused = lines.map(({ line }) => line).filter((line) => !views.isUsed(line));
   if (unused.length > 0) await driver.write(tenant, (tx) => deleteLines(tx, tenant, execution_id, unused));
   return true;
 }
 
-function eraseRows(call: Call, checkpoint_ids: readonly string[]): Promise<boolean> {
+/** Does something with every part that the views do not see. False when the store is about to close. */
+async function eachUnseen(
+  call: Call,
+  execution: ExecutionRow,
+  views: Views,
+  work: typeof emptyPart,
+  note?: (tx: Tx, count: number) => Promise<void>,
+): Promise<boolean> {
+  const { tenant } = call;
+  for await (const { table, parts } of unseenParts(call, execution, views)) {
+    const whole = await eachBatch(call, parts, async (tx, batch) => {
+      for (const part of batch) await work(tx, table, tenant, execution.execution_id, part);
+      await note?.(tx, batch.length);
+    });
+    if (!whole) return false;
+  }
+  return true;
+}
+
+function eachBatch<T>(
+  call: Call,
+  all: readonly T[],
+  work: (tx: Tx, batch: readonly T[]) => Promise<void>,
+): Promise<boolean> {
   let from = 0;
   return inBatches(call, async (limit) => {
-    const batch = checkpoint_ids.slice(from, from + limit);
-    if (batch.length > 0)
-      await call.driver.write(call.tenant, (tx) => deleteCheckpoints(tx, call.tenant, batch));
+    const batch = all.slice(from, from + limit);
+    if (batch.length > 0) await call.driver.write(call.tenant, (tx) => work(tx, batch));
     from += batch.length;
     return batch.length;
   });

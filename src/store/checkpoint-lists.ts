@@ -49,6 +49,9 @@ const mentions = (member: 'content' | 'reasoning', text: string): Sql =>
         postgres: sql`strpos(lower((t.body ->> 'reasoning') COLLATE "C"), ${lower(text)}) > 0`,
       });
 
+/** Of what was pruned, the rows are there for a moment after their content. */
+const NOT_EMPTIED = sql`t.removed > 0`;
+
 function thoughtConditions({ thought_type, confidence_below, thought_text }: ThoughtFilter): Sql[] {
   const conditions: Sql[] = [];
   if (thought_type !== undefined) conditions.push(sql`t.type = ${thought_type}`);
@@ -75,7 +78,7 @@ function having(
   conditions: readonly Sql[],
   inherited: boolean,
 ): Sql {
-  const which = join([sql`t.tenant_id = ${tenant}`, ...conditions], ' AND ');
+  const which = join([sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions], ' AND ');
   if (!inherited) return sql`c.checkpoint_id IN (SELECT t.checkpoint_id FROM ${table} t WHERE ${which})`;
   // On its line a row shows from \`start\` until before \`until\`. A line that branched off meanwhile shows it as well,
   // until it puts something else in that place, or nothing.
@@ -182,7 +185,7 @@ export interface EntryFilter {
 
 function entryConditions(tenant: string, filter: EntryFilter, conditions: readonly Sql[]): Sql {
   const { execution_id, agent_id } = filter;
-  const all: Sql[] = [sql`t.tenant_id = ${tenant}`, ...conditions];
+  const all: Sql[] = [sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions];
   if (execution_id !== undefined) all.push(sql`t.execution_id = ${execution_id}`);
   const live = sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL`;
   all.push(

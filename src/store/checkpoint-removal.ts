@@ -32,8 +32,11 @@ export function linesOf(query: Query, tenant: string, execution_id: string): Pro
   );
 }
 
-/** Their ids stay taken. */
-export async function deleteCheckpoints(
+/**
+ * Their ids stay taken. The rows stay as well, empty and of no execution, until nothing that is erased with them has any
+ * content: deleting moves neighbours within the file, and what they held would be left where they were.
+ */
+export async function removeCheckpoints(
   tx: Tx,
   tenant: string,
   checkpoint_ids: readonly string[],
@@ -44,6 +47,30 @@ export async function deleteCheckpoints(
           WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
         ON CONFLICT DO NOTHING`,
   );
+  await tx.send(
+    sql`UPDATE checkpoint_writes SET channel = '', value = 'null'
+        WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+  );
+  await tx.send(
+    sql`UPDATE checkpoints SET execution_id = '', parent_id = NULL, branch_reason = NULL, name = NULL,
+          description = NULL, labels = NULL, rest = '{}'
+        WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+  );
+}
+
+/** Some of those that were removed. */
+export async function removedCheckpoints(query: Query, tenant: string, limit: number): Promise<string[]> {
+  const rows = await query.all<{ checkpoint_id: string }>(
+    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND execution_id = '' LIMIT ${limit}`,
+  );
+  return rows.map(({ checkpoint_id }) => checkpoint_id);
+}
+
+export async function deleteRemoved(
+  tx: Tx,
+  tenant: string,
+  checkpoint_ids: readonly string[],
+): Promise<void> {
   await tx.send(
     sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
@@ -131,7 +158,7 @@ export async function coveringOf(query: Query, tenant: string, execution_id: str
   // Without a branch nothing covers anything.
   if (covers.length === 0) return { covers, holders: [] };
   const holders = await query.all<Holder>(
-    sql`SELECT parent, key, position, child FROM checkpoint_items
+    sql`SELECT parent, key, position, child, removed FROM checkpoint_items
         WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND child IS NOT NULL`,
   );
   return { covers, holders };
@@ -153,6 +180,26 @@ export function partsAfter(
         FROM ${tables[table]} p WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id}
           AND p.added <= ${until} AND (p.line, p.added, p.ordinal) > (${after.line}, ${after.added}, ${after.ordinal})
         ORDER BY p.line, p.added, p.ordinal LIMIT ${limit}`,
+  );
+}
+
+/** Takes the content out of a part, which shows nowhere from then on. */
+const emptied: Record<PartTable, Sql> = {
+  checkpoint_items: sql`SET value = NULL, key = NULL, removed = 0`,
+  thoughts: sql`SET body = '{}', removed = 0`,
+  tool_calls: sql`SET body = '{}', removed = 0`,
+};
+
+export async function emptyPart(
+  tx: Tx,
+  table: PartTable,
+  tenant: string,
+  execution_id: string,
+  { line, added, ordinal }: PartPlace,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE ${tables[table]} ${emptied[table]} WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}
+          AND line = ${line} AND added = ${added} AND ordinal = ${ordinal}`,
   );
 }
 

@@ -78,6 +78,14 @@ export async function replaceWrite(
   );
 }
 
+/** Takes their content out before any row is deleted, which would leave copies of its neighbours in the file. */
+export async function emptyWritesOf(tx: Tx, tenant: string, execution_id: string): Promise<void> {
+  await tx.send(
+    sql`UPDATE checkpoint_writes SET channel = '', value = 'null'
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+  );
+}
+
 /** Also those whose checkpoint never came. */
 export async function deleteWritesOf(tx: Tx, tenant: string, execution_id: string): Promise<void> {
   await tx.send(

@@ -137,7 +137,7 @@ export function usedIds(
 ): Promise<{ checkpoint_id: string; gone: number }[]> {
   return query.all(
     sql`SELECT checkpoint_id, 0 AS gone FROM checkpoints
-          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids}) AND execution_id <> ''
         UNION ALL
         SELECT checkpoint_id, 1 AS gone FROM checkpoints_gone
           WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,

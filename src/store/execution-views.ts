@@ -59,7 +59,7 @@ export async function checkpointFigures(
 const lastOf = (table: Sql, columns: Sql, tenant: string, { execution_id, revision }: Until): Sql =>
   sql`(SELECT ${columns}, ROW_NUMBER() OVER (PARTITION BY p.id ORDER BY p.added DESC, p.ordinal DESC) AS recency
        FROM ${table} p
-       WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.added <= ${revision})`;
+       WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.added <= ${revision} AND p.removed > 0)`;
 
 export interface ToolFigures {
   readonly tool_id: string;
