@@ -118,7 +118,8 @@ export async function descendsFrom(
 ): Promise<boolean> {
   const row = await query.get(
     sql`WITH RECURSIVE above(id) AS (
-          SELECT CAST(${checkpoint_id} AS text)
+          SELECT c.checkpoint_id FROM checkpoints c
+            WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}
           UNION
           SELECT c.parent_id FROM above a CROSS JOIN checkpoints c
             WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = a.id AND c.execution_id = ${execution_id}

@@ -244,13 +244,13 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
 
   it('CKPT-8 while it prunes: what is left is whole, and what went is in no byte of the file once it goes on', async () => {
     let [cut, half] = [0, 0];
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       const { database, drop } = await freshDatabase('sqlite');
-      const made = await withStore(database, (api) => fill(api, 150));
+      const made = await withStore(database, (api) => fill(api, 130));
       const all = await withStore(database, (_api, store) => parts(store));
       await killWhen('prune', database, async (store) => {
         if (round === 0) return (await rows(store)) < made.size;
-        return (await parts(store)) < all * (1 - round / 5);
+        return (await parts(store)) < all * (1 - round / 4);
       });
       await withStore(database, async (_api, store) => {
         if ((await undone(store)).length > 0) cut++;
@@ -275,7 +275,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
       await drop();
     }
     console.log(
-      `killed before the erasure was done: ${cut} of 4, with checkpoints still to be removed: ${half}`,
+      `killed before the erasure was done: ${cut} of 3, with checkpoints still to be removed: ${half}`,
     );
     expect(cut).toBeGreaterThan(0);
   });
@@ -384,7 +384,7 @@ describe.each(kinds)('callers at once on one execution on %s', (kind) => {
     const writers = [0, 1, 2, 3].map(writer);
     const pruned = new Set<string>();
     const prune = async (api: Api, keep_newest: number) => {
-      for (let n = 0; n < 4; n++) {
+      for (let n = 0; pruned.size < 40; n++) {
         const rules = { keep_newest, keep_branch_points: n % 2 === 0 };
         await attempt(
           api.executions.prune({ ...EXECUTION, ...rules }).then(({ removed_checkpoint_ids }) => {
@@ -409,7 +409,6 @@ describe.each(kinds)('callers at once on one execution on %s', (kind) => {
     }
     const { nodes } = await treeOf(apis[0]!);
     const left = new Set(nodes.map(({ checkpoint_id }) => checkpoint_id));
-    expect(pruned.size).toBeGreaterThan(20);
     for (const [id, hash] of made)
       expect(await hashOf(apis[1]!, id), id).toBe(left.has(id) ? hash : undefined);
     await apis[0]!.lifetime.sweep();
