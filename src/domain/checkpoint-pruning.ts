@@ -47,7 +47,13 @@ export function planPruning(
   const parents = new Map<string, string | null>();
   for (const { checkpoint_id, parent_id } of kept) {
     let parent = parent_id;
-    while (parent !== null && gone.has(parent)) parent = gone.get(parent)!;
+    // A file may have named a parent that was made later, as its child: a circle ends where it began.
+    const passed = new Set([checkpoint_id]);
+    while (parent !== null && gone.has(parent) && !passed.has(parent)) {
+      passed.add(parent);
+      parent = gone.get(parent)!;
+    }
+    if (parent !== null && passed.has(parent)) parent = null;
     if (parent !== parent_id) parents.set(checkpoint_id, parent);
   }
   return { kept, removed, parents };
