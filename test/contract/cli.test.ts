@@ -203,7 +203,7 @@ describe('migrate and doctor', () => {
   it('migrate says what it did; --restored begins a new epoch', () =>
     inFolder(async (cwd) => {
       expect((await cairn(['migrate'], { cwd })).stdout).toMatch(
-        /cairn\.db: applied foundation, memory; .* version 2/,
+        /cairn\.db: applied foundation, memory, checkpoints; .* version 3/,
       );
       expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to do');
       const epoch = async () => {

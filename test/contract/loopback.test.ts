@@ -24,6 +24,8 @@ describe('the open loopback', () => {
       edge_id: '0197a000-0000-7000-8000-000000000006',
       artifact_id: '0197a000-0000-7000-8000-000000000007',
       note_id: '0197a000-0000-7000-8000-000000000005',
+      execution_id: 'run-1',
+      checkpoint_id: '0197a000-0000-7000-8000-00000000000a',
       subject_id: 'user-7',
     };
     const admin = await test.admin('default');

@@ -1,6 +1,7 @@
 /** What the generated tests take from the contract: the table, and inputs that work, made of its examples. */
 import type { z } from 'zod';
 import type { Api } from '#cairn/contract/api.js';
+import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 
@@ -94,6 +95,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
   const { id: checkpoint_id } = await cairn.checkpoints.create({ execution_id, snapshot, name: SECRET });
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
+    ...(await plantRun(cairn)),
     card_id: spare.card_id,
     card_ids: [first.card_id, spare.card_id],
     box_id,
@@ -117,6 +119,47 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     subject_id,
     tag,
   };
+}
+
+/** A run of two checkpoints. It is made as the example makes one, so that making it again is no conflict. */
+async function plantRun(cairn: Api): Promise<Planted> {
+  const execution_id = 'run-0';
+  await cairn.executions.create({ ...executions.create.example, execution_id });
+  await cairn.executions.update({ execution_id, name: SECRET, metadata: { about: SECRET } });
+  const snapshot = {
+    thought_chain: {
+      steps: [
+        {
+          id: 'thought-1',
+          type: 'planning' as const,
+          content: SECRET,
+          confidence: 0.5,
+          children: [],
+          timestamp: 1,
+        },
+      ],
+    },
+    context: { messages: [{ role: 'user' as const, content: SECRET }], variables: { about: SECRET } },
+    tool_state: {
+      pending: [],
+      completed: [
+        {
+          tool_id: 'shell',
+          arguments: { about: SECRET },
+          result: SECRET,
+          success: false,
+          duration_ms: 5,
+          timestamp: 1,
+        },
+      ],
+    },
+  };
+  const labelled = { name: SECRET, description: SECRET, labels: { about: SECRET } };
+  const first = await cairn.checkpoints.create({ execution_id, snapshot, ...labelled });
+  const second = await cairn.checkpoints.create({ execution_id, snapshot });
+  const writes = [{ task_id: 'task-1', index: 0, channel: 'about', value: SECRET }];
+  await cairn.checkpoints.write({ checkpoint_id: first.id, writes });
+  return { execution_id, checkpoint_id: first.id, to: second.id };
 }
 
 /** The example of an operation with real ids in place of those that need not exist. */

@@ -63,8 +63,8 @@ const TOUCHES = /\b(FROM|UPDATE|DELETE|INSERT)\b/;
 export function statementsOf(source: string): Statement[] {
   return [...source.matchAll(/\b(sql|acrossTenants)`/g)].map((match) => {
     const { text, expressions } = readTemplate(source, match.index + match[0].length);
-    // FOR UPDATE locks what another word reads.
-    const touches = TOUCHES.test(text.replaceAll('FOR UPDATE', ''));
+    // FOR UPDATE locks what another word reads; json_each reads a column.
+    const touches = TOUCHES.test(text.replaceAll('FOR UPDATE', '').replaceAll('FROM json_each(', ''));
     return {
       tag: match[1]!,
       line: source.slice(0, match.index).split('\n').length,
