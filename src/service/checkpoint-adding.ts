@@ -224,18 +224,26 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
 
 /** Whose parts these are. The ids of tool calls are derived when one is stored. */
 export function ownerOf(row: CheckpointRow, has_base: boolean, state: State): Owner {
-  let ids: Map<unknown, string> | undefined;
+  let ids: Map<unknown, string[]> | undefined;
   const { execution_id, checkpoint_id } = row;
   const toolCallId = (asked: ToolCall): string => {
     if (asked.id !== undefined) return asked.id;
-    if (!ids) {
-      const completed = state.tool_calls.value as unknown as ToolCall[];
-      const derived = toolCallIds(completed);
-      ids = new Map(completed.map((each, i) => [each, derived[i]!]));
-    }
-    return ids.get(asked)!;
+    ids ??= derivedIds(state.tool_calls.value as unknown as ToolCall[]);
+    // Of one that stands in the list several times, the later are the ones that are new.
+    return ids.get(asked)!.pop()!;
   };
   return { execution_id, checkpoint_id, has_base, toolCallId };
+}
+
+/** A caller may put one frozen object in several places. */
+function derivedIds(completed: readonly ToolCall[]): Map<unknown, string[]> {
+  const derived = new Map<unknown, string[]>();
+  for (const [i, id] of toolCallIds(completed).entries()) {
+    const before = derived.get(completed[i]);
+    if (before) before.push(id);
+    else derived.set(completed[i], [id]);
+  }
+  return derived;
 }
 
 async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
