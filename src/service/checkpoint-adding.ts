@@ -297,10 +297,11 @@ async function sameCheckpoint(call: Call, draft: Draft): Promise<CheckpointSumma
   const row = await findCheckpoint(query, call.tenant, draft.checkpoint_id);
   if (!row) return undefined;
   const { state, added, ended } = nextState(await readState(call, query, row, true), draft.snapshot);
+  const { line, revision, agent_id } = row;
   const sent = rowFor(
     draft,
     undefined,
-    row,
+    { line, revision, agent_id },
     { state, added, ended, stamp: { line: 0, revision: 0 } },
     row.timestamp,
   );
@@ -321,6 +322,8 @@ async function sameCheckpoint(call: Call, draft: Draft): Promise<CheckpointSumma
   const differs =
     added.length + ended.length > 0 ||
     compared.some((field) => sent[field] !== row[field]) ||
+    (draft.branch !== undefined &&
+      (sent.is_branch !== row.is_branch || sent.branch_reason !== row.branch_reason)) ||
     (parent_id !== undefined && parent_id !== row.parent_id);
   if (!differs) return showSummary(row);
   throw new CairnError(
