@@ -41,7 +41,7 @@ const thoughtFilters = {
   confidence_below: confidence.optional().describe('Thoughts of less confidence'),
   thought_text: text(1000, 1)
     .optional()
-    .describe('Thoughts with this in their content or reasoning, in any case'),
+    .describe('Thoughts with this in their content or reasoning; letters from A to Z in any case'),
 };
 const where = {
   execution_id: anyId.optional(),

@@ -16,6 +16,7 @@ import {
   listCheckpoints,
   listThoughts,
   listToolCalls,
+  lower,
 } from '../store/checkpoint-lists.js';
 import type { CheckpointRow } from '../store/checkpoints.js';
 import { openCheckpoint, readState, showSummary } from './checkpoint-states.js';
@@ -113,15 +114,15 @@ async function thoughtsOf(
   >,
 ): Promise<FoundRow[]> {
   const { row, state } = await stateOf(call, checkpoint_id);
-  const text = filter.thought_text?.toLowerCase();
+  const text = filter.thought_text === undefined ? undefined : lower(filter.thought_text);
   const held = (state.thoughts.value as unknown as Thought[]).filter(
     (thought) =>
       isOf(row, filter) &&
       (filter.thought_type === undefined || thought.type === filter.thought_type) &&
       (filter.confidence_below === undefined || thought.confidence < filter.confidence_below) &&
       (text === undefined ||
-        thought.content.toLowerCase().includes(text) ||
-        thought.reasoning?.toLowerCase().includes(text)),
+        lower(thought.content).includes(text) ||
+        lower(thought.reasoning ?? '').includes(text)),
   );
   return held.map((thought) => foundIn(row, thought.id, thought));
 }

@@ -35,7 +35,7 @@ export interface CheckpointFilter extends ThoughtFilter, ToolFilter {
 }
 
 /** Letters A to Z in one case, and no others: the databases do not agree on those. */
-const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+export const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** Whether a member of a JSON column, under the name t, has a text in it. */
 const mentions = (member: 'content' | 'reasoning', text: string): Sql =>
