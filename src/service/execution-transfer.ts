@@ -197,7 +197,7 @@ export async function importCheckpoint(call: Call, input: ImportIn): Promise<Che
     {
       checkpoint_id: read.id,
       execution_id: read.execution_id,
-      agent_id: read.agent_id,
+      agent_id: agentOf(call, read.agent_id),
       parent_id: parent && known ? parent.checkpoint_id : null,
       absent_parent_id: known ? undefined : parent?.checkpoint_id,
       branch: { is_branch: parent?.is_branch ?? false, reason: parent?.branch_reason ?? null },
