@@ -13,6 +13,7 @@ import {
   descendsFrom,
   findCheckpoint,
   followCheckpoint,
+  hasChild,
   insertCheckpoints,
   insertLines,
   type PlacedCheckpoint,
@@ -25,7 +26,7 @@ import {
   lockExecution,
   resumeExecution,
 } from '../store/executions.js';
-import { endParts, insertParts, type Owner, rowsOf } from '../store/state-parts.js';
+import { endParts, insertParts, type Owner, rowsOf, storedText } from '../store/state-parts.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
 import {
   agentOf,
@@ -121,7 +122,7 @@ function retain(call: Call, row: CheckpointRow, parent_id: string | null, state:
 }
 
 const bytesOf = ({ added }: NextState): number =>
-  added.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+  added.reduce((sum, part) => sum + storedText(part).length, 0);
 
 /** The state that a checkpoint comes to follow. */
 async function stateBefore(call: Call, execution_id: string, parent_id: string | null): Promise<State> {
@@ -174,7 +175,19 @@ async function store(
   const follows = parent !== undefined && parent.followed === 0;
   const line = follows ? parent.line : revision;
   Object.assign(next.stamp, { line, revision });
-  const row = rowFor(draft, parent, { line, revision, agent_id: execution.agent_id }, next, now);
+  const row = rowFor(
+    // Not by the line: of one whose children were pruned, the next is no branch.
+    follows || !parent || draft.branch
+      ? draft
+      : {
+          ...draft,
+          branch: { is_branch: await hasChild(tx, tenant, execution_id, parent.checkpoint_id), reason: null },
+        },
+    parent,
+    { line, revision, agent_id: execution.agent_id },
+    next,
+    now,
+  );
   if (follows) await followCheckpoint(tx, tenant, parent.checkpoint_id);
   else {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
@@ -274,7 +287,7 @@ export function rowFor(
     agent_id: at.agent_id,
     followed: 0,
     parent_id,
-    is_branch: (branch?.is_branch ?? (parent !== undefined && at.line !== parent.line)) ? 1 : 0,
+    is_branch: branch?.is_branch ? 1 : 0,
     branch_reason: branch?.reason ?? null,
     name: draft.name,
     description: draft.description,

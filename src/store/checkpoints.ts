@@ -130,6 +130,20 @@ export async function descendsFrom(
   return row !== undefined;
 }
 
+/** Whether another descends from a checkpoint. */
+export async function hasChild(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+  checkpoint_id: string,
+): Promise<boolean> {
+  const row = await query.get(
+    sql`SELECT 1 AS child FROM checkpoints
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
 /** Those of these ids that a checkpoint has or had. */
 export function usedIds(
   query: Query,
@@ -137,8 +151,9 @@ export function usedIds(
   checkpoint_ids: readonly string[],
 ): Promise<{ checkpoint_id: string; gone: number }[]> {
   return query.all(
-    sql`SELECT checkpoint_id, 0 AS gone FROM checkpoints
-          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids}) AND execution_id <> ''
+    sql`SELECT c.checkpoint_id, CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
+          JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+          WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ANY(${checkpoint_ids})
         UNION ALL
         SELECT checkpoint_id, 1 AS gone FROM checkpoints_gone
           WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,

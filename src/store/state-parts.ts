@@ -120,6 +120,10 @@ const elementOf = <T>(part: Part): T => (part.value as unknown as [T])[0];
 /** Without the brackets of the list that it is alone in. */
 const body = (part: Part): string => part.text!.slice(1, -1);
 
+/** What a part takes where it is stored. */
+export const storedText = (part: Part): string =>
+  part.parent === ROOTS.thoughts || part.parent === ROOTS.tool_calls ? body(part) : (part.text ?? '');
+
 /** Where the ordinal of a row stands; the revision at which it ends is behind it. */
 const ORDINAL = { items: 4, thoughts: 6, tool_calls: 6 } as const;
 
