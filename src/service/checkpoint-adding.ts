@@ -2,7 +2,7 @@
 import { canonical } from '../domain/canonical.js';
 import { emptyState, type NextState, nextState, type State } from '../domain/snapshot-state.js';
 import { toolCallIds } from '../domain/tool-call-ids.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import type { CheckpointMetadata, CheckpointSummary, ToolCall } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import type { ExecutionStatus } from '../model/execution.js';
@@ -38,7 +38,7 @@ import {
 } from './executions.js';
 import type { Call } from './runtime.js';
 import { metadataText } from './scopes.js';
-import { change, event } from './write.js';
+import { change, event, keptAnswer } from './write.js';
 
 /** A checkpoint to be added. */
 export interface Draft {
@@ -76,10 +76,12 @@ export async function addCheckpoint(
   input: unknown,
   event_type: string,
 ): Promise<CheckpointSummary> {
+  const kept = await keptAnswer(call, input);
+  if (kept !== undefined) return readSummary(call, call.driver.at(call.tenant), kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly it is new: only what the transaction found in its way is looked at here.
     const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft);
-    if (existing) return existing;
+    if (existing) return unchanged(call, input, existing);
     const parent_id =
       draft.parent_id === undefined ? await headOf(call, draft.execution_id) : draft.parent_id;
     const next = nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
@@ -94,7 +96,7 @@ export async function addCheckpoint(
           return showSummary(row);
         },
         remember: ({ id }) => id,
-        again: async (query, kept) => showSummary(await openCheckpoint(call, query, kept as string)),
+        again: (query, kept) => readSummary(call, query, kept),
       });
       // Given again for a repeated request, nothing was stored now.
       if (row && row.checkpoint_id === answer.id) retain(call, row, parent_id, next.state);
@@ -114,6 +116,24 @@ export async function addCheckpoint(
 /** Where the execution stands. */
 const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
   (await openExecution(call, call.driver.at(call.tenant), execution_id)).head_id;
+
+const readSummary = async (call: Call, query: Query, kept: Json): Promise<CheckpointSummary> =>
+  showSummary(await openCheckpoint(call, query, kept as string));
+
+/** Nothing was to be done, which is remembered all the same. */
+async function unchanged(
+  call: Call,
+  input: unknown,
+  existing: CheckpointSummary,
+): Promise<CheckpointSummary> {
+  if (call.options.idempotency_key === undefined) return existing;
+  return change(call, {
+    input,
+    work: async () => existing,
+    remember: ({ id }) => id,
+    again: (query, kept) => readSummary(call, query, kept),
+  });
+}
 
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {

@@ -25,11 +25,12 @@ import {
   readState,
   retainedState,
   showCheckpoint,
+  showSummary,
   showWrite,
 } from './checkpoint-states.js';
 import { openExecution, openExecutionLocked } from './executions.js';
 import type { Call } from './runtime.js';
-import { change, event } from './write.js';
+import { change, event, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -133,8 +134,10 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
 
 /** The same state once more, as the first of a branch. */
 export async function branch(call: Call, input: In<'branch'>): Promise<CheckpointSummary> {
-  const { driver, tenant } = call;
-  const row = await openCheckpoint(call, driver.at(tenant), input.checkpoint_id);
+  const query = call.driver.at(call.tenant);
+  const kept = await keptAnswer(call, input);
+  if (kept !== undefined) return showSummary(await openCheckpoint(call, query, kept as string));
+  const row = await openCheckpoint(call, query, input.checkpoint_id);
   const state = await retainedState(call, input.checkpoint_id);
   const { step_number, tokens_used, duration_ms, total_steps_estimate } = row;
   const metadata = { step_number, tokens_used, duration_ms, checkpoint_reason: 'manual' as const };

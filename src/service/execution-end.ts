@@ -22,7 +22,7 @@ import { startErasure, waitForErasure } from './erasure.js';
 import { unseenParts } from './execution-erasure.js';
 import { openExecution, openExecutionLocked } from './executions.js';
 import type { Call } from './runtime.js';
-import { change, event } from './write.js';
+import { change, event, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
@@ -39,6 +39,8 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
     keep_branch_points: input.keep_branch_points ?? true,
     keep_named: input.keep_named ?? true,
   };
+  const kept = input.dry_run ? undefined : await keptAnswer(call, input);
+  if (kept !== undefined) return kept as Pruned;
   /** Also by attempts that another writer came between. */
   const gone: string[] = [];
   for (let attempt = 1; ; attempt++) {
@@ -57,7 +59,7 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
     if (input.dry_run) return answer;
     if (await carryOut(call, execution, plan, gone)) {
       await waitForErasure(call, [pruneHolder(execution_id)]);
-      return answer;
+      return remembered(call, input, answer);
     }
     if (attempt === ATTEMPTS) {
       throw new CairnError(
@@ -66,6 +68,17 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
       );
     }
   }
+}
+
+/** After the last of its transactions: a request that comes again before that goes on with what is left. */
+async function remembered(call: Call, input: In<'prune'>, answer: Pruned): Promise<Pruned> {
+  if (call.options.idempotency_key === undefined) return answer;
+  return change<Pruned>(call, {
+    input,
+    work: async () => answer,
+    remember: (given) => given,
+    again: async (_query, given) => given as Pruned,
+  });
 }
 
 /** What goes with the checkpoints of a plan. */

@@ -14,7 +14,7 @@ import {
 } from '../domain/execution-bundle.js';
 import { statesFrom } from '../domain/execution-states.js';
 import { type Rest, snapshotOf } from '../domain/snapshot-state.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { atLength } from '../driver/driver.js';
 import type { CheckpointSummary } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
@@ -31,7 +31,7 @@ import { type LaidOut, layOut } from './execution-layout.js';
 import { agentOf, goneExecution, newExecution, openExecution, showExecution } from './executions.js';
 import type { Call } from './runtime.js';
 import { metadataText } from './scopes.js';
-import { change, event } from './write.js';
+import { change, event, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
@@ -96,13 +96,17 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`,
     );
   }
+  const again = async (query: Query) => showExecution(await openExecution(call, query, execution_id));
+  if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));
   const laidOut = layOut(tenant, checkpoints);
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
-  if (there) return there;
+  if (there && call.options.idempotency_key === undefined) return there;
   return change(call, {
     input,
     bytes: laidOut.bytes,
     work: async (tx, now) => {
+      // Nothing is to be done, which is remembered all the same.
+      if (there) return there;
       const head_id = execution.latest_checkpoint_id ?? laidOut.rows.at(-1)?.checkpoint_id ?? null;
       const row = newExecution(
         {
@@ -128,7 +132,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       return showExecution(row);
     },
     remember: () => execution_id,
-    again: async (query) => showExecution(await openExecution(call, query, execution_id)),
+    again,
   });
 }
 

@@ -1,6 +1,6 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
 import { canonical, sha256 } from '../domain/canonical.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
@@ -32,22 +32,11 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   if (key === undefined) {
     return driver.write(tenant, (tx) => what.work(tx, driver.now()), { entity: what.entity, bytes });
   }
-  checkKey(key);
-  // The agent is part of the request: another one may not see what this one was answered.
-  const asked = canonical([call.operation, call.caller.agent_id, what.input as Json]);
-  const request_hash = sha256(asked);
+  const request_hash = hashOf(call, key, what.input);
   const keyed = async (tx: Tx): Promise<O> => {
     const now = driver.now();
-    const known = await findRequest(tx, tenant, key, now);
-    if (known) {
-      if (known.request_hash !== request_hash) {
-        throw new CairnError(
-          'IDEMPOTENCY_CONFLICT',
-          'this Idempotency-Key was used for another request: use a new key for a new request',
-        );
-      }
-      return what.again(tx, JSON.parse(known.replay) as Json);
-    }
+    const kept = await keptFor(tx, call, key, request_hash);
+    if (kept !== undefined) return what.again(tx, kept);
     const before = tx.journalled.length;
     const answer = await what.work(tx, now);
     // A request that changed nothing is still remembered, and its record needs a packet to stand on.
@@ -64,6 +53,37 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     return answer;
   };
   return driver.write(tenant, keyed, { bytes });
+}
+
+/**
+ * What was kept of the answer, if this very request was answered before. For what has to be looked at before the
+ * transaction, and may have changed since then; within it, `change` asks again.
+ */
+export async function keptAnswer(call: Call, input: unknown): Promise<Json | undefined> {
+  const key = call.options.idempotency_key;
+  if (key === undefined) return undefined;
+  return keptFor(call.driver.at(call.tenant), call, key, hashOf(call, key, input));
+}
+
+/** The agent is part of the request: another one may not see what this one was answered. */
+function hashOf(call: Call, key: string, input: unknown): string {
+  checkKey(key);
+  return sha256(canonical([call.operation, call.caller.agent_id, input as Json]));
+}
+
+async function keptFor(
+  query: Query,
+  { driver, tenant }: Call,
+  key: string,
+  request_hash: string,
+): Promise<Json | undefined> {
+  const known = await findRequest(query, tenant, key, driver.now());
+  if (!known) return undefined;
+  if (known.request_hash === request_hash) return JSON.parse(known.replay) as Json;
+  throw new CairnError(
+    'IDEMPOTENCY_CONFLICT',
+    'this Idempotency-Key was used for another request: use a new key for a new request',
+  );
 }
 
 function checkKey(key: string): void {
