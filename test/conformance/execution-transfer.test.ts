@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { Checkpoint } from '#cairn/model/checkpoint.js';
@@ -15,6 +17,7 @@ import {
   toolCall,
 } from '../support/checkpoints.js';
 import { tenantOf } from '../support/hierarchy.js';
+import { ROOT } from '../support/run.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf, type TestStore } from '../support/targets.js';
 
@@ -137,6 +140,11 @@ onEveryTarget('carrying executions', (test) => {
 
   it('FILE-4 a file of version 0.9.0 is read as one of 1.0.0; an unknown version is refused by name', async () => {
     const cairn = await test().freshTenant();
+    const fixture = (name: string) =>
+      JSON.parse(readFileSync(join(ROOT, 'test/fixtures/checkpoints', name), 'utf8')) as JsonObject;
+    const old = await test().freshTenant();
+    const { id } = await importOf(old, fixture('0.9.0.json'));
+    expect(await old.checkpoints.get({ checkpoint_id: id })).toEqual(fixture('0.9.0-as-1.0.0.json'));
     const a = await importable(test());
     for (const [version, said] of [
       ['2.0.0', '"2.0.0"'],

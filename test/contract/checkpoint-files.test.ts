@@ -59,7 +59,7 @@ const everything = (cairn: Api) =>
   Promise.all(RUN.map((checkpoint_id) => cairn.checkpoints.get({ checkpoint_id })));
 
 onEveryTarget('files of checkpoints', (test) => {
-  it('carry a directory of checkpoints to another store, parents first, and again without change', () =>
+  it('FILE-10 FILE-11 carry a directory of checkpoints to another store, parents first, and again without change', () =>
     inFolder(async (folder) => {
       const [from, to] = [await test().freshTenant(), await test().freshTenant()];
       await someRun(from);
@@ -93,7 +93,7 @@ onEveryTarget('files of checkpoints', (test) => {
         expect(readFileSync(join(again, name))).toEqual(readFileSync(join(folder, name)));
     }));
 
-  it('take in a file of an older version, and have what changed when asked', () =>
+  it('FILE-4 take in a file of an older version, and have what changed when asked', () =>
     inFolder(async (folder) => {
       const cairn = await test().freshTenant();
       const fixtures = join(ROOT, 'test/fixtures/checkpoints');
@@ -118,7 +118,7 @@ onEveryTarget('files of checkpoints', (test) => {
       });
     }));
 
-  it('write nothing when one of a directory is wrong', () =>
+  it('FILE-11 write nothing when one of a directory is wrong', () =>
     inFolder(async (folder) => {
       const [from, to] = [await test().freshTenant(), await test().freshTenant()];
       await someRun(from);
@@ -131,7 +131,7 @@ onEveryTarget('files of checkpoints', (test) => {
       expect((await to.executions.list()).total).toBe(0);
     }));
 
-  it('carry a whole execution to SQLite and back, byte by byte', () =>
+  it('FILE-6 carry a whole execution to SQLite and back, byte by byte', () =>
     inFolder(async (folder) => {
       const [from, back] = [await test().freshTenant(), await test().freshTenant()];
       await someRun(from);
@@ -160,7 +160,7 @@ onEveryTarget('files of checkpoints', (test) => {
       }
     }));
 
-  it('name the file of a bundle that is refused', () =>
+  it('FILE-8 name the file of a bundle that is refused', () =>
     inFolder(async (folder) => {
       const file = join(folder, 'run.json');
       writeFileSync(file, '{"format":"cairn.execution","version":"9.0.0"}');

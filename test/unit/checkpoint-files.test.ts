@@ -30,7 +30,7 @@ const ids = fc.oneof(
 );
 
 describe('fileNameFor', () => {
-  it('is the id where that is a safe name', () => {
+  it('FILE-10 is the id where that is a safe name', () => {
     for (const id of [
       'cp-1',
       '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60',
@@ -54,7 +54,7 @@ describe('fileNameFor', () => {
     );
   });
 
-  it('is never that of another id, also where case makes no difference', () => {
+  it('FILE-10 is never that of another id, also where case makes no difference', () => {
     fc.assert(
       fc.property(ids, ids, (a, b) => {
         fc.pre(a !== b);
@@ -66,7 +66,7 @@ describe('fileNameFor', () => {
 });
 
 describe('writeAtomically', () => {
-  it('makes the directory, replaces the file and leaves nothing else', () =>
+  it('FILE-10 makes the directory, replaces the file and leaves nothing else', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a', 'b', 'file.json');
       await writeAtomically(path, 'first, and longer');
@@ -75,14 +75,14 @@ describe('writeAtomically', () => {
       expect(readdirSync(dirname(path))).toEqual(['file.json']);
     }));
 
-  it('leaves nothing behind when it fails', () =>
+  it('FILE-10 leaves nothing behind when it fails', () =>
     inFolder(async (folder) => {
       mkdirSync(join(folder, 'taken'));
       await expect(writeAtomically(join(folder, 'taken'), 'x')).rejects.toThrow();
       expect(readdirSync(folder)).toEqual(['taken']);
     }));
 
-  it('shows a reader one of several whole texts, whoever writes at the same time', () =>
+  it('FILE-10 shows a reader one of several whole texts, whoever writes at the same time', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'file');
       const texts = Array.from({ length: 8 }, (_, i) => String(i).repeat(100_000));
@@ -105,7 +105,7 @@ describe('writeAtomically', () => {
 describe('parentsFirst', () => {
   const one = (id: string, parent_id?: string, timestamp = 0) => ({ id, parent_id, timestamp });
 
-  it('has every parent before its children, and the same order for the same checkpoints', () => {
+  it('FILE-11 has every parent before its children, and the same order for the same checkpoints', () => {
     const forests = fc
       .array(fc.record({ parent: fc.nat(), at: fc.nat(3) }), { maxLength: 12 })
       .map((all) =>

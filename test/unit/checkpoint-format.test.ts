@@ -136,7 +136,7 @@ describe('checkpointText', () => {
     version: '1.0.0',
   } satisfies Checkpoint;
 
-  it('has the members in a fixed order, two spaces and a newline at the end', () => {
+  it('FILE-10 has the members in a fixed order, two spaces and a newline at the end', () => {
     expect(checkpointText(small)).toBe(`{
   "version": "1.0.0",
   "id": "cp-1",
