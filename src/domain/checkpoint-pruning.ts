@@ -65,3 +65,35 @@ function branchPoints(nodes: readonly PrunedNode[]): string[] {
     if (parent_id !== null) children.set(parent_id, (children.get(parent_id) ?? 0) + 1);
   return [...children].filter(([, count]) => count > 1).map(([id]) => id);
 }
+
+/** An entry, by the checkpoint that brought it, and one of the stretches of lines on which it shows. */
+export interface EntrySpan {
+  readonly checkpoint_id: string;
+  readonly id: string;
+  readonly line: number;
+  readonly start: number;
+  readonly until: number;
+}
+
+/** For each entry that a checkpoint which stays still has, the first of those. */
+export function heirsOf(
+  kept: readonly PrunedNode[],
+  spans: readonly EntrySpan[],
+): { readonly entry: EntrySpan; readonly heir: string }[] {
+  const lines = new Map<number, PrunedNode[]>();
+  for (const node of kept) {
+    const before = lines.get(node.line);
+    if (before) before.push(node);
+    else lines.set(node.line, [node]);
+  }
+  const found = new Map<string, { entry: EntrySpan; node: PrunedNode }>();
+  for (const entry of spans) {
+    const nodes = lines.get(entry.line) ?? [];
+    const node = nodes.find(({ revision }) => revision >= entry.start);
+    if (!node || node.revision >= entry.until) continue;
+    const key = JSON.stringify([entry.checkpoint_id, entry.id]);
+    const before = found.get(key);
+    if (!before || node.revision < before.node.revision) found.set(key, { entry, node });
+  }
+  return [...found.values()].map(({ entry, node }) => ({ entry, heir: node.checkpoint_id }));
+}

@@ -1,12 +1,13 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
 import type { z } from 'zod';
 import type { executions as operations } from '../contract/executions.js';
-import { type PrunePlan, planPruning } from '../domain/checkpoint-pruning.js';
+import { heirsOf, type PrunePlan, planPruning } from '../domain/checkpoint-pruning.js';
 import { descend } from '../domain/checkpoint-tree.js';
 import { Views } from '../domain/state-views.js';
 import { atLength, type Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Pruned } from '../model/execution.js';
+import { LISTED, passOn, spansOf } from '../store/checkpoint-lists.js';
 import {
   countDown,
   coveringOf,
@@ -122,6 +123,9 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
         return false;
       // Before any of them goes: what stays descends from what stays.
       if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);
+      for (const table of LISTED)
+        for (const { entry, heir } of heirsOf(plan.kept, await spansOf(tx, table, tenant, ids)))
+          await passOn(tx, table, tenant, entry, heir);
       await removeCheckpoints(tx, tenant, ids);
       await countDown(tx, tenant, execution_id, ids.length);
       await reopenEnding(tx, tenant, {

@@ -1,6 +1,8 @@
 /** Lists of checkpoints, thoughts and tool calls, by what they are and by what is in them. */
 import { canonical } from '../domain/canonical.js';
-import type { Query } from '../driver/driver.js';
+import type { EntrySpan } from '../domain/checkpoint-pruning.js';
+import { ROOTS } from '../domain/state-parts.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { CheckpointReason } from '../model/checkpoint.js';
 import type { JsonObject } from '../model/json.js';
@@ -33,6 +35,12 @@ export interface CheckpointFilter extends ThoughtFilter, ToolFilter {
   readonly before_id?: string | undefined;
   readonly inherited?: boolean | undefined;
 }
+
+/** The tables of what is found in states. */
+export const LISTED = ['thoughts', 'tool_calls'] as const;
+type ListedTable = (typeof LISTED)[number];
+const listed: Record<ListedTable, Sql> = { thoughts: sql`thoughts`, tool_calls: sql`tool_calls` };
+const LIST_ROOTS = { thoughts: ROOTS.thoughts, tool_calls: ROOTS.tool_calls };
 
 /** Letters A to Z in one case, and no others: the databases do not agree on those. */
 export const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -70,6 +78,27 @@ function toolConditions({ tool_id, tool_success, tool_slower_than_ms }: ToolFilt
   return conditions;
 }
 
+/**
+ * Where rows of thoughts or tool calls show: on a line, from `start` until before `until`. A line that branched off
+ * meanwhile shows them as well, until it puts something else in that place, or nothing.
+ */
+function reach(table: Sql, root: number, tenant: string, conditions: readonly Sql[]): Sql {
+  const which = join([sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions], ' AND ');
+  const hidden = sql`COALESCE((SELECT MIN(h.added) FROM (
+      SELECT x.added FROM ${table} x WHERE x.tenant_id = ${tenant} AND x.execution_id = r.execution_id
+        AND x.line = l.line AND x.position = r.position
+      UNION ALL
+      SELECT x.added FROM checkpoint_items x WHERE x.tenant_id = ${tenant} AND x.execution_id = r.execution_id
+        AND x.line = l.line AND x.parent = ${root} AND x.position = r.position) h), ${NEVER})`;
+  return sql`reach(execution_id, checkpoint_id, id, line, start, until, position) AS (
+      SELECT t.execution_id, t.checkpoint_id, t.id, t.line, t.added, t.removed, t.position FROM ${table} t WHERE ${which}
+      UNION
+      SELECT r.execution_id, r.checkpoint_id, r.id, l.line, l.line, ${hidden}, r.position
+        FROM reach r JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = r.execution_id
+          AND l.base_line = r.line AND l.base_revision >= r.start AND l.base_revision < r.until
+    )`;
+}
+
 /** Which checkpoints brought, or also inherited, one of the rows of a table that these conditions hold for. */
 function having(
   table: Sql,
@@ -80,24 +109,40 @@ function having(
 ): Sql {
   const which = join([sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions], ' AND ');
   if (!inherited) return sql`c.checkpoint_id IN (SELECT t.checkpoint_id FROM ${table} t WHERE ${which})`;
-  // On its line a row shows from \`start\` until before \`until\`. A line that branched off meanwhile shows it as well,
-  // until it puts something else in that place, or nothing.
-  const hidden = sql`COALESCE((SELECT MIN(h.added) FROM (
-      SELECT x.added FROM ${table} x WHERE x.tenant_id = ${tenant} AND x.execution_id = r.execution_id
-        AND x.line = l.line AND x.position = r.position
-      UNION ALL
-      SELECT x.added FROM checkpoint_items x WHERE x.tenant_id = ${tenant} AND x.execution_id = r.execution_id
-        AND x.line = l.line AND x.parent = ${root} AND x.position = r.position) h), ${NEVER})`;
   return sql`c.checkpoint_id IN (
-    WITH RECURSIVE reach(execution_id, line, start, until, position) AS (
-      SELECT t.execution_id, t.line, t.added, t.removed, t.position FROM ${table} t WHERE ${which}
-      UNION
-      SELECT r.execution_id, l.line, l.line, ${hidden}, r.position
-        FROM reach r JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = r.execution_id
-          AND l.base_line = r.line AND l.base_revision >= r.start AND l.base_revision < r.until
-    )
+    WITH RECURSIVE ${reach(table, root, tenant, conditions)}
     SELECT k.checkpoint_id FROM reach r JOIN checkpoints k ON k.tenant_id = ${tenant}
       AND k.execution_id = r.execution_id AND k.line = r.line AND k.revision >= r.start AND k.revision < r.until)`;
+}
+
+/** Where what these checkpoints brought shows. */
+export function spansOf(
+  query: Query,
+  table: ListedTable,
+  tenant: string,
+  checkpoint_ids: readonly string[],
+): Promise<EntrySpan[]> {
+  const brought = [sql`t.checkpoint_id = ANY(${checkpoint_ids})`];
+  return query.all<EntrySpan>(
+    sql`WITH RECURSIVE ${reach(listed[table], LIST_ROOTS[table], tenant, brought)}
+        SELECT r.checkpoint_id, r.id, r.line, r.start, r.until FROM reach r`,
+  );
+}
+
+/** From now on an entry counts as brought by another checkpoint, unless that has one of the same id. */
+export async function passOn(
+  tx: Tx,
+  table: ListedTable,
+  tenant: string,
+  { checkpoint_id, id }: Pick<EntrySpan, 'checkpoint_id' | 'id'>,
+  heir: string,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE ${listed[table]} SET checkpoint_id = ${heir}
+        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND id = ${id}
+          AND NOT EXISTS (SELECT 1 FROM ${listed[table]} o
+            WHERE o.tenant_id = ${tenant} AND o.checkpoint_id = ${heir} AND o.id = ${id})`,
+  );
 }
 
 /** Whether labels have a member of this value: both are canonical JSON, so equal values are equal texts. */
@@ -137,9 +182,10 @@ function where(tenant: string, filter: CheckpointFilter): Sql {
   const inherited = filter.inherited === true;
   const thoughts = thoughtConditions(filter);
   if (thoughts.length > 0)
-    conditions.push(having(sql`thoughts`, 1, tenant, within(filter, thoughts), inherited));
+    conditions.push(having(listed.thoughts, ROOTS.thoughts, tenant, within(filter, thoughts), inherited));
   const tools = toolConditions(filter);
-  if (tools.length > 0) conditions.push(having(sql`tool_calls`, 2, tenant, within(filter, tools), inherited));
+  if (tools.length > 0)
+    conditions.push(having(listed.tool_calls, ROOTS.tool_calls, tenant, within(filter, tools), inherited));
   return join(conditions, ' AND ');
 }
 
@@ -193,6 +239,9 @@ function entryConditions(tenant: string, filter: EntryFilter, conditions: readon
       ? sql`EXISTS (SELECT 1 FROM executions e WHERE e.execution_id = t.execution_id AND ${live})`
       : sql`t.execution_id IN (SELECT e.execution_id FROM executions e WHERE ${live} AND e.agent_id = ${agent_id})`,
   );
+  // Of a checkpoint that was pruned there may be entries that a branch put something else in the place of.
+  all.push(sql`EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant}
+    AND c.checkpoint_id = t.checkpoint_id AND c.execution_id = t.execution_id)`);
   return join(all, ' AND ');
 }
 
