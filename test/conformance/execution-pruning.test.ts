@@ -204,6 +204,49 @@ onEveryTarget('pruning', (test) => {
     expect((await cairn.executions.stats({ execution_id })).stored_bytes).toBeLessThan(20);
   });
 
+  it('EXEC-15 what a pruned checkpoint brought counts as brought by the first of the remaining that has it', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const [p, q] = [thought('p'), thought('q')];
+    const late = { ...p, confidence: 0.9 };
+    const [old, recent] = [toolCall('shell'), toolCall('fetch', { success: false })];
+    const add = (checkpoint_id: string, steps: (typeof p)[], completed: (typeof old)[], parent?: string) =>
+      take(cairn, execution_id, state({ steps, completed }), {
+        checkpoint_id,
+        ...(parent === undefined ? {} : { parent_checkpoint_id: parent }),
+      });
+    await add('a', [p], [old]);
+    await add('b', [p, q], [old, old]);
+    await add('c', [late, q], [old, old, recent]);
+    await add('d', [late], [old, old, recent]);
+    await add('e', [q], [old, old], 'b');
+    await add('f', [q], [old, old]);
+    await cairn.executions.prune({ execution_id, keep_branch_points: false, keep_newest: 3 });
+    expect(await remaining(cairn, execution_id)).toBe('def');
+    const found = async (filter: object) =>
+      idsOf(await cairn.checkpoints.list({ execution_id, ...filter })).join('');
+    expect(await found({ tool_id: 'fetch' })).toBe('d');
+    expect(await found({ tool_id: 'shell' })).toBe('d');
+    expect(await found({ tool_id: 'shell', inherited: true })).toBe('def');
+    expect(await found({ thought_text: 'thought q' })).toBe('e');
+    expect(await found({ thought_text: 'thought q', inherited: true })).toBe('ef');
+    const { thoughts } = await cairn.checkpoints.thoughts({ execution_id });
+    expect(thoughts.map(({ checkpoint_id, id, confidence }) => [checkpoint_id, id, confidence])).toEqual([
+      ['d', 'p', 0.9],
+      ['e', 'q', 0.5],
+    ]);
+    const { tool_calls } = await cairn.checkpoints.tool_calls({ execution_id, agent_id: 'agent' });
+    expect(tool_calls.map(({ checkpoint_id, id }) => `${checkpoint_id} ${id}`)).toEqual([
+      'd fetch@1',
+      'd shell@1',
+      'd shell@1#2',
+    ]);
+    await cairn.executions.prune({ execution_id });
+    expect(await found({ thought_text: 'thought q' })).toBe('f');
+    expect(await found({ tool_id: 'shell' })).toBe('f');
+    expect((await cairn.checkpoints.tool_calls({})).total).toBe(2);
+  });
+
   it('EXEC-12 more than fit in one go are pruned, while others restore and add', async () => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
