@@ -171,33 +171,24 @@ export const segments = (tenant: string, execution_id: string, line: number, rev
             AND l.base_line IS NOT NULL
       )`;
 
-/** What is needed to put a state together; with `retained`, also which rows its parts are. */
-const columns = (name: keyof typeof tables, depth: Sql, retained: boolean): Sql => {
-  if (retained) {
-    return name === 'items'
-      ? sql`${depth} AS depth, p.line, p.added, p.ordinal, p.parent, p.key, p.position, p.kind, p.child, p.value`
-      : sql`${depth} AS depth, p.line, p.added, p.ordinal, ${ROOT[name]} AS parent, NULL AS key, p.position,
-          'element' AS kind, NULL AS child, p.body AS value`;
-  }
-  return name === 'items'
-    ? sql`p.parent, p.position, ${rare(depth)} AS rare, p.value`
-    : sql`${ROOT[name]} AS parent, p.position, ${place(depth)} AS rare, p.body AS value`;
-};
+/** All that is known of a part. */
+const everything = (name: keyof typeof tables, depth: Sql): Sql =>
+  name === 'items'
+    ? sql`${depth} AS depth, p.line, p.added, p.ordinal, p.parent, p.key, p.position, p.kind, p.child, p.value`
+    : sql`${depth} AS depth, p.line, p.added, p.ordinal, ${ROOT[name]} AS parent, NULL AS key, p.position,
+        'element' AS kind, NULL AS child, p.body AS value`;
 
-/** Reading a column costs more than packing it: what most parts do not have is one, and mostly nothing. */
-const rare = (depth: Sql): Sql =>
-  byDialect({
-    sqlite: sql`CASE WHEN p.key IS NULL AND p.kind = 'value' AND ${depth} = 0 THEN NULL
-    ELSE json_array(${depth}, p.added, p.key, p.kind, p.child) END`,
-    postgres: sql`CASE WHEN p.key IS NULL AND p.kind = 'value' AND ${depth} = 0 THEN NULL
-    ELSE json_build_array(${depth}, p.added, p.key, p.kind, p.child)::text END`,
-  });
-const place = (depth: Sql): Sql =>
-  byDialect({
-    sqlite: sql`CASE WHEN ${depth} = 0 THEN NULL ELSE json_array(${depth}, p.added, NULL, 'element', NULL) END`,
-    postgres: sql`CASE WHEN ${depth} = 0 THEN NULL
-    ELSE json_build_array(${depth}, p.added, NULL, 'element', NULL)::text END`,
-  });
+/** What it takes to put a state of one line together. What most parts do not have is packed: to read a column costs more. */
+const enough = (name: keyof typeof tables): Sql =>
+  name === 'items'
+    ? sql`p.parent, p.position, ${RARE} AS rare, p.value`
+    : sql`${ROOT[name]} AS parent, p.position, NULL AS rare, p.body AS value`;
+
+const RARE: Sql = byDialect({
+  sqlite: sql`CASE WHEN p.key IS NULL AND p.kind = 'value' THEN NULL ELSE json_array(p.key, p.kind, p.child) END`,
+  postgres: sql`CASE WHEN p.key IS NULL AND p.kind = 'value' THEN NULL
+    ELSE json_build_array(p.key, p.kind, p.child)::text END`,
+});
 
 /** The roots of their lists. */
 const ROOT = { thoughts: sql`1`, tool_calls: sql`2` } as const;
@@ -209,29 +200,13 @@ interface SlimRow {
   readonly value: string | null;
 }
 
-function unpack({ parent, position, rare: packed, value }: SlimRow): StoredPart {
-  const kind = parent === ROOTS.thoughts || parent === ROOTS.tool_calls ? 'element' : 'value';
-  const part: StoredPart = {
-    depth: 0,
-    line: 0,
-    added: 0,
-    ordinal: 0,
-    parent,
-    key: null,
-    position,
-    kind,
-    child: null,
-    value,
-  };
-  if (packed === null) return part;
-  const [depth, added, key, kinds, child] = JSON.parse(packed) as [
-    number,
-    number,
-    string | null,
-    StoredPart['kind'],
-    number | null,
-  ];
-  return { ...part, depth, added, key, kind: kinds, child };
+function unpack({ parent, position, rare, value }: SlimRow): StoredPart {
+  const element = parent === ROOTS.thoughts || parent === ROOTS.tool_calls;
+  const [key, kind, child] =
+    rare === null
+      ? ([null, element ? 'element' : 'value', null] as const)
+      : (JSON.parse(rare) as [string | null, StoredPart['kind'], number | null]);
+  return { depth: 0, line: 0, added: 0, ordinal: 0, parent, key, position, kind, child, value };
 }
 
 const tables = { items: sql`checkpoint_items`, thoughts: sql`thoughts`, tool_calls: sql`tool_calls` };
@@ -246,20 +221,20 @@ export interface StateAt {
 }
 
 /** What shows on the line itself. At its end nothing ended later, and an index has what shows there. */
-function onLine(name: keyof typeof tables, tenant: string, at: StateAt, retained: boolean): Sql {
+function onLine(name: keyof typeof tables, tenant: string, at: StateAt, columns: Sql): Sql {
   const line = sql`p.tenant_id = ${tenant} AND p.execution_id = ${at.execution_id} AND p.line = ${at.line}`;
   const shows =
     name === 'items' && at.followed === 0
       ? sql`p.removed = 9007199254740991`
       : sql`p.added <= ${at.revision} AND p.removed > ${at.revision}`;
-  return sql`SELECT ${columns(name, sql`0`, retained)} FROM ${tables[name]} p WHERE ${line} AND ${shows}`;
+  return sql`SELECT ${columns} FROM ${tables[name]} p WHERE ${line} AND ${shows}`;
 }
 
 /** What shows on the lines that it goes back to. PostgreSQL without statistics would rather read all of the table. */
-function below(name: keyof typeof tables, tenant: string, execution_id: string, retained: boolean): Sql {
+function below(name: keyof typeof tables, tenant: string, execution_id: string): Sql {
   const shows = sql`p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.line = s.line
     AND p.added <= s.upto AND p.removed > s.upto AND s.depth > 0`;
-  const selected = columns(name, sql`s.depth`, retained);
+  const selected = everything(name, sql`s.depth`);
   return byDialect({
     sqlite: sql`SELECT ${selected} FROM segments s CROSS JOIN ${tables[name]} p WHERE ${shows}`,
     postgres: sql`SELECT ${selected} FROM segments s
@@ -276,14 +251,15 @@ export async function readParts(
   at: StateAt,
   retained: boolean,
 ): Promise<StoredPart[]> {
-  const own = NAMES.map((name) => onLine(name, tenant, at, retained));
-  const bases =
-    at.base_line === null ? [] : NAMES.map((name) => below(name, tenant, at.execution_id, retained));
-  const all = join([...own, ...bases], ' UNION ALL ');
-  const statement =
-    at.base_line === null
-      ? all
-      : sql`WITH RECURSIVE ${segments(tenant, at.execution_id, at.line, at.revision)} ${all}`;
-  if (retained) return query.all<StoredPart>(statement);
-  return (await query.all<SlimRow>(statement)).map(unpack);
+  if (at.base_line === null && !retained) {
+    const slim = NAMES.map((name) => onLine(name, tenant, at, enough(name)));
+    return (await query.all<SlimRow>(join(slim, ' UNION ALL '))).map(unpack);
+  }
+  const own = NAMES.map((name) => onLine(name, tenant, at, everything(name, sql`0`)));
+  if (at.base_line === null) return query.all<StoredPart>(join(own, ' UNION ALL '));
+  const bases = NAMES.map((name) => below(name, tenant, at.execution_id));
+  return query.all<StoredPart>(
+    sql`WITH RECURSIVE ${segments(tenant, at.execution_id, at.line, at.revision)}
+        ${join([...own, ...bases], ' UNION ALL ')}`,
+  );
 }
