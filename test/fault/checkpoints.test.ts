@@ -17,7 +17,7 @@ import { freshDatabase, targetNames } from '../support/targets.js';
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
 const EXECUTION = { execution_id: 'run' };
 const KILLS = 25;
-const EACH = 40;
+const EACH = 30;
 const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));
 
 /** What a process told of a checkpoint: what it sent, and whether it was acknowledged. */
@@ -282,13 +282,13 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
 
   it('CKPT-8 while it deletes an execution: nothing of it is in any byte of the file once it goes on', async () => {
     let cut = 0;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const { database, drop } = await freshDatabase('sqlite');
       const made = await withStore(database, (api) => fill(api, 100));
       const words = [...made.values()].map(({ word }) => word);
       expect(found(database, words)).toEqual(words);
       const all = await withStore(database, (_api, store) => parts(store));
-      await killWhen('delete', database, async (store) => (await parts(store)) < all * (1 - round / 3));
+      await killWhen('delete', database, async (store) => (await parts(store)) < all * (1 - round / 2));
       const store = await Store.open({ database });
       const api = store.api(CALLER);
       if ((await undone(store)).length > 0) cut++;
