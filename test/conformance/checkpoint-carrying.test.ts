@@ -24,7 +24,7 @@ const bring = (api: Api, ...of: Parameters<typeof fileOf>) =>
   api.checkpoints.import({ checkpoint: fileOf(...of) });
 
 onEveryTarget('carried checkpoints', (test) => {
-  it('CKPT-13 a file may come before that of its parent, and is bundled behind it', async () => {
+  it('CKPT-28 a file may come before that of its parent, and is bundled behind it', async () => {
     const [api, other] = [await test().freshTenant(), await test().freshTenant()];
     await bring(api, 'third', 'second');
     await bring(api, 'second', 'first');
@@ -39,7 +39,7 @@ onEveryTarget('carried checkpoints', (test) => {
     expect((await other.checkpoints.get({ checkpoint_id: 'third' })).snapshot).toEqual(snapshotOf('third'));
   });
 
-  it('CKPT-13 files that descend from themselves are refused, and nothing is stored of them', async () => {
+  it('CKPT-28 files that descend from themselves are refused, and nothing is stored of them', async () => {
     const api = await test().freshTenant();
     const refused = { code: 'INVALID_INPUT', status: 400 };
     expect(await refusalOf(bring(api, 'own', 'own'))).toMatchObject(refused);
@@ -53,7 +53,7 @@ onEveryTarget('carried checkpoints', (test) => {
     expect([kept, removed]).toEqual([2, 0]);
   });
 
-  it('CKPT-13 one that is made under the id of a parent that was absent can be pruned like others', async () => {
+  it('CKPT-28 one that is made under the id of a parent that was absent can be pruned like others', async () => {
     const api = await test().freshTenant();
     await bring(api, 'c', 'b');
     await bring(api, 'd', 'c');
@@ -65,7 +65,7 @@ onEveryTarget('carried checkpoints', (test) => {
     expect((await api.checkpoints.get({ checkpoint_id: 'b' })).snapshot).toEqual(snapshotOf('b'));
   });
 
-  it('CKPT-14 the stored bytes are those of what is stored, shared once, also after pruning', async () => {
+  it('CKPT-29 the stored bytes are those of what is stored, shared once, also after pruning', async () => {
     const api = await test().freshTenant();
     const execution_id = 'run';
     await api.executions.create({ execution_id });

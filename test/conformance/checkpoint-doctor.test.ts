@@ -219,12 +219,12 @@ onEveryTarget('the doctor of checkpoints', (test) => {
     expect((await cairn.executions.get(EXECUTION)).checkpoints).toBe(7);
   });
 
-  it('CKPT-11 has nothing to say of a healthy run', async () => {
+  it('CKPT-26 has nothing to say of a healthy run', async () => {
     for (const { name, broken } of checks)
       expect(await test().store.driver.long(tenant, broken(tenant)), name).toEqual([]);
   });
 
-  it.each(breaks)('CKPT-11 finds $by', async ({ name, how }) => {
+  it.each(breaks)('CKPT-26 finds $by', async ({ name, how }) => {
     const found: string[] = [];
     const examined = test().store.driver.write(tenant, async (tx) => {
       found.length = 0;

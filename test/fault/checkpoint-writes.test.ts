@@ -163,7 +163,7 @@ function writesOn(cairn: Api, older: string, file: object, bundle: object) {
 
 describe.each(kinds)('a write of a checkpoint that fails on %s', (kind) => {
   it.each(['before', 'after', 'journal'] as const)(
-    'CKPT-12 leaves nothing, and the next is right, whichever statement it was (%s)',
+    'CKPT-27 leaves nothing, and the next is right, whichever statement it was (%s)',
     async (when) => {
       const opened = await open(kind);
       const { cairn, driver, inWrite, inJournal } = opened;
@@ -201,7 +201,7 @@ describe.each(kinds)('a write of a checkpoint that fails on %s', (kind) => {
     },
   );
 
-  it('CKPT-12 whose answer is lost is there whole, and the next is right', async () => {
+  it('CKPT-27 whose answer is lost is there whole, and the next is right', async () => {
     const opened = await open(kind);
     const { cairn, inWrite } = opened;
     const { writes, check } = await prepared(cairn);

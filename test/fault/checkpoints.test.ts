@@ -123,7 +123,7 @@ async function treeOf(api: Api) {
 }
 
 describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
-  it(`CKPT-7 while it keeps checkpoints, ${KILLS} times: what it was told of is there whole, the last whole or not at all`, async () => {
+  it(`CKPT-22 while it keeps checkpoints, ${KILLS} times: what it was told of is there whole, the last whole or not at all`, async () => {
     const { database, drop } = await freshDatabase('sqlite');
     await withStore(database, (api) => api.executions.create(EXECUTION));
     const all = new Map<string, string>();
@@ -242,7 +242,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
       .at('default')
       .all(sql`SELECT holder FROM endings WHERE tenant_id = 'default' AND done_at IS NULL`);
 
-  it('CKPT-8 while it prunes: what is left is whole, and what went is in no byte of the file once it goes on', async () => {
+  it('CKPT-23 while it prunes: what is left is whole, and what went is in no byte of the file once it goes on', async () => {
     let [cut, half] = [0, 0];
     for (let round = 0; round < 3; round++) {
       const { database, drop } = await freshDatabase('sqlite');
@@ -280,7 +280,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
     expect(cut).toBeGreaterThan(0);
   });
 
-  it('CKPT-8 while it deletes an execution: nothing of it is in any byte of the file once it goes on', async () => {
+  it('CKPT-23 while it deletes an execution: nothing of it is in any byte of the file once it goes on', async () => {
     let cut = 0;
     for (let round = 0; round < 2; round++) {
       const { database, drop } = await freshDatabase('sqlite');
@@ -307,7 +307,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
 });
 
 describe.each(kinds)('two processes on one execution on %s', (kind) => {
-  it.each(['named', 'unnamed'] as const)('CKPT-9 never mix their states (parents %s)', async (mode) => {
+  it.each(['named', 'unnamed'] as const)('CKPT-24 never mix their states (parents %s)', async (mode) => {
     const { database, drop } = await freshDatabase(kind);
     await withStore(database, (api) => api.executions.create(EXECUTION));
     const keepers = ['a', 'b'].map((name) => new Keeper(mode, database, name, EACH));
@@ -334,7 +334,7 @@ describe.each(kinds)('two processes on one execution on %s', (kind) => {
 });
 
 describe.each(kinds)('callers at once on one execution on %s', (kind) => {
-  it('CKPT-10 keep what comes while others prune, go back and write', async () => {
+  it('CKPT-25 keep what comes while others prune, go back and write', async () => {
     const { database, drop } = await freshDatabase(kind);
     // A second process that never pauses would keep SQLite from emptying its log, which a prune waits for.
     const stores = [await Store.open({ database, sweep_every_ms: 0 })];

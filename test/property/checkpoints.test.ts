@@ -233,7 +233,7 @@ describe.each(kinds)('checkpoints on %s', (kind) => {
   });
   afterAll(() => world.close());
 
-  it('CKPT-5 are what they were taken from, whatever is edited, branched off and pruned', async () => {
+  it('CKPT-20 are what they were taken from, whatever is edited, branched off and pruned', async () => {
     await explore(`checkpoints on ${kind}`, RUNS[kind], TIME_LIMIT_MS[kind], async (steps, some) => {
       const run = new Run(world, await world.freshTenant());
       await run.carryOut(steps);
@@ -253,7 +253,7 @@ describe.runIf(kinds.length === 2)('checkpoints elsewhere', () => {
   });
   afterAll(() => Promise.all(worlds.map((world) => world.close())));
 
-  it('CKPT-6 are the same to the last byte, as files and as a bundle that went there and back', async () => {
+  it('CKPT-21 are the same to the last byte, as files and as a bundle that went there and back', async () => {
     const [here, there] = worlds as [World, World];
     await explore('checkpoints elsewhere', MOVES, 8000, async (steps) => {
       const run = new Run(here, await here.freshTenant());
