@@ -1,4 +1,4 @@
-// Branches of a run, what differs between them, and carrying it all to another store. `node examples/branches.mjs`
+// Branches of a run, and carrying it all to another store. `node examples/branches.mjs`
 // #region branches
 import { exportExecution, importExecution, openCairn } from 'cairndb';
 
@@ -26,9 +26,8 @@ state.context.variables.index = 'prices_by_day';
 const indexed = await keep(2);
 
 const { summary } = await cairn.checkpoints.diff({ checkpoint_id: cached.id, to: indexed.id });
-console.log(summary);
-const { nodes } = await cairn.executions.tree({ execution_id });
-console.log(`${nodes.length} checkpoints, ${nodes.filter((node) => node.is_branch).length} branch`);
+const { branches } = await cairn.executions.stats({ execution_id });
+console.log(`${branches} branch: ${summary}`);
 
 // One file has all of it.
 await exportExecution(cairn, execution_id, './run.json');

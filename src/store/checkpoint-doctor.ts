@@ -53,11 +53,23 @@ const executionChecks: readonly Check[] = [
       sql`SELECT 'checkpoint ' || x.checkpoint_id || ' at ' || x.line || '.' || x.revision AS what FROM checkpoints x
             LEFT JOIN execution_lines l ON l.tenant_id = x.tenant_id AND l.execution_id = x.execution_id AND l.line = x.line
             WHERE x.tenant_id = ${tenant} AND ${live(tenant)}
-              AND (l.line IS NULL OR x.revision < l.line OR x.revision > l.tip)
+              AND (l.line IS NULL OR x.revision < l.line)
           UNION ALL
           SELECT 'execution ' || x.execution_id || ' has ' || COUNT(*) || ' checkpoints at ' || x.revision AS what
             FROM checkpoints x WHERE x.tenant_id = ${tenant} AND ${live(tenant)}
             GROUP BY x.execution_id, x.revision HAVING COUNT(*) > 1
+          LIMIT ${FEW}`,
+  },
+  {
+    // Others may have been pruned behind one that was followed.
+    name: 'a checkpoint that none has followed is the last of its line, and shows what no other has ended',
+    broken: (tenant) =>
+      sql`SELECT 'checkpoint ' || x.checkpoint_id AS what FROM checkpoints x
+          WHERE x.tenant_id = ${tenant} AND x.followed = 0 AND ${settled(tenant)} AND (
+            EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.execution_id = x.execution_id
+              AND c.line = x.line AND c.revision > x.revision)
+            OR EXISTS (SELECT 1 FROM checkpoint_items p WHERE p.tenant_id = ${tenant} AND p.execution_id = x.execution_id
+              AND p.line = x.line AND (p.added > x.revision OR (p.removed > x.revision AND p.removed <> ${NEVER}))))
           LIMIT ${FEW}`,
   },
   {
@@ -66,10 +78,9 @@ const executionChecks: readonly Check[] = [
       sql`SELECT 'line ' || x.line || ' of execution ' || x.execution_id AS what FROM execution_lines x
           LEFT JOIN execution_lines b ON b.tenant_id = x.tenant_id AND b.execution_id = x.execution_id
             AND b.line = x.base_line
-          WHERE x.tenant_id = ${tenant} AND ${live(tenant)} AND (x.tip < x.line
-            OR (x.base_line IS NULL) <> (x.base_revision IS NULL)
+          WHERE x.tenant_id = ${tenant} AND ${live(tenant)} AND ((x.base_line IS NULL) <> (x.base_revision IS NULL)
             OR (x.base_line IS NOT NULL AND (b.line IS NULL OR b.line >= x.line OR x.base_revision >= x.line
-              OR x.base_revision < b.line OR x.base_revision > b.tip))) LIMIT ${FEW}`,
+              OR x.base_revision < b.line))) LIMIT ${FEW}`,
   },
   {
     // The first of a line without a base may name a parent that never came here.
@@ -94,7 +105,10 @@ const executionChecks: readonly Check[] = [
           UNION ALL
           SELECT 'pending write ' || w.task_id || ' of checkpoint ' || w.checkpoint_id AS what FROM checkpoint_writes w
             LEFT JOIN checkpoints c ON c.tenant_id = w.tenant_id AND c.checkpoint_id = w.checkpoint_id
-            WHERE w.tenant_id = ${tenant} AND c.checkpoint_id IS NULL
+            LEFT JOIN checkpoints_gone g ON g.tenant_id = w.tenant_id AND g.checkpoint_id = w.checkpoint_id
+            LEFT JOIN executions e ON e.tenant_id = w.tenant_id AND e.execution_id = w.execution_id
+            WHERE w.tenant_id = ${tenant} AND (e.execution_id IS NULL OR c.execution_id NOT IN (w.execution_id, '')
+              OR (c.checkpoint_id IS NULL AND g.checkpoint_id IS NOT NULL))
           UNION ALL
           SELECT 'execution ' || e.execution_id AS what FROM executions e
             JOIN endings u ON u.tenant_id = e.tenant_id AND u.holder = 'execution:' || e.execution_id
@@ -113,8 +127,9 @@ const partChecks: readonly Check[] = [
     broken: (tenant) =>
       sql`SELECT ${part} AS what FROM ${everyPart(tenant)} x
           LEFT JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = x.execution_id AND l.line = x.line
-          WHERE ${settled(tenant)} AND (l.line IS NULL OR x.added < l.line OR x.added > l.tip OR x.removed <= x.added
-            OR (x.removed > l.tip AND x.removed <> ${NEVER})) LIMIT ${FEW}`,
+          LEFT JOIN executions r ON r.tenant_id = ${tenant} AND r.execution_id = x.execution_id
+          WHERE ${settled(tenant)} AND (l.line IS NULL OR x.added < l.line OR x.added > r.revision OR x.removed <= x.added
+            OR (x.removed > r.revision AND x.removed <> ${NEVER})) LIMIT ${FEW}`,
   },
   {
     // That something is gone is said for good: what comes in its place later shows over it.
@@ -139,13 +154,15 @@ const partChecks: readonly Check[] = [
           LIMIT ${FEW}`,
   },
   {
-    name: 'thoughts and tool calls are found by what they say, and came with the checkpoint that they name',
+    // Of a checkpoint that was pruned, what it brought is that of the first which still has it.
+    name: 'thoughts and tool calls are found by what they say, and are of a checkpoint that has them',
     broken: (tenant) => {
       const misplaced = (table: Sql) =>
         sql`SELECT ${part} AS what FROM ${table} x
             JOIN checkpoints c ON c.tenant_id = x.tenant_id AND c.checkpoint_id = x.checkpoint_id
             WHERE x.tenant_id = ${tenant} AND ${settled(tenant)}
-              AND (c.execution_id <> x.execution_id OR c.line <> x.line OR c.revision <> x.added)`;
+              AND (c.execution_id <> x.execution_id OR c.revision < x.added
+                OR (c.line = x.line AND c.revision >= x.removed))`;
       // One without an id of its own is known by its tool and time, and its number among those.
       const named = sql`x.tool_id || '@' || CAST(x.body -> 'timestamp' AS text)`;
       return sql`${join(

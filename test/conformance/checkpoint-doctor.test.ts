@@ -99,6 +99,12 @@ onEveryTarget('the doctor of checkpoints', (test) => {
         sql`UPDATE checkpoints SET revision = 5, line = 4 WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
     },
     {
+      name: /^a checkpoint that none has followed/,
+      by: 'one that was followed and does not know',
+      how: (t) =>
+        sql`UPDATE checkpoints SET followed = 0 WHERE tenant_id = ${t} AND ${ofRun} AND followed = 1`,
+    },
+    {
       name: /^a line that branched off/,
       by: 'a base that is missing',
       how: (t) =>

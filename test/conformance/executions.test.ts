@@ -291,9 +291,10 @@ onEveryTarget('executions', (test) => {
     const first = await take(bob, 'run', numbered(1));
     const second = await take(ann, 'run', numbered(2));
     const third = await take(admin, 'run', numbered(3));
-    expect([first, second, third].map(({ agent_id }) => agent_id)).toEqual(['bob', 'ann', 'ann']);
+    expect([first, second, third].map(({ agent_id }) => agent_id)).toEqual(['ann', 'ann', 'ann']);
     expect(await bob.checkpoints.get({ checkpoint_id: third.id })).toMatchObject({ snapshot: numbered(3) });
-    expect((await bob.checkpoints.list({ agent_id: 'bob' })).checkpoints).toEqual([first]);
+    expect((await bob.checkpoints.list({ agent_id: 'ann' })).checkpoints).toEqual([first, second, third]);
+    expect((await bob.checkpoints.list({ agent_id: 'bob' })).checkpoints).toEqual([]);
     expect(await bob.executions.get({ execution_id: 'run' })).toMatchObject({
       agent_id: 'ann',
       checkpoints: 3,

@@ -41,6 +41,10 @@ const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'full after 5 turns: 90 of 100 tokens',
     'fresh: 0 tokens used, and still known: Wants exports every Monday, and would pay for them.',
   ],
+  'branches.mjs': [
+    '1 branch: messages changed; variable "index" added; variable "cache" changed',
+    '4 checkpoints elsewhere',
+  ],
   'langgraph.mjs': ['paused: May I?', 'Migrate, then restart: yes', '4 checkpoints, the last of step 2'],
   'follow-events.mjs': ['1 event', '2 event', 'resume', '3 cairn.card.added'],
 };
