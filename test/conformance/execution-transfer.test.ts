@@ -316,7 +316,7 @@ onEveryTarget('carrying executions', (test) => {
     const theirs = await test().as({ tenant: await tenantOf(other), agent: 'coder' });
     const [first, ...rest] = bundle.checkpoints as JsonObject[];
     const mixed = { ...bundle, checkpoints: [first!, ...rest.with(1, { ...rest[1]!, agent_id: 'bob' })] };
-    expect(await refusalOf(theirs.executions.import({ bundle: mixed }))).toMatchObject(forbidden);
+    expect(await refusalOf(theirs.executions.import({ bundle: mixed }))).toMatchObject(invalid);
     expect(await theirs.executions.import({ bundle })).toMatchObject({ agent_id: 'coder', checkpoints: 5 });
   });
 });
