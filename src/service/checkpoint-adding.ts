@@ -1,13 +1,10 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
-import { canonical } from '../domain/canonical.js';
-import { emptyState, type NextState, nextState, type State } from '../domain/snapshot-state.js';
-import { toolCallIds } from '../domain/tool-call-ids.js';
+import { emptyState, type NextState, nextState, type State, snapshotOf } from '../domain/snapshot-state.js';
 import type { Query, Tx } from '../driver/driver.js';
-import type { CheckpointMetadata, CheckpointSummary, ToolCall } from '../model/checkpoint.js';
+import type { CheckpointSummary } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import type { ExecutionStatus } from '../model/execution.js';
-import { newId } from '../model/ids.js';
-import type { Json, JsonObject } from '../model/json.js';
+import type { Json } from '../model/json.js';
 import {
   type CheckpointRow,
   descendsFrom,
@@ -16,7 +13,6 @@ import {
   hasChild,
   insertCheckpoints,
   insertLines,
-  type PlacedCheckpoint,
   usedIds,
 } from '../store/checkpoints.js';
 import {
@@ -26,7 +22,8 @@ import {
   lockExecution,
   resumeExecution,
 } from '../store/executions.js';
-import { endParts, insertParts, type Owner, rowsOf, storedText } from '../store/state-parts.js';
+import { endParts, insertParts, rowsOf } from '../store/state-parts.js';
+import { bytesOf, type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
 import {
   agentOf,
@@ -37,61 +34,46 @@ import {
   openExecutionLocked,
 } from './executions.js';
 import type { Call } from './runtime.js';
-import { metadataText } from './scopes.js';
 import { change, event, keptAnswer } from './write.js';
-
-/** A checkpoint to be added. */
-export interface Draft {
-  /** Made here when absent. */
-  readonly checkpoint_id?: string | undefined;
-  readonly execution_id: string;
-  readonly agent_id?: string | undefined;
-  /** Where the execution stands when absent; null for a root. */
-  readonly parent_id: string | null | undefined;
-  /** Of a branch by intention, or as a file says; else it is one if its parent has a child already. */
-  readonly branch?: { readonly is_branch: boolean; readonly reason: string | null } | undefined;
-  /** The parent that a file names, where it is not here. */
-  readonly absent_parent_id?: string | undefined;
-  /** Whether a finished execution is taken up again by it. */
-  readonly resumes?: boolean;
-  /** It comes from elsewhere: makes its execution if there is none, and does not take one back that has gone on. */
-  readonly imported?: boolean;
-  readonly snapshot: unknown;
-  readonly metadata: Partial<CheckpointMetadata>;
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly labels: JsonObject | undefined;
-  readonly timestamp?: number | undefined;
-}
 
 /** Thrown when the state that was compared with is not the one that the checkpoint comes to follow. */
 class Moved extends Error {}
 
 const ATTEMPTS = 8;
+/** So often the comparison is made before the transaction, which then finds whether it still holds. */
+const OPTIMISTIC = 3;
 
 /** `input` is what the request is known by if it comes again. */
 export async function addCheckpoint(
   call: Call,
-  draft: Draft,
-  input: unknown,
+  sent: Draft,
+  input: object,
   event_type: string,
 ): Promise<CheckpointSummary> {
-  const kept = await keptAnswer(call, input);
+  // Before anything is waited for: the caller may go on to change what was sent.
+  const taken = takeSnapshot(call, sent);
+  const draft = { ...sent, snapshot: snapshotOf(taken.next.state) };
+  const request = 'snapshot' in input ? { ...input, snapshot: draft.snapshot } : input;
+  const kept = await keptAnswer(call, request);
   if (kept !== undefined) return readSummary(call, call.driver.at(call.tenant), kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly it is new: only what the transaction found in its way is looked at here.
     const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft);
-    if (existing) return unchanged(call, input, existing);
-    const parent_id =
-      draft.parent_id === undefined ? await headOf(call, draft.execution_id) : draft.parent_id;
-    const next = nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
+    if (existing) return unchanged(call, request, existing);
+    let parent_id = draft.parent_id === undefined ? await headOf(call, draft.execution_id) : draft.parent_id;
+    let next =
+      attempt === 1 && taken.base_id === parent_id
+        ? taken.next
+        : nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
     let row: CheckpointRow | undefined;
     try {
       const answer = await change<CheckpointSummary>(call, {
-        input,
+        input: request,
         entity: draft.execution_id,
         bytes: bytesOf(next),
         work: async (tx, now) => {
+          if (attempt > OPTIMISTIC && draft.parent_id === undefined)
+            ({ parent_id, next } = await behindLock(call, tx, draft));
           row = await store(call, tx, draft, parent_id, next, event_type, now);
           return showSummary(row);
         },
@@ -106,16 +88,39 @@ export async function addCheckpoint(
       if (attempt === ATTEMPTS) {
         throw new CairnError(
           'CONCURRENT_MODIFICATION',
-          `others kept adding checkpoints to execution ${draft.execution_id}: name the parent_checkpoint_id, or try again`,
+          `others kept adding checkpoints to execution ${draft.execution_id}: try again`,
         );
       }
     }
   }
 }
 
-/** Where the execution stands. */
-const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
-  (await openExecution(call, call.driver.at(call.tenant), execution_id)).head_id;
+/** A state that was sent, compared with the one that it most likely follows; from null, with none. */
+interface Taken {
+  readonly base_id: string | null;
+  readonly next: NextState;
+}
+
+function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: Draft): Taken {
+  const { tenant, states } = call;
+  const likely = parent_id === undefined ? states.lastOf(tenant, execution_id) : parent_id;
+  const base_id = likely ?? null;
+  const state = base_id === null ? undefined : states.get(tenant, base_id);
+  if (!state) return { base_id: null, next: nextState(emptyState, snapshot) };
+  return { base_id, next: nextState(state, snapshot) };
+}
+
+/** Where the execution stands while it is locked: others wait then, so that this is not the first thing to try. */
+async function behindLock(
+  call: Call,
+  tx: Tx,
+  draft: Draft,
+): Promise<{ parent_id: string | null; next: NextState }> {
+  const { head_id } = await openExecutionLocked(call, tx, draft.execution_id);
+  if (head_id === null) return { parent_id: null, next: nextState(emptyState, draft.snapshot) };
+  const state = await readState(call, tx, await openCheckpoint(call, tx, head_id), true);
+  return { parent_id: head_id, next: nextState(state, draft.snapshot) };
+}
 
 const readSummary = async (call: Call, query: Query, kept: Json): Promise<CheckpointSummary> =>
   showSummary(await openCheckpoint(call, query, kept as string));
@@ -135,14 +140,16 @@ async function unchanged(
   });
 }
 
+/** Where the execution stands. */
+const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
+  (await openExecution(call, call.driver.at(call.tenant), execution_id)).head_id;
+
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
   if (parent_id !== null && row.is_branch === 0) call.states.forget(call.tenant, parent_id);
   call.states.set(call.tenant, row.checkpoint_id, state);
+  call.states.setLast(call.tenant, row.execution_id, row.checkpoint_id);
 }
-
-const bytesOf = ({ added }: NextState): number =>
-  added.reduce((sum, part) => sum + storedText(part).length, 0);
 
 /** The state that a checkpoint comes to follow. */
 async function stateBefore(call: Call, execution_id: string, parent_id: string | null): Promise<State> {
@@ -195,19 +202,14 @@ async function store(
   const follows = parent !== undefined && parent.followed === 0;
   const line = follows ? parent.line : revision;
   Object.assign(next.stamp, { line, revision });
-  const row = rowFor(
-    // Not by the line: of one whose children were pruned, the next is no branch.
-    follows || !parent || draft.branch
-      ? draft
-      : {
-          ...draft,
-          branch: { is_branch: await hasChild(tx, tenant, execution_id, parent.checkpoint_id), reason: null },
-        },
-    parent,
-    { line, revision, agent_id: execution.agent_id },
-    next,
-    now,
-  );
+  // Not by the line: of one whose children were pruned, the next is no branch.
+  const branch = draft.branch ?? {
+    is_branch:
+      !follows && parent !== undefined && (await hasChild(tx, tenant, execution_id, parent.checkpoint_id)),
+    reason: null,
+  };
+  const at = { line, revision, agent_id: execution.agent_id };
+  const row = rowFor({ ...draft, branch }, parent, at, next, now);
   if (follows) await followCheckpoint(tx, tenant, parent.checkpoint_id);
   else {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
@@ -255,30 +257,6 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
   return made;
 }
 
-/** Whose parts these are. The ids of tool calls are derived when one is stored. */
-export function ownerOf(row: CheckpointRow, has_base: boolean, state: State): Owner {
-  let ids: Map<unknown, string[]> | undefined;
-  const { execution_id, checkpoint_id } = row;
-  const toolCallId = (asked: ToolCall): string => {
-    if (asked.id !== undefined) return asked.id;
-    ids ??= derivedIds(state.tool_calls.value as unknown as ToolCall[]);
-    // Of one that stands in the list several times, the later are the ones that are new.
-    return ids.get(asked)!.pop()!;
-  };
-  return { execution_id, checkpoint_id, has_base, toolCallId };
-}
-
-/** A caller may put one frozen object in several places. */
-function derivedIds(completed: readonly ToolCall[]): Map<unknown, string[]> {
-  const derived = new Map<unknown, string[]>();
-  for (const [i, id] of toolCallIds(completed).entries()) {
-    const before = derived.get(completed[i]);
-    if (before) before.push(id);
-    else derived.set(completed[i], [id]);
-  }
-  return derived;
-}
-
 async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
   const [used] = await usedIds(tx, call.tenant, [checkpoint_id]);
   if (!used) return;
@@ -288,39 +266,6 @@ async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<vo
     'ENTITY_GONE',
     `checkpoint ${checkpoint_id} existed and is gone: an id is never used twice`,
   );
-}
-
-export function rowFor(
-  draft: Draft,
-  parent: PlacedCheckpoint | undefined,
-  at: { readonly line: number; readonly revision: number; readonly agent_id: string },
-  next: NextState,
-  now: number,
-): CheckpointRow {
-  const { metadata, branch } = draft;
-  const parent_id = parent?.checkpoint_id ?? draft.absent_parent_id ?? null;
-  return {
-    checkpoint_id: draft.checkpoint_id ?? newId(),
-    execution_id: draft.execution_id,
-    line: at.line,
-    revision: at.revision,
-    agent_id: at.agent_id,
-    followed: 0,
-    parent_id,
-    is_branch: branch?.is_branch ? 1 : 0,
-    branch_reason: branch?.reason ?? null,
-    name: draft.name,
-    description: draft.description,
-    labels: metadataText(draft.labels),
-    step_number: metadata.step_number ?? 0,
-    total_steps_estimate: metadata.total_steps_estimate ?? null,
-    tokens_used: metadata.tokens_used ?? 0,
-    duration_ms: metadata.duration_ms ?? 0,
-    checkpoint_reason: metadata.checkpoint_reason ?? 'manual',
-    timestamp: draft.timestamp ?? now,
-    rest: canonical(next.state.rest as unknown as Json),
-    bytes: bytesOf(next),
-  };
 }
 
 /** The checkpoint that has this id already, if it is the same; another is a conflict. */

@@ -5,7 +5,7 @@ import { canonical } from '../domain/canonical.js';
 import { describeChanges } from '../domain/diff-summary.js';
 import { snapshotOf } from '../domain/snapshot-state.js';
 import { diffStates } from '../domain/state-diff.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import type { Checkpoint, CheckpointSummary } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
@@ -46,7 +46,7 @@ export const create = (call: Call, input: In<'create'>): Promise<CheckpointSumma
       metadata: input.metadata ?? {},
       name: input.name ?? null,
       description: input.description ?? null,
-      labels: input.labels,
+      labels: structuredClone(input.labels),
       timestamp: input.timestamp,
     },
     input,
@@ -54,11 +54,12 @@ export const create = (call: Call, input: In<'create'>): Promise<CheckpointSumma
   );
 
 /** A checkpoint whole. */
-export function readCheckpoint(call: Call, checkpoint_id: string): Promise<Checkpoint> {
-  return call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(call, query, checkpoint_id);
-    return showCheckpoint(row, await readState(call, query, row));
-  });
+export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
+  call.driver.snapshot(call.tenant, (query) => readWhole(call, query, checkpoint_id));
+
+async function readWhole(call: Call, query: Query, checkpoint_id: string): Promise<Checkpoint> {
+  const row = await openCheckpoint(call, query, checkpoint_id);
+  return showCheckpoint(row, await readState(call, query, row));
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
@@ -90,14 +91,12 @@ export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> 
   return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...compare(from, to) };
 }
 
-export async function latest(call: Call, input: In<'latest'>): Promise<Checkpoint> {
-  const { execution_id, head_id } = await openExecution(
-    call,
-    call.driver.at(call.tenant),
-    input.execution_id,
-  );
-  if (head_id !== null) return readCheckpoint(call, head_id);
-  throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
+export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Checkpoint> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const { head_id } = await openExecution(call, query, execution_id);
+    if (head_id !== null) return readWhole(call, query, head_id);
+    throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
+  });
 }
 
 /** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */

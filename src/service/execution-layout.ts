@@ -4,7 +4,7 @@ import { emptyState, nextState, type State } from '../domain/snapshot-state.js';
 import type { CheckpointSummary, PendingWrite } from '../model/checkpoint.js';
 import type { CheckpointRow, LineRow } from '../store/checkpoints.js';
 import { endable, type PartRows, rowsOf } from '../store/state-parts.js';
-import { type Draft, ownerOf, rowFor } from './checkpoint-adding.js';
+import { type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
 
 export interface LaidOut {
   readonly rows: readonly CheckpointRow[];

@@ -41,16 +41,18 @@ const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
 async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   const { driver, tenant } = call;
   const { execution_id } = input;
-  const execution = await openExecution(call, driver.at(tenant), execution_id);
   const query = atLength(driver, tenant);
-  const bytes = await storedBytes(query, tenant, execution);
+  const bytes = await storedBytes(query, tenant, await openExecution(call, query, execution_id));
   if (bytes > MAX_BUNDLE_BYTES) {
     throw new CairnError(
       'TOO_LARGE',
       `execution ${execution_id} has ${bytes} bytes of states, a bundle takes ${MAX_BUNDLE_BYTES}: prune it first, or export its checkpoints`,
     );
   }
-  const contents = await driver.snapshot(tenant, (at) => readContents(at, tenant, execution_id));
+  const { execution, contents } = await driver.snapshot(tenant, async (at) => ({
+    execution: await openExecution(call, at, execution_id),
+    contents: await readContents(at, tenant, execution_id),
+  }));
   const stateAt = statesFrom(contents.parts, contents.lines);
   const writes = new Map<string, WriteRow[]>();
   for (const row of contents.writes) {

@@ -8,7 +8,25 @@ const MAX_STATES = 1000;
 export class RetainedStates {
   /** The one that was asked for last stands last. */
   readonly #states = new Map<string, State>();
+  /** By execution, the checkpoint that was added last. */
+  readonly #last = new Map<string, string>();
   #size = 0;
+
+  /** Where an execution most likely stands; whoever relies on it has to look. */
+  lastOf(tenant: string, execution_id: string): string | undefined {
+    return this.#last.get(nameOf(tenant, execution_id));
+  }
+
+  setLast(tenant: string, execution_id: string, checkpoint_id: string): void {
+    const name = nameOf(tenant, execution_id);
+    this.#last.delete(name);
+    this.#last.set(name, checkpoint_id);
+    if (this.#last.size <= MAX_STATES) return;
+    for (const oldest of this.#last.keys()) {
+      this.#last.delete(oldest);
+      break;
+    }
+  }
 
   get(tenant: string, checkpoint_id: string): State | undefined {
     const name = nameOf(tenant, checkpoint_id);

@@ -318,6 +318,32 @@ onEveryTarget('states of checkpoints', (test) => {
     expect(await snapshotOf(cairn, kept.at(-1)![0])).toEqual(kept.at(-1)![1]);
   });
 
+  it('CKPT-5 a snapshot is taken at the call, also when the caller does not wait for it', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const live = state({ messages: [], variables: { plan: { text: long('x'), done: [] } } });
+    const labels = { n: -1 };
+    const given: Snapshot[] = [];
+    const asked = Array.from({ length: 6 }, (_, n) => {
+      live.context.messages.push(message(`${n}`));
+      (live.context.variables.plan as { done: Json[] }).done.push(n);
+      labels.n = n;
+      given.push(structuredClone(live));
+      // Some say what they follow, and all are under way at once.
+      return take(cairn, execution_id, live, {
+        labels,
+        ...(n % 2 === 0 ? {} : { parent_checkpoint_id: null }),
+      });
+    });
+    live.context.messages.length = 0;
+    live.context.variables = {};
+    for (const [n, { id }] of (await Promise.all(asked)).entries())
+      expect(await cairn.checkpoints.get({ checkpoint_id: id })).toMatchObject({
+        snapshot: given[n],
+        labels: { n },
+      });
+  });
+
   it('CKPT-5 frozen values are taken by what they are, also where one stands twice', async () => {
     const cairn = await test().freshTenant();
     const call = deepFrozen(toolCall('shell'));
