@@ -2,32 +2,13 @@
 // Servers and load generator are processes of their own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { interleave } from './support/measure.mjs';
+import { startServer } from './support/servers.mjs';
 
 const CONNECTIONS = 64;
 const PATH = '/api/v1/memory/packet';
 const script = (name) => fileURLToPath(new URL(name, import.meta.url));
-
-/** Starts a server and waits until it prints where it listens. */
-async function startServer(args) {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
-    if (port !== undefined) {
-      child.stdout.resume();
-      return { port, stop: () => stop(child) };
-    }
-  }
-  throw new Error(`${args.join(' ')} did not start`);
-}
-
-async function stop(child) {
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exited;
-}
 
 /** Requests per second that a server answers. */
 async function load(port, seconds) {

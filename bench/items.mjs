@@ -1,4 +1,5 @@
 // What is measured, by name, in the order of the table.
+import { checkpoints } from './checkpoints.mjs';
 import { growth } from './growth.mjs';
 import { http } from './http.mjs';
 import { peers } from './peers.mjs';
@@ -8,4 +9,15 @@ import { scopes } from './scopes.mjs';
 import { turns } from './turns.mjs';
 import { appends, packets } from './writes.mjs';
 
-export const items = { appends, packets, turns, growth, scopes, peers, http, reads, row_security };
+export const items = {
+  appends,
+  packets,
+  turns,
+  growth,
+  scopes,
+  peers,
+  http,
+  reads,
+  checkpoints,
+  row_security,
+};

@@ -63,11 +63,16 @@ export async function openBare(kind, database) {
   return kind === 'sqlite' ? bareSqlite(database) : barePostgres(database);
 }
 
-async function bareSqlite(file) {
+/** A connection to any SQLite file, by the library that Cairn uses. */
+export async function openSqliteFile(file) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const builtIn = major > 22 || (major === 22 && minor >= 13);
   const { DatabaseSync } = await import(builtIn ? 'node:sqlite' : '@photostructure/sqlite');
-  const db = new DatabaseSync(file);
+  return new DatabaseSync(file);
+}
+
+async function bareSqlite(file) {
+  const db = await openSqliteFile(file);
   for (const pragma of [
     'journal_mode = WAL',
     'synchronous = FULL',

@@ -16,20 +16,35 @@ const isThere = () =>
     ([name, version]) => existsSync(installed(name)) && versionOf(name) === version,
   );
 
-function install() {
-  if (isThere()) return;
-  console.log('bench: installs what it measures against in bench/peers, once');
-  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+function npm(...args) {
+  const { status, error } = spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: home,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  if (status !== 0) throw new Error(`npm ci in bench/peers ended with ${error?.message ?? status}`);
+  if (status !== 0) throw new Error(`npm ${args[0]} in bench/peers ended with ${error?.message ?? status}`);
 }
 
-/** A module of a peer, with its version; undefined, and a line that says why, when it cannot be had. */
-export async function peer(name) {
+function install() {
+  if (isThere()) return;
+  console.log('bench: installs what it measures against in bench/peers, once');
+  npm('ci');
+}
+
+/** No package there runs a script of its own when it is installed. One that is not prebuilt is built by name. */
+function build(name, result) {
+  if (existsSync(resolve(home, 'node_modules', name, result))) return;
+  console.log(`bench: builds ${name} in bench/peers, once; it may take some minutes`);
+  npm('rebuild', name, '--ignore-scripts=false');
+}
+
+/**
+ * A module of a peer, with its version; undefined, and a line that says why, when it cannot be had. `native` names a
+ * package that it needs built, and the file that this results in.
+ */
+export async function peer(name, native) {
   try {
     install();
+    if (native) build(native.name, native.result);
     const path = createRequire(resolve(home, 'package.json')).resolve(name);
     return { module: await import(pathToFileURL(path).href), version: versionOf(name) };
   } catch (error) {

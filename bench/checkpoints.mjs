@@ -1,0 +1,127 @@
+// Checkpoints of runs: LangGraph's threads beside the official checkpointer of the same kind of database, over HTTP, and
+// what a checkpoint costs late in a run.
+import { overHttp } from './checkpoint-http.mjs';
+import { churn, lateSteps } from './checkpoint-runs.mjs';
+import { median } from './support/measure.mjs';
+import { branchBytes, loadAny, loadLatest, loadLatestAnew, putRates } from './support/saver-rounds.mjs';
+import { openOfficial, openOurs } from './support/savers.mjs';
+import { langchainMessages, plainMessages, STEPS, statesOf } from './support/threads.mjs';
+
+const WARM_UP = 100;
+const BRANCH_AT = 500;
+const KB = 1024;
+
+/** What is put, and what is wanted of it. */
+const THREADS = {
+  sqlite: [
+    { what: '2 KB', messages: (count) => plainMessages(41, 2 * KB, count), at_least: 20, smaller_by: 150 },
+    { what: '200 bytes', messages: (count) => plainMessages(42, 200, count), at_least: 3 },
+    { what: '2 KB of LangChain', messages: (count) => langchainMessages(41, 2 * KB, count), unmarked: true },
+  ],
+  postgres: [
+    { what: '2 KB', messages: (count) => plainMessages(41, 2 * KB, count), at_least: 10, unmarked: true },
+  ],
+};
+
+export async function checkpoints({ target, quick, report }) {
+  for (const thread of THREADS[target.kind]) await beside(target, quick, report, thread);
+  if (target.kind === 'sqlite') await overHttp({ target, report });
+  await lateSteps({ target, quick, report });
+  await churn({ target, quick, report });
+}
+
+async function beside(target, quick, report, thread) {
+  const warmUp = await round(target, statesOf(thread.messages(WARM_UP)), 1);
+  if (!warmUp) return;
+  const states = statesOf(thread.messages(STEPS));
+  const rounds = [];
+  for (let i = 0; i < (quick ? 1 : 3); i++) rounds.push(await round(target, states, quick ? 10 : 20));
+  tell(report, thread, target.kind, rounds);
+}
+
+/** One thread on both, in databases of its own; undefined when there is nothing to compare with. */
+async function round(target, states, loads) {
+  const bare = await openOfficial(target, await target.fresh());
+  if (!bare) return undefined;
+  const ours = await openOurs(target, await target.fresh());
+  const sides = { ours, bare };
+  const measured = {
+    peer: { name: bare.name, version: bare.version, as_it_comes: bare.as_it_comes, measured: bare.settings },
+    rate: await putRates(sides, states),
+    latest: await loadLatest(sides, states, loads),
+    anew: await loadLatestAnew(sides, states, loads),
+    any: await loadAny(sides, states, loads, 43),
+  };
+  if (target.kind === 'sqlite') {
+    measured.bytes = { ours: await ours.bytes(), bare: await bare.bytes() };
+    const step = Math.min(BRANCH_AT, states.length - 1);
+    const [message] = states[0].checkpoint.channel_values.messages;
+    measured.branch = await branchBytes(ours, states, step, message);
+  }
+  await ours.close();
+  await bare.close();
+  return measured;
+}
+
+function tell(report, { what, at_least, smaller_by, unmarked }, kind, rounds) {
+  const { peer } = rounds[0];
+  /** The medians over the rounds of a figure that both sides have, and of its ratio. */
+  const both = (figure, ratio = ({ ours, bare }) => ours / bare) => {
+    const figures = rounds.map(figure);
+    return {
+      ours: median(figures.map(({ ours }) => ours)),
+      bare: median(figures.map(({ bare }) => bare)),
+      ratio: median(figures.map(ratio)),
+    };
+  };
+  const mark = (marks) => (unmarked ? {} : marks);
+  report({
+    what: `LangGraph, ${STEPS} messages of ${what}: put`,
+    ...both(({ rate }) => rate),
+    unit: '/s',
+    at_least,
+    peer,
+  });
+  report({
+    what: '  load the latest',
+    ...both(({ latest }) => latest),
+    unit: 'ms',
+    ...mark({ at_most: 1.5 }),
+  });
+  report({ what: '  the same by a new saver', ...both(({ anew }) => anew), unit: 'ms' });
+  const sum = (any) => ({
+    ours: any.reduce((ms, { ours }) => ms + ours, 0),
+    bare: any.reduce((ms, { bare }) => ms + bare, 0),
+  });
+  report({
+    what: '  load any: a sample of all',
+    ...both(({ any }) => sum(any)),
+    unit: 'ms',
+    ...mark({ at_most: 3 }),
+  });
+  const worst = (any) => any.reduce((a, b) => (a.ours / a.bare > b.ours / b.bare ? a : b));
+  report({
+    what: '  the worst tenth of them',
+    ...both(({ any }) => worst(any)),
+    unit: 'ms',
+    ...mark({ at_most: 3 }),
+  });
+  if (kind !== 'sqlite') return;
+  const inKb = ({ bytes }) => ({ ours: bytes.ours / KB, bare: bytes.bare / KB });
+  const times = ({ ours, bare }) => bare / ours;
+  report({
+    what: '  on disk, times smaller',
+    ...both(inKb, times),
+    unit: 'KB',
+    ...(smaller_by ? { at_least: smaller_by } : {}),
+  });
+  // Less than 64: files grow by pages of 4 KB.
+  const added = median(rounds.map(({ branch }) => branch / KB));
+  report({
+    what: `  a branch from step ${BRANCH_AT} adds`,
+    ours: added,
+    unit: 'KB',
+    mark: 'ours',
+    at_most: 60,
+  });
+}
