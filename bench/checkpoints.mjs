@@ -7,35 +7,43 @@ import { branchBytes, loadAny, loadLatest, loadLatestAnew, putRates } from './su
 import { openOfficial, openOurs } from './support/savers.mjs';
 import { langchainMessages, plainMessages, STEPS, statesOf } from './support/threads.mjs';
 
-const WARM_UP = 100;
+/** Of the messages that it is warmed up with: whole threads, which it takes until all of the code is compiled. */
+const SHORT = 20;
+const SEED = 41;
 const BRANCH_AT = 500;
 const KB = 1024;
+/** Of the latest, and of the sample in each tenth of the thread. The other side takes up to half a second for one on PostgreSQL. */
+const LOADS = { sqlite: 10, postgres: 2 };
 
 /** What is put, and what is wanted of it. */
 const THREADS = {
   sqlite: [
-    { what: '2 KB', messages: (count) => plainMessages(41, 2 * KB, count), at_least: 20, smaller_by: 150 },
-    { what: '200 bytes', messages: (count) => plainMessages(42, 200, count), at_least: 3 },
-    { what: '2 KB of LangChain', messages: (count) => langchainMessages(41, 2 * KB, count), unmarked: true },
+    { what: '2 KB', bytes: 2 * KB, at_least: 20, smaller_by: 150 },
+    { what: '200 bytes', bytes: 200, at_least: 3 },
+    { what: '2 KB of LangChain', bytes: 2 * KB, messages: langchainMessages, unmarked: true },
   ],
-  postgres: [
-    { what: '2 KB', messages: (count) => plainMessages(41, 2 * KB, count), at_least: 10, unmarked: true },
-  ],
+  postgres: [{ what: '2 KB', bytes: 2 * KB, at_least: 10, unmarked: true }],
 };
 
 export async function checkpoints({ target, quick, report }) {
-  for (const thread of THREADS[target.kind]) await beside(target, quick, report, thread);
+  const threads = (await warmUp(target)) ? THREADS[target.kind] : [];
+  for (const thread of threads) await beside(target, quick, report, thread);
   if (target.kind === 'sqlite') await overHttp({ target, report });
   await lateSteps({ target, quick, report });
   await churn({ target, quick, report });
 }
 
-async function beside(target, quick, report, thread) {
-  const warmUp = await round(target, statesOf(thread.messages(WARM_UP)), 1);
-  if (!warmUp) return;
-  const states = statesOf(thread.messages(STEPS));
+/** False when there is nothing to compare with. */
+async function warmUp(target) {
+  for (const messages of [plainMessages, langchainMessages, plainMessages])
+    if (!(await round(target, statesOf(messages(SEED, SHORT)), 1))) return false;
+  return true;
+}
+
+async function beside(target, quick, report, { messages = plainMessages, ...thread }) {
+  const states = statesOf(messages(SEED, thread.bytes));
   const rounds = [];
-  for (let i = 0; i < (quick ? 1 : 3); i++) rounds.push(await round(target, states, quick ? 10 : 20));
+  for (let i = 0; i < (quick ? 1 : 3); i++) rounds.push(await round(target, states, LOADS[target.kind]));
   tell(report, thread, target.kind, rounds);
 }
 

@@ -10,14 +10,14 @@ const ofLangChain = (i, content) =>
   i % 2 === 0 ? new HumanMessage({ content, id: `m-${i}` }) : new AIMessage({ content, id: `m-${i}` });
 
 /** Messages of so many bytes of text each. */
-export const plainMessages = (seed, bytes, count = STEPS) => messages(seed, bytes, count, plain);
+export const plainMessages = (seed, bytes) => messages(seed, bytes, plain);
 
 /** The same texts, as LangChain's own messages. */
-export const langchainMessages = (seed, bytes, count = STEPS) => messages(seed, bytes, count, ofLangChain);
+export const langchainMessages = (seed, bytes) => messages(seed, bytes, ofLangChain);
 
-function messages(seed, bytes, count, make) {
+function messages(seed, bytes, make) {
   const next = seeded(seed);
-  return Array.from({ length: count }, (_, i) => make(i, prose(next, bytes + 20).slice(0, bytes)));
+  return Array.from({ length: STEPS }, (_, i) => make(i, prose(next, bytes + 20).slice(0, bytes)));
 }
 
 /** What is put at a step that ends with these messages. Of two, the one that was made later has the later id. */
