@@ -9,11 +9,12 @@ import {
   type CheckpointRow,
   descendsFrom,
   findCheckpoint,
+  findPlace,
+  findUsed,
   followCheckpoint,
   hasChild,
   insertCheckpoints,
   insertLines,
-  usedIds,
 } from '../store/checkpoints.js';
 import {
   advanceExecution,
@@ -193,10 +194,14 @@ async function store(
   const execution = await lockedFor(call, tx, draft, now);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
   if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
-  const parent = parent_id === null ? undefined : await findCheckpoint(tx, tenant, parent_id);
-  if (parent_id !== null && parent?.execution_id !== execution_id) throw noParent(parent_id, execution_id);
+  const parent = parent_id === null ? undefined : await findPlace(tx, tenant, execution_id, parent_id);
+  if (parent_id !== null && !parent) throw noParent(parent_id, execution_id);
   // A file that came before may have named this one as its parent.
-  if (draft.imported && parent && (await descendsFrom(tx, tenant, parent, draft.checkpoint_id!)))
+  if (
+    draft.imported &&
+    parent &&
+    (await descendsFrom(tx, tenant, { ...parent, execution_id }, draft.checkpoint_id!))
+  )
     throw circle(draft.checkpoint_id!);
   const revision = execution.revision + 1;
   const follows = parent !== undefined && parent.followed === 0;
@@ -258,7 +263,7 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
 }
 
 async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
-  const [used] = await usedIds(tx, call.tenant, [checkpoint_id]);
+  const used = await findUsed(tx, call.tenant, checkpoint_id);
   if (!used) return;
   // It may be the same one, which is found out outside of the transaction.
   if (!used.gone) throw new Moved();

@@ -5,7 +5,7 @@ import { toolCallIds } from '../domain/tool-call-ids.js';
 import type { CheckpointMetadata, ToolCall } from '../model/checkpoint.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
-import type { CheckpointRow, PlacedCheckpoint } from '../store/checkpoints.js';
+import type { CheckpointPlace, CheckpointRow } from '../store/checkpoints.js';
 import { type Owner, storedText } from '../store/state-parts.js';
 import { metadataText } from './scopes.js';
 
@@ -39,7 +39,7 @@ export const bytesOf = ({ added }: NextState): number =>
 
 export function rowFor(
   draft: Draft,
-  parent: PlacedCheckpoint | undefined,
+  parent: CheckpointPlace | undefined,
   at: { readonly line: number; readonly revision: number; readonly agent_id: string },
   next: NextState,
   now: number,

@@ -16,7 +16,7 @@ import {
   takenPlaces,
   type WriteRow,
 } from '../store/checkpoint-writes.js';
-import { findCheckpoint, usedIds } from '../store/checkpoints.js';
+import { findCheckpoint, findUsed } from '../store/checkpoints.js';
 import { type ExecutionRow, updateExecution } from '../store/executions.js';
 import { addCheckpoint } from './checkpoint-adding.js';
 import {
@@ -206,8 +206,7 @@ async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promis
   }
   if (row || execution_id === undefined) return openLocked(call, tx, checkpoint_id);
   const execution = await openExecutionLocked(call, tx, execution_id);
-  const [used] = await usedIds(tx, call.tenant, [checkpoint_id]);
-  if (used) throw noCheckpoint(checkpoint_id);
+  if (await findUsed(tx, call.tenant, checkpoint_id)) throw noCheckpoint(checkpoint_id);
   return execution;
 }
 

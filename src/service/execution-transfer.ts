@@ -179,11 +179,10 @@ async function refuseUsed(call: Call, tx: Tx, execution_id: string, { rows }: La
     rows.map(({ checkpoint_id }) => checkpoint_id),
   );
   if (used.length === 0) return;
-  const ids = used.slice(0, 100).map(({ checkpoint_id }) => checkpoint_id);
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
-    `checkpoint ids of the bundle are in use, or were: ${ids.slice(0, 3).join(', ')}`,
-    { checkpoint_ids: ids },
+    `checkpoint ids of the bundle are in use, or were: ${used.slice(0, 3).join(', ')}`,
+    { checkpoint_ids: used.slice(0, 100) },
   );
 }
 

@@ -144,20 +144,54 @@ export async function hasChild(
   return row !== undefined;
 }
 
+/** Where a checkpoint stands, as one that follows it has to know. */
+export type CheckpointPlace = Pick<
+  PlacedCheckpoint,
+  'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'
+>;
+
+/** Of an execution that is not deleted. */
+export function findPlace(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+  checkpoint_id: string,
+): Promise<CheckpointPlace | undefined> {
+  return query.get<CheckpointPlace>(
+    sql`SELECT c.checkpoint_id, c.line, c.revision, c.followed, l.base_line FROM checkpoints c
+        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
+  );
+}
+
+/** Whether a checkpoint has this id, or had it. */
+export function findUsed(
+  query: Query,
+  tenant: string,
+  checkpoint_id: string,
+): Promise<{ gone: number } | undefined> {
+  return query.get(
+    sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
+          JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+          WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}
+        UNION ALL
+        SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+  );
+}
+
 /** Those of these ids that a checkpoint has or had. */
-export function usedIds(
+export async function usedIds(
   query: Query,
   tenant: string,
   checkpoint_ids: readonly string[],
-): Promise<{ checkpoint_id: string; gone: number }[]> {
-  return query.all(
-    sql`SELECT c.checkpoint_id, CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
-          JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
-          WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ANY(${checkpoint_ids})
-        UNION ALL
-        SELECT checkpoint_id, 1 AS gone FROM checkpoints_gone
+): Promise<string[]> {
+  const rows = await query.all<{ checkpoint_id: string }>(
+    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+        UNION
+        SELECT checkpoint_id FROM checkpoints_gone
           WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
+  return rows.map(({ checkpoint_id }) => checkpoint_id);
 }
 
 export interface LineRow {
