@@ -65,17 +65,20 @@ export function updateList(editing: Editing, node: ListNode, sent: readonly unkn
   );
   if (hunks.length === 0) return node;
   const undo = editing.mark();
-  const value: Json[] = [];
-  const runs: Run[] = [];
-  let run = 0;
+  const patches = patchesOf(node, hunks, sent);
+  // Most lists grow at their end: what is before that is taken over in one go.
+  let run = patches[0]!.first;
   let element = 0;
+  for (let i = 0; i < run; i++) element += node.runs[i]!.length;
+  const value = node.value.slice(0, element);
+  const runs = node.runs.slice(0, run);
   const pass = (until: number) => {
     for (; run < until; run++) {
       for (let left = node.runs[run]!.length; left > 0; left--) value.push(node.value[element++]!);
       runs.push(node.runs[run]!);
     }
   };
-  for (const patch of patchesOf(node, hunks, sent)) {
+  for (const patch of patches) {
     pass(patch.first);
     const room = { after: runs.at(-1)?.position, before: node.runs[patch.end]?.position };
     const made = replaceRuns(editing, node, patch, room);
