@@ -20,7 +20,7 @@ export async function overHttp({ target, report }) {
     try {
       const states = statesOf(plainMessages(44, bytes));
       const sides = { ours: { saver: new CairnSaver(cairn) } };
-      const rate = await putRates(sides, states);
+      const { rate } = await putRates(sides, states);
       report({ what: `LangGraph over HTTP, ${STEPS} of ${what}: put`, ours: rate.ours, unit: '/s' });
       const latest = await loadLatest(sides, states, LOADS);
       report({ what: '  load the latest', ours: latest.ours, unit: 'ms' });

@@ -2,6 +2,7 @@
 // what a checkpoint costs late in a run.
 import { overHttp } from './checkpoint-http.mjs';
 import { churn, lateSteps } from './checkpoint-runs.mjs';
+import { flushes } from './support/disk.mjs';
 import { median } from './support/measure.mjs';
 import { branchBytes, loadAny, loadLatest, loadLatestAnew, putRates } from './support/saver-rounds.mjs';
 import { openOfficial, openOurs } from './support/savers.mjs';
@@ -12,6 +13,7 @@ const SHORT = 20;
 const SEED = 41;
 const BRANCH_AT = 500;
 const KB = 1024;
+const FLUSHES = 100;
 /** Of the latest, and of the sample in each tenth of the thread. The other side takes up to half a second for one on PostgreSQL. */
 const LOADS = { sqlite: 10, postgres: 2 };
 
@@ -28,7 +30,11 @@ const THREADS = {
 export async function checkpoints({ target, quick, report }) {
   const threads = (await warmUp(target)) ? THREADS[target.kind] : [];
   for (const thread of threads) await beside(target, quick, report, thread);
-  if (target.kind === 'sqlite') await overHttp({ target, report });
+  if (target.kind === 'sqlite') {
+    const flush = 1000 / flushes(await target.fresh(), FLUSHES);
+    report({ what: 'one flush of the disk meanwhile', ours: flush, unit: 'ms' });
+    await overHttp({ target, report });
+  }
   await lateSteps({ target, quick, report });
   await churn({ target, quick, report });
 }
@@ -55,7 +61,7 @@ async function round(target, states, loads) {
   const sides = { ours, bare };
   const measured = {
     peer: { name: bare.name, version: bare.version, as_it_comes: bare.as_it_comes, measured: bare.settings },
-    rate: await putRates(sides, states),
+    ...(await putRates(sides, states)),
     latest: await loadLatest(sides, states, loads),
     anew: await loadLatestAnew(sides, states, loads),
     any: await loadAny(sides, states, loads, 43),
@@ -90,6 +96,8 @@ function tell(report, { what, at_least, smaller_by, unmarked }, kind, rounds) {
     at_least,
     peer,
   });
+  // Of this process alone: on PostgreSQL the server's is not in it.
+  report({ what: '  CPU time of one', ...both(({ cpu }) => cpu), unit: 'ms' });
   report({
     what: '  load the latest',
     ...both(({ latest }) => latest),

@@ -14,25 +14,32 @@ const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
 async function timed(work) {
   const start = performance.now();
+  const cpu = process.cpuUsage();
   const value = await work();
-  return { ms: performance.now() - start, value };
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms: performance.now() - start, cpu_ms: (user + system) / 1000, value };
 }
 
-/** Puts all states on each side; gives checkpoints a second over the whole thread. */
+/** Puts all states on each side; gives checkpoints a second over the whole thread, and what each took of the CPU. */
 export async function putRates(sides, states) {
   const names = Object.keys(sides);
-  const spent = Object.fromEntries(names.map((name) => [name, 0]));
+  const spent = Object.fromEntries(names.map((name) => [name, { ms: 0, cpu_ms: 0 }]));
   const at = Object.fromEntries(names.map((name) => [name, beginning(THREAD)]));
   for (let from = 0; from < states.length; from += SLICE) {
     for (const name of inTurn(names, from / SLICE)) {
-      const { ms } = await timed(async () => {
+      const { ms, cpu_ms } = await timed(async () => {
         for (const state of states.slice(from, from + SLICE))
           at[name] = await put(sides[name].saver, at[name], state);
       });
-      spent[name] += ms;
+      spent[name].ms += ms;
+      spent[name].cpu_ms += cpu_ms;
     }
   }
-  return Object.fromEntries(names.map((name) => [name, (states.length / spent[name]) * 1000]));
+  const each = (figure) => Object.fromEntries(names.map((name) => [name, figure(spent[name])]));
+  return {
+    rate: each(({ ms }) => (states.length / ms) * 1000),
+    cpu: each(({ cpu_ms }) => cpu_ms / states.length),
+  };
 }
 
 /**
