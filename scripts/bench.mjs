@@ -1,5 +1,6 @@
 // `npm run bench`: builds, measures Cairn against bare libraries that do the same work, prints ratios, and writes them
-// to bench/results.json. `--quick` takes some seconds an item, and some minutes for checkpoints; `--only <name>` measures a part (see --help).
+// to bench/results.json. `--quick` takes some seconds an item, and some minutes for checkpoints;
+// `--only <name>` measures a part (see --help).
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
