@@ -66,10 +66,10 @@ export async function storedBytes(
 ): Promise<number> {
   const which = sql`WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND added <= ${revision}`;
   const row = await query.get<{ bytes: number }>(
-    sql`SELECT CAST(COALESCE(SUM(p.bytes), 0) AS BIGINT) AS bytes FROM (
+    sql`SELECT CAST(COALESCE(SUM(stored.bytes), 0) AS BIGINT) AS bytes FROM (
           SELECT OCTET_LENGTH(CAST(value AS text)) AS bytes FROM checkpoint_items ${which}
           UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM thoughts ${which}
-          UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM tool_calls ${which}) p`,
+          UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM tool_calls ${which}) stored`,
   );
   return row!.bytes;
 }

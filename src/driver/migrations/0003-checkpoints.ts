@@ -80,9 +80,9 @@ export const checkpoints: Migration = {
       timestamp ${real} NOT NULL,
       rest ${json} NOT NULL,
       bytes ${int} NOT NULL,
-      PRIMARY KEY (tenant_id, checkpoint_id)
+      PRIMARY KEY (tenant_id, execution_id, checkpoint_id)
     ) ${compact}`,
-    'CREATE INDEX checkpoints_by_execution ON checkpoints (tenant_id, execution_id, checkpoint_id)',
+    'CREATE UNIQUE INDEX checkpoints_by_id ON checkpoints (tenant_id, checkpoint_id)',
     'CREATE INDEX checkpoints_by_time ON checkpoints (tenant_id, timestamp, checkpoint_id)',
     // Nearly all checkpoints are of the two other reasons: for those an index would find nothing faster.
     `CREATE INDEX checkpoints_by_reason ON checkpoints (tenant_id, checkpoint_reason, checkpoint_id)
