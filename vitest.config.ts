@@ -10,6 +10,9 @@ export default defineConfig({
       {
         test: {
           name: 'suite',
+          // On two cores vitest would start one worker; half the time a file waits for a database.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           include: ['test/{adapters,conformance,contract,property}/**/*.test.ts'],
           globalSetup: 'test/support/postgres.ts',
           testTimeout: 30_000,
@@ -25,6 +28,7 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 60_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
           server,
         },
       },

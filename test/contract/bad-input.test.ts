@@ -11,15 +11,7 @@ import {
   restGoesTo,
   wrongValues,
 } from '../support/contract.js';
-import {
-  type Contents,
-  databases,
-  type HttpTest,
-  type Reply,
-  requestOf,
-  type Sent,
-  startHttp,
-} from '../support/http.js';
+import { databases, type HttpTest, type Reply, requestOf, type Sent, startHttp } from '../support/http.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -29,7 +21,7 @@ for (const database of databases()) {
     let planted: Planted;
     let key: string;
     /** Of the last look, while nothing was written since. */
-    let contents: Contents | undefined;
+    let contents: string | undefined;
 
     beforeAll(async () => {
       test = await startHttp(database);
