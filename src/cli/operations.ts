@@ -1,5 +1,5 @@
 /** A command for every operation of the table: `cairn <group> <verb>`. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import type { ApiByName } from '../contract/api.js';
 import { pathParameters } from '../contract/operation.js';
@@ -34,6 +34,23 @@ function read(name: string, { type }: Schema, text: string): unknown {
   }
 }
 
+/** A name behind the flag would be taken for its value. */
+function trueOrFalse(text: string): boolean {
+  if (text !== 'true' && text !== 'false')
+    throw new InvalidArgumentError('It is true or false; what is no flag goes before the flags.');
+  return text === 'true';
+}
+
+function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
+  // The flag alone means true; what is true unless given can be switched off.
+  const value =
+    schema.type === 'boolean' ? '[true|false]' : `<${schema.enum?.join('|') ?? schema.type ?? 'json'}>`;
+  const option = new Option(`--${flagOf(name)} ${value}`, schema.description ?? '');
+  if (isRequired) option.makeOptionMandatory();
+  if (schema.type === 'boolean') option.argParser(trueOrFalse);
+  return schema.enum ? option.choices(schema.enum.map(String)) : option;
+}
+
 function addOperation(group: Command, operation: NamedOperation): void {
   const inPath = pathParameters(operation.path);
   const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
@@ -51,12 +68,7 @@ function addOperation(group: Command, operation: NamedOperation): void {
     .filter(([name]) => !inPath.includes(name))
     .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
   for (const [name, schema] of flags) {
-    const value =
-      schema.type === 'boolean' ? '' : ` <${schema.enum ? schema.enum.join('|') : (schema.type ?? 'json')}>`;
-    const option = new Option(`--${flagOf(name)}${value}`, schema.description ?? '');
-    if (required.includes(name)) option.makeOptionMandatory();
-    if (schema.enum) option.choices(schema.enum.map(String));
-    command.addOption(option);
+    command.addOption(optionFor(name, schema, required.includes(name)));
   }
   if (operation.event !== null) command.option('--idempotency-key <key>', 'makes it safe to run this again');
   command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);

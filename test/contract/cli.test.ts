@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { program } from '#cairn/cli/main.js';
 import { allOperations } from '#cairn/contract/operations.js';
 import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
+import { state, toolCall } from '../support/checkpoints.js';
 import { cairn, inFolder, type Ran, ROOT, run, serveCairn, startCairn } from '../support/run.js';
 
 /** A refusal is one line on stderr, starts with the name of the command, and ends with 1. */
@@ -41,6 +42,26 @@ describe('help', () => {
       let help = '';
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
       expect(help).toMatch(new RegExp(`Examples?:\\n  \\$ ${name}`));
+    });
+  }
+
+  const whole = program();
+  const generated = new Set(
+    allOperations.map(({ group, verb }) => `cairn ${group} ${verb.replaceAll('_', '-')}`),
+  );
+  for (const [name, command] of commandsOf(whole)) {
+    if (!generated.has(name)) continue;
+    it(`of ${name} has an example that the command takes`, async () => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text), writeErr: () => {} }).outputHelp();
+      const line = help.split(/Examples?:\n {2}\$ cairn /)[1]!.split('\n')[0]!;
+      const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+      let isTaken = false;
+      command.exitOverride().action(() => {
+        isTaken = true;
+      });
+      await whole.parseAsync(words, { from: 'user' });
+      expect(isTaken).toBe(true);
     });
   }
 
@@ -149,6 +170,10 @@ describe('mistakes', () => {
     [['packets', 'write', '--packet-type', 'event'], ['--payload']],
     [['packets', 'write', '--packet-type', 'event', '--payload', 'x'], ['--payload must be JSON']],
     [['packets', 'write', '--packet-type', 'cairn.x', '--payload', '{}'], ['RESERVED_TYPE']],
+    [
+      ['executions', 'delete', '--wait', 'run'],
+      ['--wait', 'true or false'],
+    ],
     [['doctor', '--database', 'typo.db'], ['there is no file typo.db']],
     [['cards', 'list', '--url', 'http://127.0.0.1:9'], ['SERVER_UNREACHABLE']],
   ];
@@ -313,6 +338,31 @@ describe('generated commands', () => {
       }),
     90_000,
   );
+});
+
+describe('flags of generated commands', () => {
+  it('are true alone, and take false', () =>
+    inFolder(async (cwd) => {
+      const ok = async (...args: string[]) => json(await cairn(args, { cwd }));
+      await ok('executions', 'create', '--execution', 'run');
+      for (const [id, success] of [
+        ['went-well', true],
+        ['failed', false],
+      ] as const) {
+        const snapshot = state({ completed: [toolCall('shell', { success })] });
+        const args = ['--checkpoint', id, '--name', id, '--snapshot', JSON.stringify(snapshot)];
+        await ok('checkpoints', 'create', '--execution', 'run', ...args);
+      }
+      const list = ['checkpoints', 'list', '--tool', 'shell'];
+      expect(await ok(...list, '--tool-success', 'false')).toMatchObject({ checkpoints: [{ id: 'failed' }] });
+      expect(await ok(...list, '--tool-success=false')).toMatchObject({ total: 1 });
+      expect(await ok(...list, '--tool-success')).toMatchObject({ checkpoints: [{ id: 'went-well' }] });
+      const prune = ['executions', 'prune', 'run', '--dry-run'];
+      expect(await ok(...prune, '--keep-named')).toMatchObject({ removed: 0 });
+      expect(await ok(...prune, '--keep-named', 'false')).toMatchObject({
+        removed_checkpoint_ids: ['went-well'],
+      });
+    }));
 });
 
 describe('demo and tree', () => {
