@@ -176,16 +176,17 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
     work: async (tx, now) => {
       const { execution_id, trajectory_id } = await executionOfWrites(call, tx, input);
-      const taken = await takenPlaces(tx, tenant, checkpoint_id);
+      const of = { checkpoint_id, execution_id };
+      const taken = await takenPlaces(tx, tenant, of);
       const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
       const fresh: WriteRow[] = [];
       for (const row of rows) {
         const place = JSON.stringify([row.task_id, row.place]);
         if (!places.has(place)) fresh.push(row);
-        else if (row.place < 0) await replaceWrite(tx, tenant, checkpoint_id, row);
+        else if (row.place < 0) await replaceWrite(tx, tenant, of, row);
         places.add(place);
       }
-      await insertWrites(tx, tenant, { checkpoint_id, execution_id }, taken.at(-1)?.ordinal ?? 0, fresh);
+      await insertWrites(tx, tenant, of, taken.at(-1)?.ordinal ?? 0, fresh);
       const facts = { execution_id, stored: fresh.length };
       tx.journal(
         event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
@@ -212,9 +213,7 @@ async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promis
 
 export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
   const query = call.driver.at(call.tenant);
-  await openCheckpoint(call, query, input.checkpoint_id);
-  const rows = await readWrites(query, call.tenant, input.checkpoint_id);
-  return {
-    writes: rows.map(showWrite),
-  };
+  const row = await openCheckpoint(call, query, input.checkpoint_id);
+  const rows = await readWrites(query, call.tenant, row);
+  return { writes: rows.map(showWrite) };
 }

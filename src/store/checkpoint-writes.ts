@@ -1,6 +1,6 @@
 /** checkpoint_writes: what steps under way had done since a checkpoint. */
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { type Sql, sql } from '../driver/sql.js';
 
 export interface WriteRow {
   readonly task_id: string;
@@ -23,18 +23,26 @@ const table: Table = {
   },
 };
 
+/** Those of a checkpoint. Other executions may have written to its id before it came, for one of their own: not these. */
+export interface WritesOf {
+  readonly checkpoint_id: string;
+  readonly execution_id: string;
+}
+
+const among = (tenant: string, { checkpoint_id, execution_id }: WritesOf): Sql =>
+  sql`tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND execution_id = ${execution_id}`;
+
 /** In the order in which they came. */
-export function readWrites(query: Query, tenant: string, checkpoint_id: string): Promise<WriteRow[]> {
+export function readWrites(query: Query, tenant: string, of: WritesOf): Promise<WriteRow[]> {
   return query.all<WriteRow>(
-    sql`SELECT task_id, place, channel, value FROM checkpoint_writes
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} ORDER BY ordinal`,
+    sql`SELECT task_id, place, channel, value FROM checkpoint_writes WHERE ${among(tenant, of)} ORDER BY ordinal`,
   );
 }
 
 export async function insertWrites(
   tx: Tx,
   tenant: string,
-  { checkpoint_id, execution_id }: { readonly checkpoint_id: string; readonly execution_id: string },
+  { checkpoint_id, execution_id }: WritesOf,
   after: number,
   rows: readonly WriteRow[],
 ): Promise<void> {
@@ -57,24 +65,17 @@ export async function insertWrites(
 export function takenPlaces(
   query: Query,
   tenant: string,
-  checkpoint_id: string,
+  of: WritesOf,
 ): Promise<{ task_id: string; place: number; ordinal: number }[]> {
   return query.all(
-    sql`SELECT task_id, place, ordinal FROM checkpoint_writes
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} ORDER BY ordinal`,
+    sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(tenant, of)} ORDER BY ordinal`,
   );
 }
 
-export async function replaceWrite(
-  tx: Tx,
-  tenant: string,
-  checkpoint_id: string,
-  row: WriteRow,
-): Promise<void> {
+export async function replaceWrite(tx: Tx, tenant: string, of: WritesOf, row: WriteRow): Promise<void> {
   await tx.send(
     sql`UPDATE checkpoint_writes SET channel = ${row.channel}, value = ${row.value}
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND task_id = ${row.task_id}
-          AND place = ${row.place}`,
+        WHERE ${among(tenant, of)} AND task_id = ${row.task_id} AND place = ${row.place}`,
   );
 }
 

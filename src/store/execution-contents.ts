@@ -46,7 +46,7 @@ export async function readContents(
     sql`SELECT w.checkpoint_id, w.task_id, w.place, w.channel, w.value
         FROM checkpoints c CROSS JOIN checkpoint_writes w
         WHERE c.tenant_id = ${tenant} AND c.execution_id = ${execution_id}
-          AND w.tenant_id = ${tenant} AND w.checkpoint_id = c.checkpoint_id
+          AND w.tenant_id = ${tenant} AND w.checkpoint_id = c.checkpoint_id AND w.execution_id = c.execution_id
         ORDER BY w.checkpoint_id, w.ordinal`,
   );
   const element = { key: null, kind: 'element', child: null } as const;

@@ -168,7 +168,7 @@ export const checkpoints: Migration = {
       ordinal ${int} NOT NULL,
       channel TEXT NOT NULL,
       value ${json} NOT NULL,
-      PRIMARY KEY (tenant_id, checkpoint_id, task_id, place)
+      PRIMARY KEY (tenant_id, checkpoint_id, execution_id, task_id, place)
     ) ${table}`,
     'CREATE INDEX checkpoint_writes_by_execution ON checkpoint_writes (tenant_id, execution_id)',
   ],
