@@ -1,9 +1,11 @@
 /** What changed between two snapshots in the words of an agent, and in one line. */
 import type { Changes, Snapshot, Thought } from '../model/checkpoint.js';
 import type { SemanticDiff } from '../model/execution.js';
-import type { Json } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { canonical } from './canonical.js';
 import { sameJson } from './json-equality.js';
 import { stepsOf } from './json-pointer.js';
+import { isLongerThan } from './json-values.js';
 import { toolCallIds } from './tool-call-ids.js';
 
 export type Description = Pick<SemanticDiff, 'summary' | 'thoughts' | 'messages' | 'variables' | 'tools'>;
@@ -18,7 +20,7 @@ export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Des
       ? thoughtsMoved(a.thought_chain.steps, b.thought_chain.steps)
       : { added: [], changed: [], removed: [] },
     messages: messagesMoved(paths, a.context.messages.length),
-    variables: variablesMoved(paths),
+    variables: variablesMoved(paths, a.context.variables, b.context.variables),
     tools: { run: touched('tool_state', 'completed') ? toolsRun(a, b) : [] },
   };
   return { summary: summarize(parts, touched), ...parts };
@@ -55,7 +57,7 @@ function messagesMoved(paths: Paths, length: number): Parts['messages'] {
   return { appended, changed };
 }
 
-function variablesMoved(paths: Paths): Parts['variables'] {
+function variablesMoved(paths: Paths, before: JsonObject, after: JsonObject): Parts['variables'] {
   const added: string[] = [];
   const changed = new Set<string>();
   const removed: string[] = [];
@@ -67,7 +69,8 @@ function variablesMoved(paths: Paths): Parts['variables'] {
     else if (change.after === undefined) removed.push(name);
     else changed.add(name);
   }
-  return { added, changed: [...changed], removed };
+  const moved = [...changed].map((name) => ({ name, before: before[name]!, after: after[name]! }));
+  return { added, changed: moved, removed };
 }
 
 function toolsRun(a: Snapshot, b: Snapshot): Parts['tools']['run'] {
@@ -118,23 +121,40 @@ function messageWords({ appended, changed }: Parts['messages']): string {
 
 const MAX_NAMES = 3;
 const MAX_NAME_LENGTH = 40;
+const MAX_VALUE_LENGTH = 40;
 
-function variableWords(variables: Parts['variables']): string[] {
-  return (['added', 'changed', 'removed'] as const)
-    .filter((kind) => variables[kind].length > 0)
-    .map((kind) => {
-      const names = variables[kind];
-      if (names.length > MAX_NAMES) return `${names.length} variables ${kind}`;
-      return `variable${names.length === 1 ? '' : 's'} ${names.map(quoted).join(', ')} ${kind}`;
-    });
+/** `variable "plan" changed`, or `variable "attempts" 1 → 2` where both values are short. */
+function variableWords({ added, changed, removed }: Parts['variables']): string[] {
+  const names = changed.map(({ name }) => name);
+  const short = changed.length > MAX_NAMES ? [] : changed.filter(isShort);
+  const long = names.filter((name) => !short.some((change) => change.name === name));
+  return [
+    named(added, 'added'),
+    ...short.map(({ name, before, after }) => `variable ${quoted(name)} ${shown(before)} → ${shown(after)}`),
+    named(long, 'changed'),
+    named(removed, 'removed'),
+  ];
 }
+
+function named(names: readonly string[], what: string): string {
+  if (names.length === 0) return '';
+  if (names.length > MAX_NAMES) return `${names.length} variables ${what}`;
+  return `variable${names.length === 1 ? '' : 's'} ${names.map(quoted).join(', ')} ${what}`;
+}
+
+const shown = (value: Json): string => printable(canonical(value));
+
+/** Of a large value no text is made to see that it is long; the first look is a rough one. */
+const isShort = ({ before, after }: Parts['variables']['changed'][number]): boolean =>
+  [before, after].every(
+    (value) => !isLongerThan(value, 4 * MAX_VALUE_LENGTH) && shown(value).length <= MAX_VALUE_LENGTH,
+  );
 
 /** In quotes, so that no name can break the line or pose as another part of it. */
 const quoted = (name: string): string =>
-  JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name).replace(
-    /[\u007f-\u009f\u2028\u2029]/g,
-    '\ufffd',
-  );
+  printable(JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name));
+
+const printable = (text: string): string => text.replace(/[\u007f-\u009f\u2028\u2029]/g, '\ufffd');
 
 function toolWords(run: Parts['tools']['run']): string {
   const failed = run.filter(({ success }) => !success).length;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { changes, checkpointSummary, pendingWrite, snapshot, timestamp } from './checkpoint.js';
 import { instant } from './common.js';
 import { anyId } from './ids.js';
-import { jsonObject, text } from './json.js';
+import { jsonObject, jsonValue, text } from './json.js';
 import { name, smallMetadata } from './memory.js';
 
 export const executionStatus = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']);
@@ -107,7 +107,7 @@ export const semanticDiff = z
     messages: z.object({ appended: z.int(), changed: z.boolean().describe('Other than by appending') }),
     variables: z.object({
       added: z.array(z.string()),
-      changed: z.array(z.string()),
+      changed: z.array(z.object({ name: z.string(), before: jsonValue, after: jsonValue })),
       removed: z.array(z.string()),
     }),
     tools: z.object({

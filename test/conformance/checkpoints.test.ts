@@ -279,7 +279,11 @@ onEveryTarget('checkpoints', (test) => {
       to_checkpoint_id: to.id,
       thoughts: { added: ['d'], changed: ['b'], removed: ['c'] },
       messages: { appended: 2, changed: false },
-      variables: { added: ['new'], changed: ['plan'], removed: ['old'] },
+      variables: {
+        added: ['new'],
+        changed: [{ name: 'plan', before: { title: 'x', n: 1 }, after: { title: 'y', n: 1 } }],
+        removed: ['old'],
+      },
       tools: { run: [{ id: 'shell@1', tool_id: 'shell', success: false }] },
     });
     expect(diff.changes).toMatchObject({
@@ -289,7 +293,7 @@ onEveryTarget('checkpoints', (test) => {
       '/context/variables/old': { before: 1 },
     });
     expect(diff.summary).toBe(
-      '1 thought added, 1 changed, 1 removed; 2 messages appended; variable "new" added; variable "plan" changed; variable "old" removed; tool shell run (failed)',
+      '1 thought added, 1 changed, 1 removed; 2 messages appended; variable "new" added; variable "plan" {"n":1,"title":"x"} → {"n":1,"title":"y"}; variable "old" removed; tool shell run (failed)',
     );
     expect(applyChanges(a as unknown as Json, diff.changes)).toEqual(b);
     const back = await cairn.checkpoints.diff({ checkpoint_id: to.id, to: from.id });
@@ -334,6 +338,28 @@ onEveryTarget('checkpoints', (test) => {
       { stored: 2 },
       { stored: 0 },
     ]);
+  });
+
+  it('CKPT-15 what one execution wrote early is not beside the checkpoint of another', async () => {
+    const cairn = await test().freshTenant();
+    const [mine, other] = [await someExecution(cairn), await someExecution(cairn)];
+    const checkpoint_id = 'future';
+    const early = { checkpoint_id, writes: [write('t', 0, 'early'), write('t', -1, 'early')] };
+    await cairn.checkpoints.write({ ...early, execution_id: mine });
+    await take(cairn, other, numbered(1), { checkpoint_id });
+    const bundled = async () =>
+      (await cairn.executions.export({ execution_id: other })).checkpoints.map(
+        ({ pending_writes = [] }) => pending_writes,
+      );
+    expect(await cairn.checkpoints.writes({ checkpoint_id })).toEqual({ writes: [] });
+    expect(await bundled()).toEqual([[]]);
+    const own = [write('t', 0, 'own'), write('t', -1, 'own')];
+    expect(await cairn.checkpoints.write({ checkpoint_id, writes: own })).toMatchObject({ stored: 2 });
+    await cairn.checkpoints.write({ checkpoint_id, writes: [write('t', -1, 'last word')] });
+    const left = [own[0]!, write('t', -1, 'last word')];
+    await cairn.executions.delete({ execution_id: mine, wait: true });
+    expect(await cairn.checkpoints.writes({ checkpoint_id })).toEqual({ writes: left });
+    expect(await bundled()).toEqual([left]);
   });
 
   it('CKPT-18 two tenants have executions and checkpoints of the same ids, and share nothing', async () => {

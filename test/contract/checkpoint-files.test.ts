@@ -114,7 +114,7 @@ onEveryTarget('files of checkpoints', (test) => {
       const { path } = await exportCheckpoint(other, 'cp-2', { directory: folder, diff: true });
       expect(JSON.parse(readFileSync(path, 'utf8')).diff).toMatchObject({
         from_checkpoint_id: 'cp-1',
-        summary: '1 thought added; 1 message appended; variable "count" changed',
+        summary: '1 thought added; 1 message appended; variable "count" 1 → 2',
       });
     }));
 

@@ -42,7 +42,7 @@ const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'fresh: 0 tokens used, and still known: Wants exports every Monday, and would pay for them.',
   ],
   'branches.mjs': [
-    '1 branch: messages changed; variable "index" added; variable "cache" changed',
+    '1 branch: messages changed; variable "index" added; variable "cache" true → false',
     '4 checkpoints elsewhere',
   ],
   'langgraph.mjs': ['paused: May I?', 'Migrate, then restart: yes', '4 checkpoints, the last of step 2'],

@@ -267,10 +267,14 @@ describe('describeChanges', () => {
     };
     expect(described(a, b)).toEqual({
       summary:
-        '2 thoughts added, 1 changed, 1 removed; 3 messages appended; variable "new" added; variable "plan" changed; variable "old" removed; tool shell run (failed)',
+        '2 thoughts added, 1 changed, 1 removed; 3 messages appended; variable "new" added; variable "plan" {"n":1,"title":"a"} → {"n":2,"title":"b"}; variable "old" removed; tool shell run (failed)',
       thoughts: { added: ['t4', 't5'], changed: ['t2'], removed: ['t3'] },
       messages: { appended: 3, changed: false },
-      variables: { added: ['new'], changed: ['plan'], removed: ['old'] },
+      variables: {
+        added: ['new'],
+        changed: [{ name: 'plan', before: a.variables.plan, after: b.variables.plan }],
+        removed: ['old'],
+      },
       tools: { run: [{ id: 'shell@5#2', tool_id: 'shell', success: false }] },
     });
   });
@@ -291,7 +295,25 @@ describe('describeChanges', () => {
     ['messages changed', { messages: ['a', 'b'] }, { messages: ['a', 'c'] }],
     ['variables "a", "b" added', {}, { variables: { a: 1, b: 1 } }],
     ['4 variables removed', { variables: { a: 1, b: 1, c: 1, d: 1 } }, {}],
-    ['variable "a\\n; b" changed', { variables: { 'a\n; b': [1] } }, { variables: { 'a\n; b': [1, 2] } }],
+    ['variable "a\\n; b" [1] → [1,2]', { variables: { 'a\n; b': [1] } }, { variables: { 'a\n; b': [1, 2] } }],
+    ['variable "x" 1 → "1\\n"', { variables: { x: 1 } }, { variables: { x: '1\n' } }],
+    ['variable "x" 1 → "\ufffd"', { variables: { x: 1 } }, { variables: { x: '\u2028' } }],
+    [
+      `variable "x" null → "${'y'.repeat(38)}"`,
+      { variables: { x: null } },
+      { variables: { x: 'y'.repeat(38) } },
+    ],
+    ['variable "x" changed', { variables: { x: null } }, { variables: { x: 'y'.repeat(39) } }],
+    [
+      'variable "x" [1,2,3,4,5,6,7,8,9] → {}; variable "long" changed',
+      { variables: { long: 'a'.repeat(1000), x: [1, 2, 3, 4, 5, 6, 7, 8, 9] } },
+      { variables: { long: 'b'.repeat(1000), x: {} } },
+    ],
+    [
+      '4 variables changed',
+      { variables: { a: 1, b: 1, c: 1, d: 1 } },
+      { variables: { a: 2, b: 2, c: 2, d: 2 } },
+    ],
     ['variable "a/~b" added', {}, { variables: { 'a/~b': [1] } }],
     ['memory changed', {}, { memory: ['k'] }],
     ['2 tools run (1 failed)', { pending: ['x'] }, { completed: [call('a'), call('b', false)] }],
