@@ -27,7 +27,7 @@ import { ToolState } from './tool-state.js';
 /** What a run needs of a store to begin, to go on and to end. `openCairn` and `connectCairn` give one. */
 export interface RunStore {
   readonly executions: Pick<Api['executions'], 'create' | 'get' | 'update'>;
-  readonly checkpoints: Pick<Api['checkpoints'], 'create' | 'latest' | 'restore'>;
+  readonly checkpoints: Pick<Api['checkpoints'], 'create' | 'get' | 'latest' | 'restore'>;
 }
 
 /** Where checkpoints go; `executions` lets `close` set how the run ended. */
@@ -96,17 +96,20 @@ export class Execution {
     if (every_ms !== undefined && store) this.#interval = new Interval(every_ms, () => this.#takeByTime());
   }
 
-  /** Begins a run that a store knows of. An execution that has states already is not begun again, but resumed. */
+  /** Begins a run that a store knows of. An execution that has states already, or has ended, is resumed. */
   static async start(store: RunStore, options: StartOptions = {}): Promise<Execution> {
     const { policies, ...input } = options;
     checkPolicies(options);
-    const { execution_id, agent_id, latest_checkpoint_id } = await store.executions.create(input);
-    if (latest_checkpoint_id !== null)
+    const made = await store.executions.create(input);
+    const { execution_id, agent_id, latest_checkpoint_id, status } = made;
+    if (latest_checkpoint_id !== null || made.finished_at !== null) {
+      const why = latest_checkpoint_id === null ? `is ${status}` : 'has checkpoints';
       throw new CairnError(
         'STATE_CONFLICT',
-        `execution "${execution_id}" has checkpoints: take it up with Execution.resume, or start another`,
-        { execution_id, latest_checkpoint_id },
+        `execution "${execution_id}" ${why}: take it up with Execution.resume, or start another`,
+        { execution_id, latest_checkpoint_id, status },
       );
+    }
     return new Execution({ policies, execution_id, agent_id, store });
   }
 
@@ -125,8 +128,13 @@ export class Execution {
   /** Takes up a run at any of its checkpoints; what it does next is a branch if others went on from there. */
   static async restore(store: RunStore, checkpoint_id: string, options: RunOptions = {}): Promise<Execution> {
     checkPolicies(options);
-    const restored = await store.checkpoints.restore({ checkpoint_id });
-    return Execution.fromCheckpoint(restored, { ...options, store });
+    // First what may be refused: only a state that a run can go on from is gone back to.
+    const run = Execution.fromCheckpoint(await store.checkpoints.get({ checkpoint_id }), {
+      ...options,
+      store,
+    });
+    await store.checkpoints.restore({ checkpoint_id });
+    return run;
   }
 
   static fromCheckpoint(

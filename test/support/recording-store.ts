@@ -58,7 +58,8 @@ export function recordingStore(): RecordingStore {
         return made;
       },
       get: async ({ execution_id }) => executionOf(execution_id),
-      update: async ({ execution_id, status }) => change(execution_id, status ? { status } : {}),
+      update: async ({ execution_id, status }) =>
+        change(execution_id, status ? { status, finished_at: status === 'running' ? null : NOW } : {}),
     } as RunStore['executions'],
     checkpoints: {
       async create(input) {
@@ -81,6 +82,7 @@ export function recordingStore(): RecordingStore {
           underWay--;
         }
       },
+      get: async ({ checkpoint_id }) => copyOf(checkpoint_id),
       latest: async ({ execution_id }) => copyOf(executionOf(execution_id).latest_checkpoint_id),
       async restore({ checkpoint_id }) {
         const found = copyOf(checkpoint_id);

@@ -36,6 +36,19 @@ describe('starting', () => {
       'execution "run-1" has checkpoints: take it up with Execution.resume, or start another',
     );
   });
+
+  it('RUN-18 does not begin again what has ended without a state', async () => {
+    const store = recordingStore();
+    const run = await Execution.start(store, { execution_id: 'run-1', policies: {} });
+    expect((await Execution.start(store, { execution_id: 'run-1' })).execution_id).toBe('run-1');
+    await run.close('failed');
+    await expect(Execution.start(store, { execution_id: 'run-1' })).rejects.toMatchObject({
+      code: 'STATE_CONFLICT',
+      message: 'execution "run-1" is failed: take it up with Execution.resume, or start another',
+    });
+    await Execution.resume(store, 'run-1');
+    expect((await Execution.start(store, { execution_id: 'run-1' })).execution_id).toBe('run-1');
+  });
 });
 
 describe('resuming', () => {
@@ -122,6 +135,28 @@ describe('restoring', () => {
       metadata: { step_number: 3 },
       parent: { checkpoint_id: second.id, is_branch: true },
     });
+  });
+
+  it('RUN-19 moves nothing where the thoughts are no tree', async () => {
+    const { store, run } = await aRun();
+    await run.close('completed');
+    const [step] = store.stored[0]!.snapshot.thought_chain.steps;
+    const { id } = await store.checkpoints.create({
+      checkpoint_id: 'broken',
+      execution_id: 'run-1',
+      parent_checkpoint_id: null,
+      snapshot: {
+        ...store.stored[0]!.snapshot,
+        thought_chain: { steps: [{ ...step!, parent_id: 'nobody' }] },
+      },
+      metadata: store.stored[0]!.metadata,
+      timestamp: 0,
+    });
+    await store.checkpoints.restore({ checkpoint_id: run.latest_checkpoint_id! });
+    await store.executions.update({ execution_id: 'run-1', status: 'completed' });
+    const before = store.executionsById.get('run-1');
+    await expect(Execution.restore(store, id)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(store.executionsById.get('run-1')).toEqual(before);
   });
 });
 
