@@ -1,4 +1,4 @@
-/** Writes captured states one after another, each as the child of the one written before, and keeps what failed. */
+/** Writes captured states one after another, each as the child of the one written before, and keeps the first failure. */
 import type { Api, Input } from '../contract/api.js';
 import type { checkpoints } from '../contract/checkpoints.js';
 import type { CheckpointMetadata, CheckpointReason, CheckpointSummary } from '../model/checkpoint.js';
@@ -19,12 +19,18 @@ export interface QueueListeners {
   readonly failed: (error: unknown, capture: Capture) => void;
 }
 
+/** However many there are: a store that is away may fail a long run at every step. */
+interface Failures {
+  first?: unknown;
+  count: number;
+}
+
 export class CheckpointQueue {
   readonly #sink: CheckpointSink;
   readonly #listeners: QueueListeners;
   readonly #waiting: Capture[] = [];
   #tail: Promise<unknown> = Promise.resolve();
-  #failures: unknown[] = [];
+  #failures: Failures = { count: 0 };
   #latest: string | undefined;
 
   constructor(sink: CheckpointSink, latest: string | undefined, listeners: QueueListeners) {
@@ -52,7 +58,7 @@ export class CheckpointQueue {
     this.#waiting.push(capture);
     const written = this.#tail.then(() => this.#write(capture));
     this.#tail = written.catch((error: unknown) => {
-      this.#failures.push(error);
+      if (this.#failures.count++ === 0) this.#failures.first = error;
       this.#listeners.failed(error, capture);
     });
     return written;
@@ -63,9 +69,9 @@ export class CheckpointQueue {
     const tail = this.#tail;
     const failures = this.#failures;
     await tail;
-    // Calls that wait at the same time hold the same list, so each of them reports it.
-    if (this.#failures === failures) this.#failures = [];
-    if (failures.length > 0) throw failures[0];
+    // Calls that wait at the same time hold the same object, so each of them reports it.
+    if (this.#failures === failures) this.#failures = { count: 0 };
+    if (failures.count > 0) throw failures.first;
   }
 
   async #write(capture: Capture): Promise<CheckpointSummary> {
