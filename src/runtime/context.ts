@@ -1,4 +1,5 @@
 /** What a run knows: its messages, its variables, and what it was told to remember. */
+import { sameJson } from '../domain/json-equality.js';
 import {
   type MemoryEntry,
   type Message,
@@ -9,16 +10,7 @@ import {
 } from '../model/checkpoint.js';
 import { type Json, textFault } from '../model/json.js';
 import { type ContextEvents, type Tell, tellNobody } from './events.js';
-import {
-  checked,
-  checkedJson,
-  checkedWhole,
-  type Frozen,
-  frozenCopy,
-  refusal,
-  sameJson,
-  sealed,
-} from './frozen.js';
+import { checked, checkedJson, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
 import { FrozenList } from './frozen-list.js';
 
 export type ContextSnapshot = Frozen<Snapshot['context']>;
@@ -169,7 +161,7 @@ export class Context {
     const changes: ContextEvents['variable.changed'][] = [];
     for (const [name, after] of given) {
       const before = this.#variables.get(name);
-      if (sameJson(before, after)) continue;
+      if (sameJson(before as Json | undefined, after as Json)) continue;
       this.#variables.set(name, after);
       changes.push(before === undefined ? { name, after } : { name, before, after });
     }

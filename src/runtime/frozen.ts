@@ -1,8 +1,9 @@
 /** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
 import type { z } from 'zod';
+import { put } from '../domain/json-values.js';
 import { CairnError } from '../model/errors.js';
 import { describeIssues } from '../model/issues.js';
-import { type Json, jsonFault } from '../model/json.js';
+import { type Json, type JsonObject, jsonFault } from '../model/json.js';
 
 type Plain = string | number | boolean | null | undefined;
 
@@ -26,18 +27,12 @@ function copy(value: unknown): unknown {
   if (typeof value === 'number') return value === 0 ? 0 : value;
   if (typeof value !== 'object' || value === null || known.has(value)) return value;
   if (Array.isArray(value)) return sealed(value.map(copy));
-  const made: Record<string, unknown> = {};
+  const made: JsonObject = {};
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) put(made, key, copy(member));
+    if (member !== undefined) put(made, key, copy(member) as Json);
   }
   return sealed(made);
-}
-
-/** Sets a member, also one that is named like the prototype. */
-function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true });
 }
 
 /** Freezes an object of ours, all of whose members are frozen. */
@@ -78,16 +73,3 @@ export function checkedJson(value: unknown, what: string, depth = 0): Frozen<Jso
 
 export const refusal = (message: string, details?: Readonly<Record<string, unknown>>): CairnError =>
   new CairnError('INVALID_INPUT', message, details);
-
-/** Whether two JSON values are equal. Shared parts are equal at once. */
-export function sameJson(a: Frozen<Json> | undefined, b: Frozen<Json> | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  const keys = Object.keys(a);
-  if (Array.isArray(a) !== Array.isArray(b) || keys.length !== Object.keys(b).length) return false;
-  return keys.every(
-    (key) =>
-      Object.hasOwn(b, key) && sameJson((a as Frozen<JsonMembers>)[key], (b as Frozen<JsonMembers>)[key]),
-  );
-}
-type JsonMembers = Record<string, Json>;
