@@ -79,14 +79,16 @@ export async function deleteRemoved(
   );
 }
 
+/** A root branches off from nothing. */
 export async function setParent(
   tx: Tx,
   tenant: string,
   checkpoint_id: string,
   parent_id: string | null,
 ): Promise<void> {
+  const root = parent_id === null ? sql`, is_branch = 0, branch_reason = NULL` : sql``;
   await tx.send(
-    sql`UPDATE checkpoints SET parent_id = ${parent_id}
+    sql`UPDATE checkpoints SET parent_id = ${parent_id}${root}
         WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
   );
 }

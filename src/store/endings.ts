@@ -48,7 +48,10 @@ export async function addEndings(tx: Tx, tenant: string, endings: readonly Endin
   }
 }
 
-/** Ends once more what can end several times. Its position says how often: it has no box to be somewhere in. */
+/**
+ * Ends once more what can end several times. Its position says how often: it has no box to be somewhere in. What was
+ * erased is counted anew, unless the erasure before is still under way and told nothing yet.
+ */
 export async function reopenEnding(
   tx: Tx,
   tenant: string,
@@ -58,7 +61,8 @@ export async function reopenEnding(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
         VALUES (${tenant}, ${ending.holder}, ${ending.ended_at}, ${ending.thread_id}, 0, 0, 0, 0)
         ON CONFLICT (tenant_id, holder) DO UPDATE SET ended_at = excluded.ended_at, done_at = NULL,
-          position = endings.position + 1`,
+          position = endings.position + 1,
+          versions = CASE WHEN endings.done_at IS NULL THEN endings.versions ELSE 0 END`,
   );
 }
 

@@ -190,6 +190,45 @@ onEveryTarget('pruning', (test) => {
     expect(await eventsOf(cairn, 'cairn.execution.pruned', execution_id)).toHaveLength(1);
   });
 
+  it('EXEC-11 a branch that is left without an ancestor is none any more', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someRun(cairn, ['a', 'b']);
+    const branch = { branch_checkpoint_id: 'c', reason: 'another way' };
+    expect(await cairn.checkpoints.branch({ checkpoint_id: 'a', ...branch })).toMatchObject({
+      parent: { is_branch: true, branch_reason: 'another way' },
+    });
+    await take(cairn, execution_id, numbered(3), { checkpoint_id: 'd' });
+    await cairn.checkpoints.branch({ checkpoint_id: 'c', branch_checkpoint_id: 'e', reason: 'back' });
+    expect((await cairn.executions.stats({ execution_id })).branches).toBe(2);
+    await cairn.executions.prune({ execution_id, keep_newest: 3, keep_branch_points: false });
+    expect(await parentsOf(cairn, execution_id)).toEqual({ c: null, d: 'c', e: 'c' });
+    const { nodes } = await cairn.executions.tree({ execution_id });
+    expect(nodes.map(({ checkpoint_id, is_branch }) => [checkpoint_id, is_branch])).toEqual([
+      ['c', false],
+      ['d', false],
+      ['e', true],
+    ]);
+    const stats = await cairn.executions.stats({ execution_id });
+    expect(stats.branches).toBe(1);
+    const other = await test().freshTenant();
+    await other.executions.import({ bundle: await cairn.executions.export({ execution_id }) });
+    expect((await other.executions.tree({ execution_id })).nodes).toEqual(nodes);
+    expect((await other.executions.stats({ execution_id })).branches).toBe(stats.branches);
+  });
+
+  it('EXEC-12 every prune tells only what it erased itself', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const rows: number[] = [];
+    for (let n = 0; n < 6; n++) {
+      await take(cairn, execution_id, rich(n), { checkpoint_id: `${n}` });
+      if (n % 2 === 1) rows.push((await cairn.executions.prune({ execution_id })).freed_rows);
+    }
+    const told = await eventsOf(cairn, 'cairn.lifetime.erased', execution_id);
+    expect(told.map(({ parts_erased }) => parts_erased)).toEqual(rows);
+    expect(Math.min(...rows)).toBeGreaterThan(0);
+  });
+
   it('EXEC-12 what is pruned takes its writes along, and leaves no part that nobody sees', async () => {
     const cairn = await test().freshTenant();
     const execution_id = await someRun(cairn, ['a', 'b', 'c']);
