@@ -13,6 +13,7 @@ import {
   sentSnapshot,
   summaryPage,
   thoughtType,
+  timestamp,
 } from '../model/checkpoint.js';
 import { instant, pageInput, pageOutput } from '../model/common.js';
 import { semanticDiff } from '../model/execution.js';
@@ -60,7 +61,7 @@ export const checkpoints = {
       name: name.optional(),
       description: description.optional(),
       labels: labels.optional(),
-      timestamp: z.number().min(0).optional().describe('Epoch milliseconds; now unless given'),
+      timestamp: timestamp.optional().describe('Epoch milliseconds; now unless given'),
       parent_checkpoint_id: anyId
         .nullish()
         .describe('The state that it came from: where the execution stands unless given; null for none'),

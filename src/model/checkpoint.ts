@@ -175,7 +175,11 @@ export type PendingWrite = z.output<typeof pendingWrite>;
 /** Where a thought or tool call was found. */
 const found = {
   execution_id: z.string(),
-  checkpoint_id: z.string().describe('The checkpoint that brought it; of an edited one, its last edit'),
+  checkpoint_id: z
+    .string()
+    .describe(
+      'The checkpoint that brought it, or the first left that has it; when one checkpoint is asked for, that one',
+    ),
 };
 export const foundThought = z.object({ ...found, ...thought.shape }).meta({ id: 'FoundThought' });
 export const foundToolCall = z
