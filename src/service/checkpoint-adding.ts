@@ -148,7 +148,7 @@ const headOf = async (call: Call, execution_id: string): Promise<string | null> 
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
   if (parent_id !== null && row.is_branch === 0) call.states.forget(call.tenant, parent_id);
-  call.states.set(call.tenant, row.checkpoint_id, state);
+  call.states.set(call.tenant, row, state);
   call.states.setLast(call.tenant, row.execution_id, row.checkpoint_id);
 }
 

@@ -42,10 +42,11 @@ export async function readState(
 export async function retainedState(call: Call, checkpoint_id: string): Promise<State> {
   const known = call.states.get(call.tenant, checkpoint_id);
   if (known) return known;
-  const state = await call.driver.snapshot(call.tenant, async (query) =>
-    readState(call, query, await openCheckpoint(call, query, checkpoint_id), true),
-  );
-  call.states.set(call.tenant, checkpoint_id, state);
+  const { row, state } = await call.driver.snapshot(call.tenant, async (query) => {
+    const row = await openCheckpoint(call, query, checkpoint_id);
+    return { row, state: await readState(call, query, row, true) };
+  });
+  call.states.set(call.tenant, row, state);
   return state;
 }
 

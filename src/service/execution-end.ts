@@ -151,12 +151,9 @@ export async function endExecutions(
   executions: readonly Pick<ExecutionRow, 'execution_id' | 'trajectory_id'>[],
   now: number,
 ): Promise<string[]> {
-  await clearExecutions(
-    tx,
-    call.tenant,
-    executions.map(({ execution_id }) => execution_id),
-    now,
-  );
+  const execution_ids = executions.map(({ execution_id }) => execution_id);
+  call.states.forgetExecutions(call.tenant, execution_ids);
+  await clearExecutions(tx, call.tenant, execution_ids, now);
   await addEndings(
     tx,
     call.tenant,
@@ -169,7 +166,7 @@ export async function endExecutions(
   );
   for (const { execution_id, trajectory_id } of executions)
     tx.journal(event(call, now, 'cairn.execution.deleted', 'execution', execution_id, {}, trajectory_id));
-  return executions.map(({ execution_id }) => executionHolder(execution_id));
+  return execution_ids.map(executionHolder);
 }
 
 export async function remove(call: Call, input: In<'delete'>): Promise<void> {

@@ -5,9 +5,15 @@ import { type State, sizeOf } from '../domain/snapshot-state.js';
 const MAX_SIZE = 64 * 1024 * 1024;
 const MAX_STATES = 1000;
 
+interface Retained {
+  /** Its execution. */
+  readonly owner: string;
+  readonly state: State;
+}
+
 export class RetainedStates {
   /** The one that was asked for last stands last. */
-  readonly #states = new Map<string, State>();
+  readonly #states = new Map<string, Retained>();
   /** By execution, the checkpoint that was added last. */
   readonly #last = new Map<string, string>();
   #size = 0;
@@ -30,20 +36,24 @@ export class RetainedStates {
 
   get(tenant: string, checkpoint_id: string): State | undefined {
     const name = nameOf(tenant, checkpoint_id);
-    const state = this.#states.get(name);
-    if (state) {
+    const retained = this.#states.get(name);
+    if (retained) {
       this.#states.delete(name);
-      this.#states.set(name, state);
+      this.#states.set(name, retained);
     }
-    return state;
+    return retained?.state;
   }
 
-  set(tenant: string, checkpoint_id: string, state: State): void {
+  set(
+    tenant: string,
+    { checkpoint_id, execution_id }: { readonly checkpoint_id: string; readonly execution_id: string },
+    state: State,
+  ): void {
     const name = nameOf(tenant, checkpoint_id);
     this.#drop(name);
     const size = sizeOf(state);
     if (size > MAX_SIZE / 2) return;
-    this.#states.set(name, state);
+    this.#states.set(name, { owner: nameOf(tenant, execution_id), state });
     this.#size += size;
     for (const oldest of this.#states.keys()) {
       if (this.#size <= MAX_SIZE && this.#states.size <= MAX_STATES) break;
@@ -55,12 +65,19 @@ export class RetainedStates {
     this.#drop(nameOf(tenant, checkpoint_id));
   }
 
+  /** What was deleted stays in no memory either. */
+  forgetExecutions(tenant: string, execution_ids: readonly string[]): void {
+    const owners = new Set(execution_ids.map((execution_id) => nameOf(tenant, execution_id)));
+    for (const [name, { owner }] of this.#states) if (owners.has(owner)) this.#drop(name);
+    for (const owner of owners) this.#last.delete(owner);
+  }
+
   #drop(name: string): void {
-    const state = this.#states.get(name);
-    if (!state) return;
+    const retained = this.#states.get(name);
+    if (!retained) return;
     this.#states.delete(name);
-    this.#size -= sizeOf(state);
+    this.#size -= sizeOf(retained.state);
   }
 }
 
-const nameOf = (tenant: string, checkpoint_id: string): string => `${tenant} ${checkpoint_id}`;
+const nameOf = (tenant: string, id: string): string => `${tenant} ${id}`;
