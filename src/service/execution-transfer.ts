@@ -35,8 +35,8 @@ import { change, event, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
-/** A bundle is put together in memory. */
-const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
+/** A bundle is put together in memory, and has to be taken in over HTTP. */
+const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   const { driver, tenant } = call;
@@ -164,7 +164,7 @@ async function sameExecution(
   if (bundleText(await exportBundle(call, { execution_id })) === bundleText(given)) return showExecution(row);
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
-    `execution ${execution_id} exists and is another, or has gone on: delete it, or import into another store`,
+    `execution ${execution_id} exists and is another, or has gone on: import into another store`,
   );
 }
 

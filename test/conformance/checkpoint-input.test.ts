@@ -196,6 +196,7 @@ onEveryTarget('input of checkpoints', (test) => {
       [{ labels: [] }, 'labels'],
       [{ labels: { a: 'x'.repeat(70_000) } }, 'labels'],
       [{ timestamp: -1 }, 'timestamp'],
+      [{ timestamp: 253_402_300_800_000 }, 'timestamp'],
       [{ metadata: { step_number: 1.5 } }, 'metadata.step_number'],
       [{ metadata: { checkpoint_reason: 'whim' } }, 'metadata.checkpoint_reason'],
       [{ metadata: { extra: 1 } }, 'extra'],

@@ -244,7 +244,10 @@ onEveryTarget('carrying executions', (test) => {
     expect(await from.executions.import({ bundle })).toMatchObject({ execution_id });
     expect(await latestToken(to)).toBe(before);
     await take(to, execution_id, numbered(1));
-    expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject(exists);
+    expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject({
+      ...exists,
+      message: `execution ${execution_id} exists and is another, or has gone on: import into another store`,
+    });
     await to.executions.delete({ execution_id });
     expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject({
       code: 'ENTITY_GONE',
