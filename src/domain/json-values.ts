@@ -12,9 +12,9 @@ export function keep(value: unknown): Json {
 function isFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (!Object.isFrozen(value)) return false;
-  if (Array.isArray(value)) return value.every(isFrozen);
   for (const key of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[key];
+    // Not by reading it: what a getter gives now, it need not give again.
+    const member = Object.getOwnPropertyDescriptor(value, key)!.value as unknown;
     if (member === undefined || !isFrozen(member)) return false;
   }
   return true;

@@ -2,7 +2,6 @@
 import type { Json } from '../model/json.js';
 import { canonical } from './canonical.js';
 import { sameJson } from './json-equality.js';
-
 import { diffSequences, type Hunk } from './sequence-diff.js';
 import { type ContainerId, type Editing, GAP, type ListNode, type Run, STRETCH } from './state-parts.js';
 import { endNode, growCut, isCut, updateInPlace } from './state-tree.js';

@@ -229,12 +229,19 @@ async function store(
   const head_id = stays ? execution.head_id : row.checkpoint_id;
   await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });
   if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, tenant, execution_id);
-  tx.journal(eventOf(call, row, event_type, execution.trajectory_id, now));
+  tx.journal(eventOf(call, row, bytesOf(next), event_type, execution.trajectory_id, now));
   return row;
 }
 
-function eventOf(call: Call, row: CheckpointRow, type: string, trajectory_id: string | null, now: number) {
-  const { checkpoint_id, execution_id, step_number, checkpoint_reason, bytes, parent_id } = row;
+function eventOf(
+  call: Call,
+  row: CheckpointRow,
+  bytes: number,
+  type: string,
+  trajectory_id: string | null,
+  now: number,
+) {
+  const { checkpoint_id, execution_id, step_number, checkpoint_reason, parent_id } = row;
   const facts = { bytes, checkpoint_reason, execution_id, step_number };
   const lineage = parent_id === null ? facts : { ...facts, parent: parent_id };
   return event(call, now, type, 'checkpoint', checkpoint_id, lineage, trajectory_id);

@@ -66,7 +66,6 @@ export function rowFor(
     checkpoint_reason: metadata.checkpoint_reason ?? 'manual',
     timestamp: draft.timestamp ?? now,
     rest: canonical(next.state.rest as unknown as Json),
-    bytes: bytesOf(next),
   };
 }
 

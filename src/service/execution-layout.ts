@@ -4,7 +4,7 @@ import { emptyState, nextState, type State } from '../domain/snapshot-state.js';
 import type { CheckpointSummary, PendingWrite } from '../model/checkpoint.js';
 import type { CheckpointRow, LineRow } from '../store/checkpoints.js';
 import { endable, type PartRows, rowsOf } from '../store/state-parts.js';
-import { type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
+import { bytesOf, type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
 
 export interface LaidOut {
   readonly rows: readonly CheckpointRow[];
@@ -26,6 +26,7 @@ export function layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]
   const parts: PartRows = { items: [], thoughts: [], tool_calls: [] };
   /** By revision. */
   const ends: ReturnType<typeof endable>[] = [];
+  let bytes = 0;
   const rows = checkpoints.map(({ summary, snapshot }, i) => {
     const revision = i + 1;
     const parent = placed.get(summary.parent?.checkpoint_id ?? '');
@@ -43,6 +44,7 @@ export function layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]
     for (const { ref } of next.ended)
       if (ref.stamp.line === line.line) ends[ref.stamp.revision]!.get(ref.ordinal)!(revision);
     ends[revision] = endable(made);
+    bytes += bytesOf(next);
     for (const name of ['items', 'thoughts', 'tool_calls'] as const)
       for (const part of made[name]) parts[name].push(part);
     placed.set(summary.id, { row, state: next.state });
@@ -55,7 +57,7 @@ export function layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]
     writes: checkpoints
       .filter(({ pending_writes }) => pending_writes.length > 0)
       .map(({ summary, pending_writes }) => ({ checkpoint_id: summary.id, writes: pending_writes })),
-    bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes,
   };
 }
 

@@ -25,8 +25,6 @@ export interface CheckpointRow {
   readonly timestamp: number;
   /** What of the snapshot is in no list, as JSON. */
   readonly rest: string;
-  /** Of what it stored. */
-  readonly bytes: number;
 }
 
 const table: Table = {
@@ -52,7 +50,6 @@ const table: Table = {
     checkpoint_reason: 'text',
     timestamp: 'double precision',
     rest: 'json',
-    bytes: 'bigint',
   },
 };
 
@@ -84,7 +81,6 @@ export async function insertCheckpoints(
       row.checkpoint_reason,
       row.timestamp,
       row.rest,
-      row.bytes,
     ]),
   );
 }

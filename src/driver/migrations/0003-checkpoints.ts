@@ -79,7 +79,6 @@ export const checkpoints: Migration = {
       checkpoint_reason TEXT NOT NULL,
       timestamp ${real} NOT NULL,
       rest ${json} NOT NULL,
-      bytes ${int} NOT NULL,
       PRIMARY KEY (tenant_id, execution_id, checkpoint_id)
     ) ${compact}`,
     'CREATE UNIQUE INDEX checkpoints_by_id ON checkpoints (tenant_id, checkpoint_id)',
