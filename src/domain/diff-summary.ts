@@ -3,7 +3,7 @@ import type { Changes, Snapshot, Thought } from '../model/checkpoint.js';
 import type { SemanticDiff } from '../model/execution.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { canonical } from './canonical.js';
-import { sameJson } from './json-equality.js';
+import { sameMembers } from './json-equality.js';
 import { stepsOf } from './json-pointer.js';
 import { isLongerThan } from './json-values.js';
 import { toolCallIds } from './tool-call-ids.js';
@@ -29,12 +29,13 @@ export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Des
 type Parts = Omit<Description, 'summary'>;
 type Paths = readonly { readonly steps: readonly string[]; readonly change: Changes[string] }[];
 
+/** That a thought has one more child is said by that child. */
 function thoughtsMoved(before: readonly Thought[], after: readonly Thought[]): Parts['thoughts'] {
   const old = new Map(before.map((thought) => [thought.id, thought]));
   const now = new Map(after.map((thought) => [thought.id, thought]));
   const differs = (thought: Thought) => {
     const was = old.get(thought.id);
-    return was !== undefined && !sameJson(was as Json, thought as Json);
+    return was !== undefined && !sameMembers(was as JsonObject, thought as JsonObject, 'children');
   };
   return {
     added: [...now.keys()].filter((id) => !old.has(id)),

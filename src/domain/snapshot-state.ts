@@ -14,13 +14,22 @@ import { CairnError } from '../model/errors.js';
 import { anyId } from '../model/ids.js';
 import { describeIssues } from '../model/issues.js';
 import { type JsonObject, jsonFault } from '../model/json.js';
+import { SentThoughts, wholeThoughts } from './implied-children.js';
 import { assemble, type StoredPart } from './state-assembly.js';
 import { updateList } from './state-lists.js';
-import { type Edit, Editing, type ListNode, type ObjectNode, ROOTS, type Stamp } from './state-parts.js';
+import {
+  type Edit,
+  Editing,
+  itself,
+  type ListNode,
+  type ObjectNode,
+  ROOTS,
+  type Stamp,
+} from './state-parts.js';
 import { updateObject } from './state-tree.js';
 import { toolCallIds } from './tool-call-ids.js';
 
-type ListName = 'thoughts' | 'tool_calls' | 'messages' | 'memory';
+type ListName = 'thoughts' | 'tool_calls' | 'messages' | 'memory' | 'pending';
 
 /** The state of a checkpoint, as it is retained. */
 export interface State extends Readonly<Record<ListName, ListNode>> {
@@ -32,7 +41,6 @@ export interface State extends Readonly<Record<ListName, ListNode>> {
 export interface Rest {
   readonly current_step_id?: string | undefined;
   readonly last_tool_call_id?: string | undefined;
-  readonly pending: readonly string[];
   /** Whether there is a list of memory at all. */
   readonly memory: boolean;
 }
@@ -44,8 +52,9 @@ export const emptyState: State = {
   tool_calls: noList(ROOTS.tool_calls),
   messages: noList(ROOTS.messages),
   memory: noList(ROOTS.memory),
+  pending: noList(ROOTS.pending),
   variables: { kind: 'object', id: ROOTS.variables, value: {}, members: new Map(), ref: null, size: 0 },
-  rest: { pending: [], memory: false },
+  rest: { memory: false },
 };
 
 /** From stored parts. With `retained`, so that a snapshot can be compared with it. */
@@ -56,17 +65,18 @@ export function stateOf(parts: readonly StoredPart[], rest: Rest, retained: bool
     tool_calls: list(ROOTS.tool_calls),
     messages: list(ROOTS.messages),
     memory: list(ROOTS.memory),
+    pending: list(ROOTS.pending),
     variables: object(ROOTS.variables),
     rest,
   };
 }
 
 export function snapshotOf(state: State): Snapshot {
-  const { current_step_id, last_tool_call_id, pending, memory } = state.rest;
+  const { current_step_id, last_tool_call_id, memory } = state.rest;
   return {
     thought_chain: {
       ...(current_step_id === undefined ? {} : { current_step_id }),
-      steps: state.thoughts.value as unknown as Snapshot['thought_chain']['steps'],
+      steps: wholeThoughts(state.thoughts.value),
     },
     context: {
       messages: state.messages.value as unknown as Snapshot['context']['messages'],
@@ -77,7 +87,7 @@ export function snapshotOf(state: State): Snapshot {
     },
     tool_state: {
       ...(last_tool_call_id === undefined ? {} : { last_tool_call_id }),
-      pending: [...pending],
+      pending: [...state.pending.value] as string[],
       completed: state.tool_calls.value as unknown as Snapshot['tool_state']['completed'],
     },
   };
@@ -89,6 +99,7 @@ export const sizeOf = (state: State): number =>
   state.tool_calls.size +
   state.messages.size +
   state.memory.size +
+  state.pending.size +
   state.variables.size;
 
 const someList = z.custom<unknown[]>(Array.isArray, 'Invalid input: expected array');
@@ -104,7 +115,7 @@ const frame = z.strictObject({
   }),
   tool_state: z.strictObject({
     last_tool_call_id: anyId.optional(),
-    pending: z.array(anyId).max(MAX_ENTRIES),
+    pending: someList,
     completed: someList,
   }),
 });
@@ -115,7 +126,13 @@ export interface NextState extends Edit {
   readonly stamp: Stamp;
 }
 
-const elementOf = { thoughts: thought, tool_calls: toolCall, messages: message, memory: memoryEntry };
+const elementOf = {
+  thoughts: thought,
+  tool_calls: toolCall,
+  messages: message,
+  memory: memoryEntry,
+  pending: anyId,
+};
 
 /** What a snapshot that was sent makes of the state before it. Refuses what is no snapshot, naming the field. */
 export function nextState(before: State, sent: unknown): NextState {
@@ -134,11 +151,11 @@ export function nextState(before: State, sent: unknown): NextState {
     ),
     messages: nextList(editing, before, 'messages', 'snapshot.context.messages', context.messages),
     memory: nextList(editing, before, 'memory', 'snapshot.context.memory', context.memory ?? []),
+    pending: nextList(editing, before, 'pending', 'snapshot.tool_state.pending', tool_state.pending),
     variables: nextVariables(editing, before.variables, context.variables),
     rest: {
       current_step_id: thought_chain.current_step_id,
       last_tool_call_id: tool_state.last_tool_call_id,
-      pending: [...tool_state.pending],
       memory: context.memory !== undefined,
     },
   };
@@ -167,10 +184,23 @@ function nextList(
   }
   editing.check = (element) => {
     const parsed = elementOf[name].safeParse(element);
-    if (!parsed.success) throw refusal(parsed.error, `${path}[${elements.indexOf(element)}]`);
+    if (!parsed.success)
+      throw refusal(parsed.error, `${path}[${elements.findIndex((each) => Object.is(each, element))}]`);
   };
-  const node = updateList(editing, before[name], elements);
+  const node =
+    name === 'thoughts'
+      ? nextThoughts(editing, before.thoughts, elements)
+      : updateList(editing, before[name], elements);
   if (node !== before[name]) refuseTwice(name, path, node);
+  return node;
+}
+
+function nextThoughts(editing: Editing, before: ListNode, elements: readonly unknown[]): ListNode {
+  const sent = new SentThoughts(elements);
+  editing.stored = (kept) => sent.stored(kept);
+  const node = updateList(editing, before, elements, (stored, each) => sent.same(stored, each));
+  editing.stored = itself;
+  sent.areStoredAs(node.value);
   return node;
 }
 

@@ -3,11 +3,19 @@ import type { Json } from '../model/json.js';
 import { canonical } from './canonical.js';
 import { sameJson } from './json-equality.js';
 import { diffSequences, type Hunk } from './sequence-diff.js';
-import { type ContainerId, type Editing, GAP, type ListNode, type Run, STRETCH } from './state-parts.js';
+import {
+  type ContainerId,
+  type Editing,
+  GAP,
+  type ListNode,
+  ROOTS,
+  type Run,
+  STRETCH,
+} from './state-parts.js';
 import { endNode, growCut, isCut, updateInPlace } from './state-tree.js';
 
 /** Of thoughts, tool calls and messages every element is a part of its own, so that it can be found and edited alone. */
-const isApart = (id: ContainerId): boolean => typeof id === 'number';
+const isApart = (id: ContainerId): boolean => typeof id === 'number' && id !== ROOTS.pending;
 
 export function growList(editing: Editing, id: ContainerId, elements: readonly unknown[]): ListNode {
   const kept = elements.map((element) => editing.keep(element));
@@ -57,11 +65,17 @@ function growRun(editing: Editing, parent: ContainerId, group: readonly Json[], 
   return { ref, position, length: group.length, size: text.length, node: null };
 }
 
+type Same = (before: Json, sent: unknown) => boolean;
+const isSame: Same = (before, sent) => sameJson(before, sent as Json);
+
 /** The list as it was sent; the same node when nothing in it differs. */
-export function updateList(editing: Editing, node: ListNode, sent: readonly unknown[]): ListNode {
-  const hunks = diffSequences(node.value.length, sent.length, (i, j) =>
-    sameJson(node.value[i], sent[j] as Json),
-  );
+export function updateList(
+  editing: Editing,
+  node: ListNode,
+  sent: readonly unknown[],
+  same: Same = isSame,
+): ListNode {
+  const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
   if (hunks.length === 0) return node;
   const undo = editing.mark();
   const patches = patchesOf(node, hunks, sent);

@@ -15,7 +15,14 @@ export const GAP = 2 ** 20;
 export const CONTAINERS_PER_REVISION = 2 ** 20;
 
 /** The lists and the object that every state has, which are no parts of anything. */
-export const ROOTS = { thoughts: 1, tool_calls: 2, messages: 3, variables: 4, memory: 5 } as const;
+export const ROOTS = {
+  thoughts: 1,
+  tool_calls: 2,
+  messages: 3,
+  variables: 4,
+  memory: 5,
+  pending: 6,
+} as const;
 
 /** What wrote a part. A new part gets its numbers within the transaction that stores it. */
 export interface Stamp {
@@ -97,10 +104,14 @@ export interface Run {
   readonly node: ObjectNode | ListNode | null;
 }
 
+export const itself = (kept: Json): Json => kept;
+
 /** Collects the edit while a state is compared. */
 export class Editing {
   /** Refuses what may not be kept; given for each part of a snapshot. */
   check: (value: unknown, depth: number) => void = () => undefined;
+  /** What is stored of an element of the list that is looked at. */
+  stored: (kept: Json) => Json = itself;
   /** How deep in the part the comparison is. */
   depth = 0;
   readonly stamp: Stamp = { line: 0, revision: 0 };
@@ -120,7 +131,7 @@ export class Editing {
   /** What was sent, checked, so that nobody changes it any more. */
   keep(value: unknown): Json {
     this.check(value, this.depth);
-    return keep(value);
+    return this.stored(keep(value));
   }
 
   container(): ContainerId {

@@ -181,7 +181,10 @@ const found = {
       'The checkpoint that brought it, or the first left that has it; when one checkpoint is asked for, that one',
     ),
 };
-export const foundThought = z.object({ ...found, ...thought.shape }).meta({ id: 'FoundThought' });
+/** Without its children: they follow from `parent_id`, and come later than it. */
+export const foundThought = z
+  .object({ ...found, ...thought.omit({ children: true }).shape })
+  .meta({ id: 'FoundThought' });
 export const foundToolCall = z
   .object({ ...found, ...toolCall.shape, id: z.string() })
   .meta({ id: 'FoundToolCall' });

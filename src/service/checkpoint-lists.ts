@@ -67,7 +67,10 @@ export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'
     count: held ? async () => held.length : countThoughts(tenant, filters),
   });
   return {
-    thoughts: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as Thought) })),
+    thoughts: rows.map((row) => {
+      const { children: _, ...thought } = JSON.parse(row.body) as Thought;
+      return { ...placeOf(row), ...thought };
+    }),
     ...page,
   };
 }

@@ -1,9 +1,11 @@
 /** The doctor's questions about executions, their checkpoints, and the parts that states are made of. */
+import { ROOTS } from '../domain/state-parts.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { Check } from './doctor.js';
 import { NEVER } from './state-parts.js';
 
 const FEW = 5;
+const LAST_ROOT = Math.max(...Object.values(ROOTS));
 
 /** Of the table under the name x: not of an execution that was deleted, whose rows may be on their way out. */
 const live = (tenant: string): Sql =>
@@ -146,7 +148,7 @@ const partChecks: readonly Check[] = [
     broken: (tenant) =>
       sql`SELECT ${part} AS what FROM checkpoint_items x
             LEFT JOIN checkpoint_items h ON h.tenant_id = x.tenant_id AND h.execution_id = x.execution_id AND h.child = x.parent
-            WHERE x.tenant_id = ${tenant} AND x.parent > 5 AND x.kind <> 'gone' AND h.child IS NULL AND ${settled(tenant)}
+            WHERE x.tenant_id = ${tenant} AND x.parent > ${LAST_ROOT} AND x.kind <> 'gone' AND h.child IS NULL AND ${settled(tenant)}
           UNION ALL
           SELECT 'container ' || x.child || ' of execution ' || x.execution_id AS what FROM checkpoint_items x
             WHERE x.tenant_id = ${tenant} AND x.child IS NOT NULL AND ${settled(tenant)}

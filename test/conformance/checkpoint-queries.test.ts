@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import type { Thought } from '#cairn/model/checkpoint.js';
 import type { JsonObject } from '#cairn/model/json.js';
 import {
   idsOf,
@@ -244,16 +245,54 @@ onEveryTarget('queries of checkpoints', (test) => {
     expect(await listed({ checkpoint_id: 'b', agent_id: 'bob' })).toEqual([]);
     expect(await listed({ checkpoint_id: 'b', execution_id: 'other' })).toEqual([]);
     const [first] = (await cairn.checkpoints.thoughts({ checkpoint_id: 'a' })).thoughts;
-    expect(first).toEqual({
-      execution_id,
-      checkpoint_id: 'a',
-      ...thought('p', { type: 'planning', content: 'Look at the Login', confidence: 0.9 }),
+    const { children: _, ...p } = thought('p', {
+      type: 'planning',
+      content: 'Look at the Login',
+      confidence: 0.9,
     });
+    expect(first).toEqual({ execution_id, checkpoint_id: 'a', ...p });
     const paged = await walked(async (page) => {
       const { thoughts, next_cursor } = await cairn.checkpoints.thoughts(page);
       return { items: thoughts.map(({ checkpoint_id, id }) => `${checkpoint_id}${id}`), next_cursor };
     });
     expect(paged).toEqual(['ap', 'bp', 'bq', 'ep']);
+  });
+
+  it('CKPT-11 a thought that only got a child is not brought again', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const confidences = [0.25, 0.5, 0.75, 1];
+    const chain: Thought[] = [];
+    for (const [i, confidence] of confidences.entries()) {
+      const parent = chain.at(-1);
+      parent?.children.push(`t${i}`);
+      chain.push(thought(`t${i}`, { confidence, ...(parent ? { parent_id: parent.id } : {}) }));
+      await take(cairn, execution_id, state({ steps: structuredClone(chain) }), { checkpoint_id: `c${i}` });
+    }
+    const { thoughts, total } = await cairn.checkpoints.thoughts({ execution_id });
+    expect(total).toBe(4);
+    expect(thoughts.map(({ checkpoint_id, id }) => checkpoint_id + id)).toEqual([
+      'c0t0',
+      'c1t1',
+      'c2t2',
+      'c3t3',
+    ]);
+    expect(await found(cairn, { confidence_below: 0.3 })).toBe('c0');
+    expect(await found(cairn, { confidence_below: 0.3, inherited: true })).toBe('c0c1c2c3');
+    const { steps } = await cairn.executions.stats({ execution_id });
+    expect(steps.map(({ mean_confidence }) => mean_confidence)).toEqual(confidences);
+    const { snapshot, diff } = await cairn.checkpoints.get({ checkpoint_id: 'c3', diff: true });
+    expect(snapshot.thought_chain.steps).toEqual(chain);
+    expect(diff?.summary).toBe('1 thought added');
+    // One that names children of whom nobody else knows has them all the same, and is found without.
+    chain[0]!.children = ['nobody'];
+    await take(cairn, execution_id, state({ steps: chain }), { checkpoint_id: 'c4' });
+    expect((await cairn.checkpoints.get({ checkpoint_id: 'c4' })).snapshot.thought_chain.steps).toEqual(
+      chain,
+    );
+    const listed = await cairn.checkpoints.thoughts({ checkpoint_id: 'c4' });
+    const across = await cairn.checkpoints.thoughts({ execution_id });
+    for (const each of [...listed.thoughts, ...across.thoughts]) expect(each).not.toHaveProperty('children');
   });
 
   it('CKPT-12 letters from A to Z are found in either case, others as they are, in both kinds of list', async () => {

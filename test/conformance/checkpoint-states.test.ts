@@ -280,6 +280,23 @@ onEveryTarget('states of checkpoints', (test) => {
     expect(stored_bytes).toBeLessThan(300_000);
   });
 
+  it('CKPT-4 a list of pending tools that grows stores what it grows by', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const pending: string[] = [];
+    let last = '';
+    for (let i = 0; i < 300; i++) {
+      pending.push(`tool number ${i}`);
+      last = (await take(cairn, execution_id, state({ pending: [...pending] }))).id;
+    }
+    const [told] = await eventsOf(cairn, 'cairn.checkpoint.created', last);
+    expect(told!.bytes).toBeLessThan(1000);
+    expect(told!.bytes).toBeGreaterThan(0);
+    const { stored_bytes } = await cairn.executions.stats({ execution_id });
+    expect(stored_bytes).toBeLessThan(20_000);
+    expect((await snapshotOf(cairn, last)).tool_state.pending).toEqual(pending);
+  });
+
   it('CKPT-5 what a caller does to a snapshot after or between calls changes nothing that is stored', async () => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);

@@ -195,7 +195,11 @@ export class Working {
       const types: Thought['type'][] = ['planning', 'reasoning', 'decision'];
       const id = `thought-${++this.#words}`;
       const [type, content] = [types[n % 3]!, this.#text(long)];
-      steps.push({ id, type, content, confidence: (n % 10) / 10, children: [], timestamp: n });
+      const parent = n % 3 === 0 ? undefined : steps[at];
+      // As chains do it, unless the caller forgets.
+      if (n % 5 !== 0) parent?.children.push(id);
+      const under = parent ? { parent_id: parent.id } : {};
+      steps.push({ id, type, content, confidence: (n % 10) / 10, ...under, children: [], timestamp: n });
     } else if (kind === 'forget thought') steps.splice(at, 1);
     else {
       steps[at]!.confidence = (n % 10) / 10;

@@ -1,10 +1,11 @@
 /** Random histories of a state with branches: every revision shows again what it was given, and appends cost what they add. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { canonical } from '#cairn/domain/canonical.js';
 import { emptyState, nextState, type State, snapshotOf, stateOf } from '#cairn/domain/snapshot-state.js';
 import type { StoredPart } from '#cairn/domain/state-assembly.js';
 import { containerNumber, emptied, ROOTS } from '#cairn/domain/state-parts.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
+import type { Snapshot, Thought } from '#cairn/model/checkpoint.js';
 import type { Json } from '#cairn/model/json.js';
 
 const NEVER = Number.MAX_SAFE_INTEGER;
@@ -94,12 +95,28 @@ const message = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),
   content: fc.oneof(fc.string(), long),
 });
+const thoughtId = fc.constantFrom('1', '2', '3', '4', '5');
 const snapshots = fc.record({
   messages: fc.array(message, { maxLength: 8 }),
   variables: fc.dictionary(fc.constantFrom('x', 'y', 'z'), value, { maxKeys: 3 }),
   thoughts: fc.uniqueArray(
-    fc.record({ id: fc.constantFrom('1', '2', '3', '4', '5'), content: fc.oneof(fc.string(), long) }),
+    fc.record({
+      id: thoughtId,
+      content: fc.oneof(fc.constantFrom('', 'a'), long),
+      parent: fc.option(thoughtId, { nil: undefined }),
+      // Mostly those that name it as their parent.
+      children: fc.option(fc.array(thoughtId, { maxLength: 2 }), { nil: undefined, freq: 3 }),
+    }),
     { selector: ({ id }) => id },
+  ),
+  pending: fc.array(
+    fc.oneof(
+      fc.constantFrom('a', 'b', 'c'),
+      fc.nat({ max: 3 }).map((n) => `${n}`.repeat(180)),
+    ),
+    {
+      maxLength: 8,
+    },
   ),
   memory: fc.option(
     fc.array(fc.record({ key: fc.string({ maxLength: 3 }), value: leaf, importance: fc.constant(1) }), {
@@ -112,16 +129,19 @@ const snapshots = fc.record({
 function toSnapshot(from: {
   messages: Json[];
   variables: Record<string, Json>;
-  thoughts: { id: string; content: string }[];
+  thoughts: { id: string; content: string; parent?: string; children?: string[] }[];
   memory: unknown;
+  pending: string[];
 }): Snapshot {
   return {
     thought_chain: {
-      steps: from.thoughts.map((each) => ({
-        ...each,
+      steps: from.thoughts.map(({ id, content, parent: parent_id, children }) => ({
+        id,
+        content,
+        ...(parent_id === undefined ? {} : { parent_id }),
         type: 'planning',
         confidence: 0.5,
-        children: [],
+        children: children ?? from.thoughts.filter(({ parent }) => parent === id).map((child) => child.id),
         timestamp: 1,
       })),
     },
@@ -130,20 +150,37 @@ function toSnapshot(from: {
       variables: from.variables,
       ...(from.memory === undefined ? {} : { memory: from.memory as never }),
     },
-    tool_state: { pending: [], completed: [] },
+    tool_state: { pending: from.pending, completed: [] },
   };
+}
+
+/** The same thoughts as the very same frozen objects, as careful callers send them. */
+class Frozen {
+  readonly #known = new Map<string, Thought>();
+
+  of(thoughts: readonly Thought[]): Thought[] {
+    return thoughts.map((thought) => {
+      const text = canonical(thought as Json);
+      const known =
+        this.#known.get(text) ??
+        Object.freeze({ ...thought, children: Object.freeze([...thought.children]) });
+      this.#known.set(text, known as Thought);
+      return known as Thought;
+    });
+  }
 }
 
 describe('a stored state', () => {
   it('CKPT-3 shows every revision again, on every branch', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.record({ snapshot: snapshots, from: fc.nat(), reload: fc.boolean() }), {
-          minLength: 1,
-          maxLength: 12,
-        }),
+        fc.array(
+          fc.record({ snapshot: snapshots, from: fc.nat(), reload: fc.boolean(), frozen: fc.boolean() }),
+          { minLength: 1, maxLength: 12 },
+        ),
         (steps) => {
           const rows = new Rows();
+          const frozen = new Frozen();
           const taken: { line: number; revision: number; state: State; snapshot: Snapshot }[] = [];
           for (const step of steps) {
             const parent = taken.length === 0 ? undefined : taken[step.from % taken.length]!;
@@ -158,8 +195,11 @@ describe('a stored state', () => {
             // Mutable, as callers have it; what is stored must not follow what they do to it later.
             const sent = structuredClone(toSnapshot(step.snapshot as never));
             const kept = structuredClone(sent);
+            if (step.frozen) sent.thought_chain.steps = frozen.of(sent.thought_chain.steps);
             const { state, revision } = rows.add(before, sent, line);
             sent.context.messages.length = 0;
+            sent.tool_state.pending.length = 0;
+            if (!step.frozen) for (const each of sent.thought_chain.steps) each.children.push('late');
             taken.push({ line, revision, state, snapshot: kept });
           }
           for (const { line, revision, state, snapshot } of taken) {
@@ -179,10 +219,16 @@ describe('a stored state', () => {
       role: 'user' as const,
       content: `${i}`.padEnd(300, '.'),
     }));
+    const thoughts = [{ id: 'first', content: 'x'.repeat(3000) }] as {
+      id: string;
+      content: string;
+      parent?: string;
+    }[];
+    const pending = ['p'.repeat(180)];
     for (let i = 0; i < 300; i++) variables.log.push(`line ${i}`.padEnd(40, '.'));
     for (let i = 0; i < 50; i++) variables.plan.steps.push({ step: i, text: 'y'.repeat(200) });
     const snapshot = () =>
-      toSnapshot({ messages, variables: variables as never, thoughts: [], memory: undefined });
+      toSnapshot({ messages, variables: variables as never, thoughts, memory: undefined, pending });
     let { state } = rows.add(emptyState, snapshot(), 0);
     const cost = (change: () => void): number => {
       change();
@@ -204,6 +250,12 @@ describe('a stored state', () => {
     expect(cost(() => variables.log.push('one more'))).toBeLessThan(100);
     expect(cost(() => void (variables.plan.done = 1))).toBeLessThan(20);
     expect(cost(() => void ((variables.plan.steps[20] as { step: number }).step = 99))).toBeLessThan(1300);
+    for (let i = 0; i < 3; i++) {
+      const parent = thoughts.at(-1)!.id;
+      expect(cost(() => thoughts.push({ id: `${i}`, content: 'next', parent }))).toBeLessThan(150);
+      expect(cost(() => pending.push(`tool ${i}`))).toBeLessThan(20);
+    }
+    expect(cost(() => void thoughts.splice(2, 1))).toBe(0);
     expect(state.messages.id).toBe(ROOTS.messages);
   });
 });

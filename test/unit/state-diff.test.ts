@@ -283,6 +283,16 @@ describe('describeChanges', () => {
     ['nothing changed', { messages: ['a'] }, { messages: ['a'] }],
     ['1 thought added', {}, { steps: [thought('t')], current: 't' }],
     ['thoughts rearranged', { steps: [thought('a'), thought('b')] }, { steps: [thought('b'), thought('a')] }],
+    [
+      '1 thought added',
+      { steps: [thought('a')] },
+      {
+        steps: [
+          { ...thought('a'), children: ['b'] },
+          { ...thought('b'), parent_id: 'a' },
+        ],
+      },
+    ],
     ['another thought is current', { current: 'a' }, { current: 'b' }],
     ['1 message appended', { messages: ['a'] }, { messages: ['a', 'b'] }],
     [

@@ -57,7 +57,7 @@ export const checkpoints: Migration = {
       PRIMARY KEY (tenant_id, execution_id, line)
     ) ${compact}`,
 
-    // Revisions rise within an execution. followed: whether another came behind it on its line. rest: what of the snapshot is in no list (current step, pending tools).
+    // Revisions rise within an execution. followed: whether another came behind it on its line. rest: what of the snapshot is in no list (current step, last tool call).
     `CREATE TABLE checkpoints (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
