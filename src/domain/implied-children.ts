@@ -15,9 +15,6 @@ type ByParent = ReadonlyMap<unknown, Ids>;
 const withoutChildren = new WeakMap<object, Json>();
 const withChildren = new WeakMap<object, JsonObject>();
 
-/** Of lists of stored thoughts. */
-const childrenOf = new WeakMap<readonly Json[], ByParent>();
-
 /** Of a list that was sent nothing is known yet. */
 function childrenIn(thoughts: readonly unknown[]): ByParent {
   const children = new Map<unknown, unknown[] | string>();
@@ -66,11 +63,6 @@ export class SentThoughts {
     const { children: _, ...rest } = thought;
     return remember(Object.freeze(rest), thought);
   }
-
-  /** They are stored as this list, so that nobody looks for the children of it again. */
-  areStoredAs(list: readonly Json[]): void {
-    childrenOf.set(list, this.#children);
-  }
 }
 
 function remember(stored: JsonObject, whole: JsonObject): JsonObject {
@@ -81,7 +73,7 @@ function remember(stored: JsonObject, whole: JsonObject): JsonObject {
 
 /** Stored thoughts as they were sent. */
 export function wholeThoughts(stored: readonly Json[]): Thought[] {
-  const children = childrenOf.get(stored) ?? childrenIn(stored);
+  const children = childrenIn(stored);
   return (stored as readonly JsonObject[]).map((thought) =>
     thought.children === undefined ? whole(thought, children.get(thought.id)) : thought,
   ) as unknown as Thought[];

@@ -1,7 +1,7 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
 import { emptyState, type NextState, nextState, type State, snapshotOf } from '../domain/snapshot-state.js';
 import type { Query, Tx } from '../driver/driver.js';
-import type { CheckpointSummary } from '../model/checkpoint.js';
+import type { CheckpointSummary, Snapshot } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import type { ExecutionStatus } from '../model/execution.js';
 import type { Json } from '../model/json.js';
@@ -44,28 +44,34 @@ const ATTEMPTS = 8;
 /** So often the comparison is made before the transaction, which then finds whether it still holds. */
 const OPTIMISTIC = 3;
 
+interface SentDraft extends Draft {
+  readonly snapshot: unknown;
+}
+
 /** `input` is what the request is known by if it comes again. */
 export async function addCheckpoint(
   call: Call,
-  sent: Draft,
+  sent: SentDraft,
   input: object,
   event_type: string,
 ): Promise<CheckpointSummary> {
   // Before anything is waited for: the caller may go on to change what was sent.
   const taken = takeSnapshot(call, sent);
-  const draft = { ...sent, snapshot: snapshotOf(taken.next.state) };
-  const request = 'snapshot' in input ? { ...input, snapshot: draft.snapshot } : input;
+  const { snapshot: _, ...draft } = sent;
+  const snapshot = (): Snapshot => snapshotOf(taken.next.state);
+  const isKnown = call.options.idempotency_key !== undefined;
+  const request = isKnown && 'snapshot' in input ? { ...input, snapshot: snapshot() } : input;
   const kept = await keptAnswer(call, request);
   if (kept !== undefined) return readSummary(call, call.driver.at(call.tenant), kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly it is new: only what the transaction found in its way is looked at here.
-    const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft);
+    const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft, snapshot());
     if (existing) return unchanged(call, request, existing);
     let parent_id = draft.parent_id === undefined ? await headOf(call, draft.execution_id) : draft.parent_id;
     let next =
       attempt === 1 && taken.base_id === parent_id
         ? taken.next
-        : nextState(await stateBefore(call, draft.execution_id, parent_id), draft.snapshot);
+        : nextState(await stateBefore(call, draft.execution_id, parent_id), snapshot());
     let row: CheckpointRow | undefined;
     try {
       const answer = await change<CheckpointSummary>(call, {
@@ -74,7 +80,7 @@ export async function addCheckpoint(
         bytes: bytesOf(next),
         work: async (tx, now) => {
           if (attempt > OPTIMISTIC && draft.parent_id === undefined)
-            ({ parent_id, next } = await behindLock(call, tx, draft));
+            ({ parent_id, next } = await behindLock(call, tx, draft.execution_id, snapshot()));
           row = await store(call, tx, draft, parent_id, next, event_type, now);
           return showSummary(row);
         },
@@ -102,7 +108,7 @@ interface Taken {
   readonly next: NextState;
 }
 
-function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: Draft): Taken {
+function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: SentDraft): Taken {
   const { tenant, states } = call;
   const likely = parent_id === undefined ? states.lastOf(tenant, execution_id) : parent_id;
   const base_id = likely ?? null;
@@ -115,12 +121,13 @@ function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: Draft):
 async function behindLock(
   call: Call,
   tx: Tx,
-  draft: Draft,
+  execution_id: string,
+  snapshot: Snapshot,
 ): Promise<{ parent_id: string | null; next: NextState }> {
-  const { head_id } = await openExecutionLocked(call, tx, draft.execution_id);
-  if (head_id === null) return { parent_id: null, next: nextState(emptyState, draft.snapshot) };
+  const { head_id } = await openExecutionLocked(call, tx, execution_id);
+  if (head_id === null) return { parent_id: null, next: nextState(emptyState, snapshot) };
   const state = await readState(call, tx, await openCheckpoint(call, tx, head_id), true);
-  return { parent_id: head_id, next: nextState(state, draft.snapshot) };
+  return { parent_id: head_id, next: nextState(state, snapshot) };
 }
 
 const readSummary = async (call: Call, query: Query, kept: Json): Promise<CheckpointSummary> =>
@@ -281,12 +288,16 @@ async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<vo
 }
 
 /** The checkpoint that has this id already, if it is the same; another is a conflict. */
-async function sameCheckpoint(call: Call, draft: Draft): Promise<CheckpointSummary | undefined> {
+async function sameCheckpoint(
+  call: Call,
+  draft: Draft,
+  snapshot: Snapshot,
+): Promise<CheckpointSummary | undefined> {
   if (draft.checkpoint_id === undefined) return undefined;
   const query = call.driver.at(call.tenant);
   const row = await findCheckpoint(query, call.tenant, draft.checkpoint_id);
   if (!row) return undefined;
-  const { state, added, ended } = nextState(await readState(call, query, row, true), draft.snapshot);
+  const { state, added, ended } = nextState(await readState(call, query, row, true), snapshot);
   const { line, revision, agent_id } = row;
   const sent = rowFor(
     draft,

@@ -9,7 +9,7 @@ import type { CheckpointPlace, CheckpointRow } from '../store/checkpoints.js';
 import { type Owner, storedText } from '../store/state-parts.js';
 import { metadataText } from './scopes.js';
 
-/** A checkpoint to be added. */
+/** A checkpoint to be added, beside its state. */
 export interface Draft {
   /** Made here when absent. */
   readonly checkpoint_id?: string | undefined;
@@ -25,7 +25,6 @@ export interface Draft {
   readonly resumes?: boolean;
   /** It comes from elsewhere: makes its execution if there is none, and does not take one back that has gone on. */
   readonly imported?: boolean;
-  readonly snapshot: unknown;
   readonly metadata: Partial<CheckpointMetadata>;
   readonly name: string | null;
   readonly description: string | null;

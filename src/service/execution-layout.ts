@@ -83,7 +83,6 @@ const draftOf = (summary: CheckpointSummary): Draft => ({
   parent_id: null,
   absent_parent_id: summary.parent?.checkpoint_id,
   branch: { is_branch: summary.parent?.is_branch ?? false, reason: summary.parent?.branch_reason ?? null },
-  snapshot: null,
   metadata: summary.metadata,
   name: summary.name ?? null,
   description: summary.description ?? null,
