@@ -18,8 +18,8 @@ export interface StoredPart {
   readonly kind: 'value' | 'object' | 'list' | 'element' | 'gone';
   readonly child: number | null;
   readonly value: string | null;
-  /** The value as JSON, where it was read before: frozen, since others share it. */
-  readonly parsed?: Json;
+  /** The value as JSON, where it was read before; frozen, if others share it. */
+  readonly parsed?: Json | undefined;
 }
 
 /** By container: the parts that show in it. */
@@ -80,7 +80,7 @@ export function assemble(parts: readonly StoredPart[], retained: boolean): Assem
       }
       const elements = kind === 'element' ? [read(part)] : (read(part) as Json[]);
       for (const element of elements) value.push(element);
-      return { ref, position, length: elements.length, size: part.value!.length, node: null };
+      return { ref, position, length: elements.length, size: part.value?.length ?? 0, node: null };
     });
     return listNode(id, value, runs, own);
   };
@@ -92,7 +92,7 @@ export function assemble(parts: readonly StoredPart[], retained: boolean): Assem
       members.set(
         part.key!,
         part.kind === 'value'
-          ? { kind: 'value', ref: own, value: read(part), size: part.value!.length }
+          ? { kind: 'value', ref: own, value: read(part), size: part.value?.length ?? 0 }
           : cut(part, own),
       );
     }

@@ -3,12 +3,13 @@ import type { z } from 'zod';
 import type { checkpoints as operations } from '../contract/checkpoints.js';
 import { canonical } from '../domain/canonical.js';
 import { describeChanges } from '../domain/diff-summary.js';
+import { keep } from '../domain/json-values.js';
 import { snapshotOf } from '../domain/snapshot-state.js';
 import { diffStates } from '../domain/state-diff.js';
 import type { Query, Tx } from '../driver/driver.js';
 import type { Checkpoint, CheckpointSummary } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
-import type { Json } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
 import {
   insertWrites,
   readWrites,
@@ -46,7 +47,7 @@ export const create = (call: Call, input: In<'create'>): Promise<CheckpointSumma
       metadata: input.metadata ?? {},
       name: input.name ?? null,
       description: input.description ?? null,
-      labels: structuredClone(input.labels),
+      labels: input.labels && (keep(input.labels) as JsonObject),
       timestamp: input.timestamp,
     },
     input,

@@ -4,6 +4,7 @@ import { containerNumber, type Edit, emptied, type Part, ROOTS, type Stamp } fro
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Param, type Sql, sql } from '../driver/sql.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
+import type { Json } from '../model/json.js';
 
 /** Where a part that shows to this day ends; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
@@ -181,8 +182,8 @@ const everything = (name: keyof typeof tables, depth: Sql): Sql =>
 /** What it takes to put a state of one line together. What most parts do not have is packed: to read a column costs more. */
 const enough = (name: keyof typeof tables): Sql =>
   name === 'items'
-    ? sql`p.parent, p.position, ${RARE} AS rare, p.value`
-    : sql`${ROOT[name]} AS parent, p.position, NULL AS rare, p.body AS value`;
+    ? sql`p.parent, p.position, ${RARE} AS packed, CAST(p.value AS text) AS value`
+    : sql`${ROOT[name]} AS parent, p.position, NULL AS packed, CAST(p.body AS text) AS value`;
 
 const RARE: Sql = byDialect({
   sqlite: sql`CASE WHEN p.key IS NULL AND p.kind = 'value' THEN NULL ELSE json_array(p.key, p.kind, p.child) END`,
@@ -190,23 +191,68 @@ const RARE: Sql = byDialect({
     ELSE json_build_array(p.key, p.kind, p.child)::text END`,
 });
 
+/** Stretches of lists that are short: to read each as a row would cost more than what is in it. */
+const SHORT: Sql = sql`(p.key IS NULL AND p.kind = 'value' AND LENGTH(CAST(p.value AS text)) <= 512)`;
+
+/** Those of one list in a row: their positions, and their values in the same order. */
+const JOINED: Sql = byDialect({
+  sqlite: sql`p.parent, NULL AS position, '[' || group_concat(p.position) || ']' AS packed,
+    '[' || group_concat(p.value) || ']' AS value`,
+  postgres: sql`p.parent, NULL::bigint AS position, '[' || string_agg(p.position::text, ',') || ']' AS packed,
+    '[' || string_agg(p.value::text, ',') || ']' AS value`,
+});
+
 /** The roots of their lists. */
 const ROOT = { thoughts: sql`1`, tool_calls: sql`2` } as const;
 
 interface SlimRow {
   readonly parent: number;
-  readonly position: number;
-  readonly rare: string | null;
+  /** Null for several that are joined. */
+  readonly position: number | null;
+  readonly packed: string | null;
   readonly value: string | null;
 }
 
-function unpack({ parent, position, rare, value }: SlimRow): StoredPart {
-  const element = parent === ROOTS.thoughts || parent === ROOTS.tool_calls;
-  const [key, kind, child] =
-    rare === null
-      ? ([null, element ? 'element' : 'value', null] as const)
-      : (JSON.parse(rare) as [string | null, StoredPart['kind'], number | null]);
-  return { depth: 0, line: 0, added: 0, ordinal: 0, parent, key, position, kind, child, value };
+/** By name: to spread objects takes many times as long. */
+const shown = (
+  parent: number,
+  key: string | null,
+  position: number,
+  kind: StoredPart['kind'],
+  child: number | null,
+  value: string | null,
+  parsed?: Json,
+): StoredPart => ({
+  depth: 0,
+  line: 0,
+  added: 0,
+  ordinal: 0,
+  parent,
+  key,
+  position,
+  kind,
+  child,
+  value,
+  parsed,
+});
+
+function unpack(rows: readonly SlimRow[]): StoredPart[] {
+  const parts: StoredPart[] = [];
+  for (const { parent, position, packed, value } of rows) {
+    if (position === null) {
+      const positions = JSON.parse(packed!) as number[];
+      const values = JSON.parse(value!) as Json[];
+      for (let i = 0; i < values.length; i++)
+        parts.push(shown(parent, null, positions[i]!, 'value', null, null, values[i]));
+    } else if (packed !== null) {
+      const [key, kind, child] = JSON.parse(packed) as [string | null, StoredPart['kind'], number | null];
+      parts.push(shown(parent, key, position, kind, child, value));
+    } else {
+      const element = parent === ROOTS.thoughts || parent === ROOTS.tool_calls;
+      parts.push(shown(parent, null, position, element ? 'element' : 'value', null, value));
+    }
+  }
+  return parts;
 }
 
 const tables = { items: sql`checkpoint_items`, thoughts: sql`thoughts`, tool_calls: sql`tool_calls` };
@@ -252,8 +298,10 @@ export async function readParts(
   retained: boolean,
 ): Promise<StoredPart[]> {
   if (at.base_line === null && !retained) {
-    const slim = NAMES.map((name) => onLine(name, tenant, at, enough(name)));
-    return (await query.all<SlimRow>(join(slim, ' UNION ALL '))).map(unpack);
+    const [rows, ...others] = NAMES.map((name) => onLine(name, tenant, at, enough(name)));
+    const joined = sql`${onLine('items', tenant, at, JOINED)} AND ${SHORT} GROUP BY p.parent`;
+    const slim = [joined, sql`${rows!} AND NOT ${SHORT}`, ...others];
+    return unpack(await query.all<SlimRow>(join(slim, ' UNION ALL ')));
   }
   const own = NAMES.map((name) => onLine(name, tenant, at, everything(name, sql`0`)));
   if (at.base_line === null) return query.all<StoredPart>(join(own, ' UNION ALL '));
