@@ -1,16 +1,18 @@
 /** Lists of checkpoints, thoughts and tool calls. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { checkpoints as operations } from '../contract/checkpoints.js';
 import { toolCallIds } from '../domain/tool-call-ids.js';
 import { atLength } from '../driver/driver.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
 import { toMs } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import {
   type CheckpointFilter,
   countCheckpoints,
   countThoughts,
   countToolCalls,
+  type EntryFilter,
   type EntryKey,
   type FoundRow,
   listCheckpoints,
@@ -20,7 +22,7 @@ import {
 } from '../store/checkpoint-lists.js';
 import type { CheckpointRow } from '../store/checkpoints.js';
 import { openCheckpoint, readState, showSummary } from './checkpoint-states.js';
-import { listPage } from './pages.js';
+import { listPage, type PageInput } from './pages.js';
 import type { Call } from './runtime.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -47,25 +49,52 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 }
 
 const keyOf = ({ checkpoint_id, id }: FoundRow): string => JSON.stringify([checkpoint_id, id]);
-const keyFrom = (text: string | undefined): EntryKey | undefined =>
-  text === undefined ? undefined : (JSON.parse(text) as EntryKey);
 
-export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'thoughts'>> {
+function keyFrom(text: string | undefined): EntryKey | undefined {
+  if (text === undefined) return undefined;
+  const parsed = entryKey.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new CairnError(
+    'INVALID_CURSOR',
+    'the cursor was not made by this operation: use next_cursor of a page',
+  );
+}
+
+const entryKey = z
+  .string()
+  .regex(/^\["(?:[^"\\]|\\.)*","(?:[^"\\]|\\.)*"\]$/)
+  .transform((text) => JSON.parse(text) as EntryKey);
+
+interface EntriesInput extends PageInput, EntryFilter {
+  readonly checkpoint_id?: string | undefined;
+}
+
+/** A page of thoughts or tool calls: of one checkpoint what it has, else what the table has. */
+function entryPage(
+  call: Call,
+  { limit, cursor, offset, ...filters }: EntriesInput,
+  held: readonly FoundRow[] | undefined,
+  stored: { readonly read: typeof listThoughts; readonly count: typeof countThoughts },
+) {
   const { driver, tenant } = call;
-  const { limit, cursor, offset, checkpoint_id, ...filters } = input;
-  const held = checkpoint_id === undefined ? undefined : await thoughtsOf(call, checkpoint_id, filters);
-  const { rows, ...page } = await listPage<FoundRow, string>(call, {
+  return listPage<FoundRow, string>(call, {
     input: { limit, cursor, offset },
-    filters: { ...filters, checkpoint_id } as Json,
+    filters: filters as Json,
     key: 'string',
     keyOf,
     read: held
       ? pageOf(held)
-      : ({ after, ...request }) =>
-          listThoughts(atLength(driver, tenant), tenant, filters, { ...request, after: keyFrom(after) }),
+      : async ({ after, ...request }) =>
+          stored.read(atLength(driver, tenant), tenant, filters, { ...request, after: keyFrom(after) }),
     bytesOf: ({ body }) => body.length,
-    count: held ? async () => held.length : countThoughts(tenant, filters),
+    count: held ? async () => held.length : stored.count(tenant, filters),
   });
+}
+
+export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'thoughts'>> {
+  const { checkpoint_id } = input;
+  const held = checkpoint_id === undefined ? undefined : await thoughtsOf(call, checkpoint_id, input);
+  const { rows, ...page } = await entryPage(call, input, held, { read: listThoughts, count: countThoughts });
   return {
     thoughts: rows.map((row) => {
       const { children: _, ...thought } = JSON.parse(row.body) as Thought;
@@ -76,20 +105,11 @@ export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'
 }
 
 export async function tool_calls(call: Call, input: In<'tool_calls'>): Promise<Out<'tool_calls'>> {
-  const { driver, tenant } = call;
-  const { limit, cursor, offset, checkpoint_id, ...filters } = input;
-  const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, filters);
-  const { rows, ...page } = await listPage<FoundRow, string>(call, {
-    input: { limit, cursor, offset },
-    filters: { ...filters, checkpoint_id } as Json,
-    key: 'string',
-    keyOf,
-    read: held
-      ? pageOf(held)
-      : ({ after, ...request }) =>
-          listToolCalls(atLength(driver, tenant), tenant, filters, { ...request, after: keyFrom(after) }),
-    bytesOf: ({ body }) => body.length,
-    count: held ? async () => held.length : countToolCalls(tenant, filters),
+  const { checkpoint_id } = input;
+  const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, input);
+  const { rows, ...page } = await entryPage(call, input, held, {
+    read: listToolCalls,
+    count: countToolCalls,
   });
   return {
     tool_calls: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as ToolCall), id: row.id })),
