@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { errorCodes } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
-import { namesProject, pathParameters, pathsOf, restGoesTo } from './operation.js';
+import { namesProject, pathParameters, restGoesTo, waysTo } from './operation.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';
 
 /** Schemas that have a name of their own are described once and referred to. */
@@ -100,10 +100,10 @@ export function openapi(version: string, table: readonly NamedOperation[] = allO
   const paths: Record<string, JsonObject> = {};
   const named: Named = {};
   for (const operation of table) {
-    const described = describe(operation, named);
-    for (const [i, path] of pathsOf(operation).entries()) {
+    for (const [i, { method, path }] of waysTo(operation).entries()) {
       const methods = (paths[path] ??= {});
-      methods[operation.method.toLowerCase()] = { operationId: operationId(operation, i), ...described };
+      const described = describe({ ...operation, method }, named);
+      methods[method.toLowerCase()] = { operationId: operationId(operation, i), ...described };
     }
   }
   return {

@@ -8,7 +8,7 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly method: Method;
   /** With `{placeholders}`, which are members of the input; `{project_id}` is the caller's tenant. */
   readonly path: string;
-  /** Further paths that lead to it, with the same method and placeholders. Clients use the first, which is `path`. */
+  /** Further paths that lead to it, with the same placeholders; one with another method has that before it. Clients use `path`. */
   readonly also?: readonly string[];
   /** A strict object. Placeholders go into the path, the rest into the query (GET, DELETE) or the body. */
   readonly input: I;
@@ -46,10 +46,17 @@ export const operation = <I extends z.ZodObject, O extends z.ZodType, const X ex
   entry: Operation<I, O> & X,
 ): Operation<I, O> & X => entry;
 
-/** Every path that leads to an operation, the one that clients use first. */
-export const pathsOf = ({ path, also = [] }: Pick<Operation, 'path' | 'also'>): readonly string[] => [
+/** Every way that leads to an operation, the one that clients use first. */
+export const waysTo = ({
+  method,
   path,
-  ...also,
+  also = [],
+}: Pick<Operation, 'method' | 'path' | 'also'>): readonly { method: Method; path: string }[] => [
+  { method, path },
+  ...also.map((way) => {
+    const [first, second] = way.split(' ');
+    return second === undefined ? { method, path: way } : { method: first as Method, path: second };
+  }),
 ];
 
 /** The names between braces in a path, but for project_id. */

@@ -1,13 +1,20 @@
 /** The table of all operations. Everything that reaches Cairn from outside is made from it. */
+import { agent_turns } from './agent-turns.js';
+import { agents } from './agents.js';
 import { artifacts } from './artifacts.js';
 import { boxes } from './boxes.js';
 import { cards } from './cards.js';
 import { checkpoints } from './checkpoints.js';
+import { delegations, handoffs } from './delegations.js';
 import { edges } from './edges.js';
 import { executions } from './executions.js';
+import { locks } from './locks.js';
+import { messages } from './messages.js';
 import { notes } from './notes.js';
 import type { Operation } from './operation.js';
 import { packets } from './packets.js';
+import { pmo } from './pmo.js';
+import { handovers, profiles } from './profiles.js';
 import { scopes } from './scopes.js';
 import { auth, events, keys, lifetime } from './system.js';
 import { trajectories } from './trajectories.js';
@@ -25,6 +32,15 @@ export const operations = {
   cards,
   boxes,
   packets,
+  agents,
+  profiles,
+  handovers,
+  pmo,
+  agent_turns,
+  delegations,
+  handoffs,
+  messages,
+  locks,
   events,
   lifetime,
   keys,
@@ -45,6 +61,15 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   notes: 'what was learned, across trajectories',
   executions: 'runs of agents',
   checkpoints: 'the states of a run',
+  agents: 'who works, and what they may do',
+  profiles: 'what agents are made from',
+  handovers: 'recipes for packing a context',
+  pmo: 'handing work and context to agents',
+  agent_turns: 'executions of agents, on a packed context',
+  delegations: 'tasks for other agents',
+  handoffs: 'trajectories that go over to another agent',
+  messages: 'from agent to agent',
+  locks: 'who may touch what, for how long',
   events: 'what happens, live',
   lifetime: 'what expired, and erasing it',
   keys: 'who may come in',

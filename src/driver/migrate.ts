@@ -4,6 +4,7 @@ import { CairnError } from '../model/errors.js';
 import { foundation } from './migrations/0001-foundation.js';
 import { memory } from './migrations/0002-memory.js';
 import { checkpoints } from './migrations/0003-checkpoints.js';
+import { coordination } from './migrations/0004-coordination.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
@@ -26,7 +27,7 @@ export interface Migration {
   readonly statements: (words: Words) => readonly string[];
 }
 
-export const migrations: readonly Migration[] = [foundation, memory, checkpoints];
+export const migrations: readonly Migration[] = [foundation, memory, checkpoints, coordination];
 
 const words: Record<Dialect, Words> = {
   sqlite: {

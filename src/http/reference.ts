@@ -1,6 +1,6 @@
 /** The API reference: one page made from the table, which loads nothing from anywhere. */
 import { z } from 'zod';
-import { namesProject, pathParameters, pathsOf, restGoesTo } from '../contract/operation.js';
+import { namesProject, pathParameters, restGoesTo, waysTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { errorCodes } from '../model/errors.js';
 
@@ -82,9 +82,12 @@ export function curlOf(operation: NamedOperation, base: string): string {
 
 function section(operation: NamedOperation): string {
   const inPath = pathParameters(operation.path);
-  const also = pathsOf(operation)
+  const also = waysTo(operation)
     .slice(1)
-    .map((path) => `<code>${escapeHtml(path)}</code>`);
+    .map(
+      ({ method, path }) =>
+        `${method === operation.method ? '' : `${method} `}<code>${escapeHtml(path)}</code>`,
+    );
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
 ${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation.input, inPath, restGoesTo(operation.method))}${outputs(operation)}

@@ -1,5 +1,5 @@
 /** The routes that a table of operations makes, and which methods a path takes. */
-import { type Method, pathsOf } from '../contract/operation.js';
+import { type Method, waysTo } from '../contract/operation.js';
 import type { NamedOperation } from '../contract/operations.js';
 
 export interface Route {
@@ -12,10 +12,11 @@ export interface Route {
 /** One route for every path of every operation. */
 export const routesOf = (operations: readonly NamedOperation[]): Route[] =>
   operations.flatMap((operation) =>
-    pathsOf(operation).map((path) => ({
-      method: operation.method,
+    waysTo(operation).map(({ method, path }) => ({
+      method,
       url: path.replace(/\{(\w+)\}/g, ':$1'),
-      operation,
+      // Where its input travels follows from the method by which it is reached.
+      operation: { ...operation, method },
     })),
   );
 

@@ -50,12 +50,36 @@ export const errorCodes = {
     status: 404,
     meaning: 'No checkpoint with this id, or it was pruned or deleted with its execution.',
   },
+  AGENT_NOT_FOUND: { status: 404, meaning: 'No agent with this id is registered.' },
+  PROFILE_NOT_FOUND: { status: 404, meaning: 'No profile with this name.' },
+  HANDOVER_NOT_FOUND: { status: 404, meaning: 'No packing recipe with this name.' },
+  AGENT_TURN_NOT_FOUND: { status: 404, meaning: 'No agent_turn with this id.' },
+  BATCH_NOT_FOUND: { status: 404, meaning: 'No fork_join batch with this id.' },
+  DELEGATION_NOT_FOUND: { status: 404, meaning: 'No delegation with this id.' },
+  HANDOFF_NOT_FOUND: { status: 404, meaning: 'No handoff with this id.' },
+  MESSAGE_NOT_FOUND: { status: 404, meaning: 'No message with this id, or it has expired.' },
+  LOCK_NOT_FOUND: { status: 404, meaning: 'No lock with this id.' },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   CONCURRENT_MODIFICATION: {
     status: 409,
     meaning: 'What is to be changed has changed since the revision or version that the request names.',
+  },
+  STALE_TURN: {
+    status: 409,
+    meaning:
+      'The agent_turn is no longer held with this turn_epoch: another may have it. Stop working on it.',
+  },
+  TOOL_RESULT_EXISTS: { status: 409, meaning: 'The output box has a result for this tool_call_id already.' },
+  AGENT_BUSY: {
+    status: 409,
+    meaning: 'The agent has an agent_turn under way: wait for its end, or stop it.',
+  },
+  LOCK_CONFLICT: { status: 409, meaning: 'Another holds the lock, and it was not to be had in time.' },
+  LOCK_EXPIRED: {
+    status: 409,
+    meaning: 'The lock is over: its time ran out, or it was released. Acquire it anew.',
   },
   NOT_ATTEMPTED: {
     status: 409,

@@ -70,6 +70,15 @@ const useCases: UseCases = {
     prune,
   },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
+  agents: undefined as never,
+  profiles: undefined as never,
+  handovers: undefined as never,
+  pmo: undefined as never,
+  agent_turns: undefined as never,
+  delegations: undefined as never,
+  handoffs: undefined as never,
+  messages: undefined as never,
+  locks: undefined as never,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,
@@ -85,7 +94,7 @@ const needed: Record<Access, number> = { read: 1, write: 2, admin: 3 };
 export function apiFor(runtime: Runtime, caller: Caller): Api {
   const api: Record<string, Record<string, unknown>> = {};
   for (const operation of allOperations) {
-    const useCase = (useCases as unknown as ApiByName)[operation.group]![
+    const useCase = (useCases as unknown as ApiByName)[operation.group]?.[
       operation.verb
     ] as unknown as UseCase<Operation>;
     const group = (api[operation.group] ??= {});

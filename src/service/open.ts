@@ -18,6 +18,7 @@ import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
+import { Timekeeper } from './timekeeper.js';
 
 export interface StoreOptions {
   /** A file for SQLite, or a postgres:// URL. */
@@ -61,6 +62,7 @@ export class Store implements Host {
   readonly #runtime: Runtime;
   readonly #apis = new Map<string, Api>();
   readonly #sweeper: NodeJS.Timeout | undefined;
+  readonly #timekeeper: Timekeeper | undefined;
   #sweeping: Promise<void> | undefined;
   #stopping = false;
   #askingForKeys: Promise<boolean> | undefined;
@@ -69,6 +71,7 @@ export class Store implements Host {
     this.#runtime = runtime;
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
+      this.#timekeeper = new Timekeeper(runtime);
     }
   }
 
@@ -198,6 +201,7 @@ export class Store implements Host {
     this.#stopping = true;
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
+    await this.#timekeeper?.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#runtime.calls.drain();

@@ -30,7 +30,7 @@ export interface NewPacket extends JournalEntry {
   /** What it can be found by besides its columns: kind and value. */
   readonly index: readonly (readonly [IndexKind, string])[];
   /** Writes what carries the recorded time, once it is known: after the head row is taken, before the commit. */
-  readonly settle?: (tx: Tx, recorded_at: number) => Promise<void>;
+  readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
 }
 
 const packetStore: Table = {
@@ -77,8 +77,8 @@ export function packetJournal(now: () => number): Journal {
             WHERE tenant_id = ${tenant} RETURNING seq, recorded_at`,
       );
       if (!head) throw new Error(`tenant ${tenant} has no head row`);
-      for (const packet of packets) await packet.settle?.(tx, head.recorded_at);
       const first = head.seq - packets.length + 1;
+      for (const [i, packet] of packets.entries()) await packet.settle?.(tx, head.recorded_at, first + i);
       await tx.insert(
         packetStore,
         packets.map((p, i) => [

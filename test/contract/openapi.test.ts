@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Frames } from '#cairn/contract/operation.js';
 import { errorCodes } from '#cairn/model/errors.js';
-import { allOperations, inputOf, pathParameters, pathsOf, plant, restGoesTo } from '../support/contract.js';
+import { allOperations, inputOf, pathParameters, plant, restGoesTo, waysTo } from '../support/contract.js';
 import { databases, type HttpTest, requestOf, startHttp } from '../support/http.js';
 
 interface Parameter {
@@ -76,8 +76,8 @@ describe('the description of the API', () => {
 
   it('has every operation of the table once at each of its paths, and no other', () => {
     const wanted = allOperations.flatMap(({ name, ...operation }) =>
-      pathsOf(operation).map(
-        (path, i) => `${operation.method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`,
+      waysTo(operation).map(
+        ({ method, path }, i) => `${method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`,
       ),
     );
     const found = described().map(({ method, path, one }) => `${method} ${path} ${one.operationId}`);
@@ -140,8 +140,8 @@ describe('the description of the API', () => {
 
   it('is what clients rely on: a change of this list is a change of the wire', () => {
     const lines = allOperations.map(
-      ({ name, method, status = 200, access, event, stream, ...paths }) =>
-        `${name}: ${method} ${pathsOf(paths).join(' or ')} → ${status}${stream ? ' stream' : ''}, ${access}, ${event ?? 'no event'}`,
+      ({ name, method, status = 200, access, event, stream, path, also = [] }) =>
+        `${name}: ${method} ${[path, ...also].join(' or ')} → ${status}${stream ? ' stream' : ''}, ${access}, ${event ?? 'no event'}`,
     );
     expect(lines).toMatchSnapshot();
   });
@@ -152,7 +152,7 @@ describe('the description of the API', () => {
       expect(page).toContain(`href="#${name}"`);
       expect(page).toContain(`>${method}</span> <code>${path}</code>`);
     }
-    for (const path of allOperations.flatMap(pathsOf)) expect(page).toContain(`<code>${path}</code>`);
+    for (const { path } of allOperations.flatMap(waysTo)) expect(page).toContain(`<code>${path}</code>`);
     for (const code of Object.keys(errorCodes)) expect(page).toContain(`<code>${code}</code>`);
     const links = [...page.matchAll(/(?:src|href|action|srcset|poster|data)\s*=\s*["']?([^"'\s>]+)/gi)];
     expect(links.length).toBeGreaterThan(allOperations.length);
@@ -170,11 +170,11 @@ for (const database of databases()) {
     afterAll(() => test.close());
 
     const atEachPath = allOperations.flatMap((operation, i) =>
-      pathsOf(operation).map(
-        (path, j) =>
+      waysTo(operation).map(
+        ({ method, path }, j) =>
           [
             j === 0 ? operation.name : `${operation.name} at ${path}`,
-            { ...operation, path },
+            { ...operation, method, path },
             `t${i}-${j}`,
           ] as const,
       ),

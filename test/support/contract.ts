@@ -6,7 +6,7 @@ import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 
 export type { Api } from '#cairn/contract/api.js';
-export { namesProject, pathParameters, pathsOf, restGoesTo } from '#cairn/contract/operation.js';
+export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
 export { allOperations, type NamedOperation } from '#cairn/contract/operations.js';
 
 /** Is in everything of a tenant that another must not see, and in no id. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openapi } from '#cairn/contract/openapi.js';
-import { pathParameters, pathsOf } from '#cairn/contract/operation.js';
+import { pathParameters, waysTo } from '#cairn/contract/operation.js';
 import { allOperations, type NamedOperation } from '#cairn/contract/operations.js';
 import { referencePage } from '#cairn/http/reference.js';
 import { methodsAt, routesOf } from '#cairn/http/routes.js';
@@ -90,7 +90,7 @@ describe('an operation at several paths', () => {
 describe('the table', () => {
   it('has the same placeholders in all paths of an operation, and no path twice', () => {
     for (const operation of allOperations) {
-      const [first, ...others] = pathsOf(operation).map((path) => [
+      const [first, ...others] = waysTo(operation).map(({ path }) => [
         ...pathParameters(path).sort(),
         path.includes('{project_id}'),
       ]);

@@ -1,0 +1,299 @@
+/** Agents, profiles, handovers, agent_turns, delegations, handoffs, messages, locks, and the leases under them. Immutable once released. */
+import type { Migration } from '../migrate.js';
+
+export const coordination: Migration = {
+  version: 4,
+  name: 'coordination',
+  protect: [
+    'leases',
+    'agents',
+    'profiles',
+    'handovers',
+    'agent_turns',
+    'agent_turn_steps',
+    'turn_batches',
+    'delegations',
+    'handoffs',
+    'former_owners',
+    'messages',
+    'deliveries',
+    'lock_resources',
+    'locks',
+  ],
+  statements: ({ id, int, json, table, compact }) => [
+    // Whatever is held or awaited for a time: locks, waiting for one, agent_turns, deliveries, agents being online,
+    // deadlines. token rises with every new holder of the subject; a lease is over at expires_at, whether or not
+    // somebody has noticed.
+    `CREATE TABLE leases (
+      tenant_id ${id} NOT NULL,
+      kind TEXT NOT NULL,
+      subject_id ${id} NOT NULL,
+      holder ${id},
+      token ${int} NOT NULL,
+      expires_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, kind, subject_id)
+    ) ${compact}`,
+    'CREATE INDEX leases_due ON leases (tenant_id, expires_at)',
+
+    // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none.
+    `CREATE TABLE agents (
+      tenant_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      agent_type ${id} NOT NULL,
+      capabilities ${json} NOT NULL,
+      memory_access ${json},
+      can_delegate_to ${json},
+      status TEXT NOT NULL,
+      current_trajectory_id ${id},
+      profile_name ${id},
+      parent_agent_id ${id},
+      offline_after_ms ${int} NOT NULL,
+      last_seen_at ${int} NOT NULL,
+      metadata ${json},
+      sent_hash TEXT,
+      registered_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      unregistered_at ${int},
+      PRIMARY KEY (tenant_id, agent_id)
+    ) ${table}`,
+    'CREATE INDEX agents_by_type ON agents (tenant_id, agent_type, agent_id) WHERE unregistered_at IS NULL',
+
+    // A profile is a box whose last card is its sys.profile; here it is found by name.
+    `CREATE TABLE profiles (
+      tenant_id ${id} NOT NULL,
+      name ${id} NOT NULL,
+      box_id ${id} NOT NULL,
+      card_id ${id} NOT NULL,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, name)
+    ) ${table}`,
+
+    `CREATE TABLE handovers (
+      tenant_id ${id} NOT NULL,
+      name ${id} NOT NULL,
+      recipe ${json} NOT NULL,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, name)
+    ) ${table}`,
+
+    // One execution of an agent. context_box_id is sealed, output_box_id is appended to by the holder of the lease,
+    // record_box_id has the prompts and tools as they were rendered. deliverable_card_id is in the output box.
+    `CREATE TABLE agent_turns (
+      tenant_id ${id} NOT NULL,
+      agent_turn_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      source_agent_id ${id},
+      parent_agent_turn_id ${id},
+      depth ${int} NOT NULL,
+      profile_name ${id} NOT NULL,
+      profile_box_id ${id} NOT NULL,
+      profile_card_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      scope_id ${id},
+      delegation_id ${id},
+      batch_id ${id},
+      task_index ${int},
+      channel_id ${id},
+      status TEXT NOT NULL,
+      turn_epoch ${int} NOT NULL,
+      attempts ${int} NOT NULL,
+      max_attempts ${int} NOT NULL,
+      worker_id ${id},
+      context_box_id ${id} NOT NULL,
+      output_box_id ${id} NOT NULL,
+      record_box_id ${id},
+      instruction_card_id ${id},
+      deliverable_card_id ${id},
+      result_status TEXT,
+      summary TEXT,
+      error ${json},
+      forked_from ${id},
+      dispatched_at ${int} NOT NULL,
+      claimed_at ${int},
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      ended_at ${int},
+      PRIMARY KEY (tenant_id, agent_turn_id)
+    ) ${table}`,
+    // One active turn per agent.
+    `CREATE UNIQUE INDEX agent_turns_active ON agent_turns (tenant_id, agent_id) WHERE ended_at IS NULL`,
+    'CREATE INDEX agent_turns_by_agent ON agent_turns (tenant_id, agent_id, agent_turn_id)',
+    `CREATE INDEX agent_turns_dispatched ON agent_turns (tenant_id, profile_name, dispatched_at, agent_turn_id) WHERE status = 'dispatched'`,
+    'CREATE INDEX agent_turns_by_trajectory ON agent_turns (tenant_id, trajectory_id, agent_turn_id)',
+    'CREATE INDEX agent_turns_by_parent ON agent_turns (tenant_id, parent_agent_turn_id, agent_turn_id) WHERE parent_agent_turn_id IS NOT NULL',
+    'CREATE INDEX agent_turns_by_batch ON agent_turns (tenant_id, batch_id, task_index) WHERE batch_id IS NOT NULL',
+
+    // What the model was shown at each step, as the boxes stood then: enough to render the same bytes again.
+    `CREATE TABLE agent_turn_steps (
+      tenant_id ${id} NOT NULL,
+      agent_turn_id ${id} NOT NULL,
+      step ${int} NOT NULL,
+      turn_epoch ${int} NOT NULL,
+      format TEXT NOT NULL,
+      context_box_id ${id} NOT NULL,
+      context_revision ${int} NOT NULL,
+      output_box_id ${id} NOT NULL,
+      output_revision ${int} NOT NULL,
+      prompt_card_id ${id} NOT NULL,
+      tools_card_id ${id} NOT NULL,
+      content_hash TEXT NOT NULL,
+      created_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, agent_turn_id, step)
+    ) ${compact}`,
+
+    `CREATE TABLE turn_batches (
+      tenant_id ${id} NOT NULL,
+      batch_id ${id} NOT NULL,
+      source_agent_id ${id},
+      parent_agent_turn_id ${id},
+      channel_id ${id},
+      fail_fast ${int} NOT NULL,
+      task_count ${int} NOT NULL,
+      status TEXT NOT NULL,
+      deadline_at ${int} NOT NULL,
+      created_at ${int} NOT NULL,
+      ended_at ${int},
+      PRIMARY KEY (tenant_id, batch_id)
+    ) ${compact}`,
+
+    // trajectory_id is the delegator's, child_trajectory_id the delegatee's. Texts go with either.
+    `CREATE TABLE delegations (
+      tenant_id ${id} NOT NULL,
+      delegation_id ${id} NOT NULL,
+      from_agent_id ${id},
+      to_agent_id ${id} NOT NULL,
+      trajectory_id ${id},
+      scope_id ${id},
+      child_trajectory_id ${id},
+      child_scope_id ${id},
+      agent_turn_id ${id},
+      status TEXT NOT NULL,
+      task_description TEXT,
+      context ${json},
+      handover ${json},
+      expected_completion ${int},
+      result ${json},
+      reason TEXT,
+      channel_id ${id},
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      accepted_at ${int},
+      ended_at ${int},
+      PRIMARY KEY (tenant_id, delegation_id)
+    ) ${table}`,
+    'CREATE INDEX delegations_by_receiver ON delegations (tenant_id, to_agent_id, delegation_id)',
+    'CREATE INDEX delegations_by_sender ON delegations (tenant_id, from_agent_id, delegation_id) WHERE from_agent_id IS NOT NULL',
+    'CREATE INDEX delegations_by_trajectory ON delegations (tenant_id, trajectory_id, delegation_id) WHERE trajectory_id IS NOT NULL',
+    'CREATE INDEX delegations_by_child ON delegations (tenant_id, child_trajectory_id) WHERE child_trajectory_id IS NOT NULL',
+
+    `CREATE TABLE handoffs (
+      tenant_id ${id} NOT NULL,
+      handoff_id ${id} NOT NULL,
+      from_agent_id ${id} NOT NULL,
+      to_agent_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      scope_id ${id},
+      new_scope_id ${id},
+      context_box_id ${id},
+      status TEXT NOT NULL,
+      reason TEXT,
+      body ${json},
+      context_snapshot TEXT,
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      accepted_at ${int},
+      ended_at ${int},
+      PRIMARY KEY (tenant_id, handoff_id)
+    ) ${table}`,
+    'CREATE INDEX handoffs_by_receiver ON handoffs (tenant_id, to_agent_id, handoff_id)',
+    'CREATE INDEX handoffs_by_sender ON handoffs (tenant_id, from_agent_id, handoff_id)',
+    'CREATE INDEX handoffs_by_trajectory ON handoffs (tenant_id, trajectory_id, handoff_id)',
+
+    // Agents that gave a trajectory away, and so may no longer write in it.
+    `CREATE TABLE former_owners (
+      tenant_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      handoff_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, trajectory_id, agent_id)
+    ) ${compact}`,
+
+    // payload is cleared when the message expires, or its trajectory is deleted.
+    `CREATE TABLE messages (
+      tenant_id ${id} NOT NULL,
+      message_id ${id} NOT NULL,
+      from_agent_id ${id},
+      to_agent_id ${id},
+      to_agent_type ${id},
+      fan_out TEXT NOT NULL,
+      message_type ${id} NOT NULL,
+      payload TEXT,
+      trajectory_id ${id},
+      scope_id ${id},
+      artifact_ids ${json},
+      priority ${int} NOT NULL,
+      seq ${int} NOT NULL,
+      sent_hash TEXT,
+      expires_at ${int},
+      created_at ${int} NOT NULL,
+      erased_at ${int},
+      PRIMARY KEY (tenant_id, message_id)
+    ) ${table}`,
+    'CREATE INDEX messages_in_order ON messages (tenant_id, seq)',
+    'CREATE INDEX messages_expiring ON messages (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
+    'CREATE INDEX messages_by_trajectory ON messages (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL',
+
+    // A message in a mailbox: \`agent:<id>\`, or \`type:<agent_type>\` for one of a type. seq: the order of commits.
+    `CREATE TABLE deliveries (
+      tenant_id ${id} NOT NULL,
+      mailbox ${id} NOT NULL,
+      seq ${int} NOT NULL,
+      message_id ${id} NOT NULL,
+      from_agent_id ${id},
+      priority ${int} NOT NULL,
+      deliveries ${int} NOT NULL,
+      expires_at ${int},
+      delivered_to ${id},
+      acknowledged_by ${id},
+      acknowledged_at ${int},
+      PRIMARY KEY (tenant_id, mailbox, seq)
+    ) ${compact}`,
+    'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, priority, seq) WHERE acknowledged_at IS NULL',
+    'CREATE INDEX deliveries_by_message ON deliveries (tenant_id, message_id)',
+
+    // token is that of the last grant and outlives every lock; tickets are given in the order of asking.
+    `CREATE TABLE lock_resources (
+      tenant_id ${id} NOT NULL,
+      resource_type ${id} NOT NULL,
+      resource_id ${id} NOT NULL,
+      token ${int} NOT NULL,
+      ticket ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, resource_type, resource_id)
+    ) ${compact}`,
+    // Waiting, then held, then ended: released, expired or abandoned. How long, its lease says.
+    `CREATE TABLE locks (
+      tenant_id ${id} NOT NULL,
+      lock_id ${id} NOT NULL,
+      resource_type ${id} NOT NULL,
+      resource_id ${id} NOT NULL,
+      holder_agent_id ${id} NOT NULL,
+      mode TEXT NOT NULL,
+      state TEXT NOT NULL,
+      ticket ${int} NOT NULL,
+      token ${int},
+      lease_ms ${int} NOT NULL,
+      sent_hash TEXT,
+      asked_at ${int} NOT NULL,
+      granted_at ${int},
+      ended_at ${int},
+      PRIMARY KEY (tenant_id, lock_id)
+    ) ${table}`,
+    'CREATE INDEX locks_open ON locks (tenant_id, resource_type, resource_id, ticket) WHERE ended_at IS NULL',
+    'CREATE INDEX locks_by_holder ON locks (tenant_id, holder_agent_id, lock_id) WHERE ended_at IS NULL',
+    'CREATE INDEX locks_ended ON locks (tenant_id, ended_at) WHERE ended_at IS NOT NULL',
+  ],
+};

@@ -1,0 +1,65 @@
+/** An agent: a registered worker, with what it can do, what it may see, and whether it is there. */
+import { z } from 'zod';
+import { instant } from './common.js';
+import { anyId } from './ids.js';
+import { jsonObject, text } from './json.js';
+
+export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
+
+export const agentType = text(200, 1);
+
+/** offline is never said by an agent: it is what silence makes of it. */
+export const agentStatus = z.enum(['active', 'idle', 'busy', 'offline']);
+export type AgentStatus = z.output<typeof agentStatus>;
+export const sayableStatus = z.enum(['active', 'idle', 'busy']);
+
+export const memoryType = z.enum(['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint', '*']);
+export type MemoryType = z.output<typeof memoryType>;
+export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
+export type MemoryScope = z.output<typeof memoryScope>;
+
+const rules = z
+  .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }))
+  .max(100)
+  .describe('An empty list allows nothing');
+
+export const memoryAccess = z
+  .strictObject({ read: rules.optional(), write: rules.optional() })
+  .describe('What it may read and write; what is absent is not restricted')
+  .meta({ id: 'MemoryAccess' });
+export type MemoryAccess = z.output<typeof memoryAccess>;
+
+export const capabilities = z.array(text(200, 1)).min(1).max(1000);
+
+export const canDelegateTo = z
+  .array(text(200, 1))
+  .max(1000)
+  .describe('Types or ids of agents, or "*"; absent = anyone, empty = nobody');
+
+export const offlineAfter = z
+  .int()
+  .min(1000)
+  .max(7 * 24 * 3_600_000)
+  .describe('How long it may be silent before it is offline: 60,000 unless given');
+
+export const agent = z
+  .object({
+    agent_id: z.string(),
+    agent_type: z.string(),
+    capabilities: z.array(z.string()),
+    memory_access: memoryAccess.nullable(),
+    can_delegate_to: z.array(z.string()).nullable(),
+    status: agentStatus,
+    current_trajectory_id: z.string().nullable(),
+    profile_name: z.string().nullable(),
+    parent_agent_id: z.string().nullable().describe('The agent on whose behalf it was made'),
+    offline_after_ms: z.int(),
+    last_seen_at: instant,
+    metadata: jsonObject,
+    registered_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Agent' });
+export type Agent = z.output<typeof agent>;
+
+export const agentId = anyId.describe('The agent');

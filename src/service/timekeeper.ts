@@ -1,0 +1,86 @@
+/**
+ * Notices leases that are over, in the background: so that the next in line has a lock, another worker takes an
+ * agent_turn over and what is overdue ends, also when nobody asks. Whoever asks before notices by itself.
+ */
+import type { Driver } from '../driver/driver.js';
+import { dueLeases, nextDue } from '../store/leases.js';
+import { listTenants } from '../store/tenants.js';
+import { expiries } from './expiries.js';
+import type { Call, Runtime } from './runtime.js';
+
+const TICK_MS = 500;
+/** How often tenants are looked at of which this process has heard nothing: another that died may have left leases. */
+const ROUND_MS = 5000;
+const BATCH = 64;
+
+export class Timekeeper {
+  readonly #runtime: Runtime;
+  readonly #timer: NodeJS.Timeout;
+  readonly #next = new Map<string, number>();
+  #lastRound = Number.NEGATIVE_INFINITY;
+  #working: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  #tick(): void {
+    if (this.#stopped) return;
+    this.#working ??= this.#work()
+      .catch(() => undefined)
+      .finally(() => (this.#working = undefined));
+  }
+
+  async #work(): Promise<void> {
+    const { driver } = this.#runtime;
+    const everyone = performance.now() - this.#lastRound >= ROUND_MS;
+    const tenants = everyone
+      ? (await listTenants(driver.at(''))).map(({ tenant_id }) => tenant_id)
+      : [...this.#next].filter(([, due]) => due <= driver.now()).map(([tenant]) => tenant);
+    if (everyone) this.#lastRound = performance.now();
+    for (const tenant of tenants) {
+      if (this.#stopped) return;
+      // Whatever fails, a database that is away say, is found again in the next round.
+      await expireDue(systemCall(this.#runtime, tenant)).catch(() => undefined);
+      await this.#note(driver, tenant);
+    }
+  }
+
+  async #note(driver: Driver, tenant: string): Promise<void> {
+    const due = await nextDue(driver.at(tenant), tenant);
+    if (due === undefined) this.#next.delete(tenant);
+    else this.#next.set(tenant, due);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#working;
+  }
+}
+
+/** Cairn itself, acting in a tenant. */
+export const systemCall = (runtime: Runtime, tenant: string): Call => ({
+  ...runtime,
+  tenant,
+  caller: { tenant_id: tenant, agent_id: null, role: 'admin', key_id: null },
+  operation: 'system',
+  options: {},
+});
+
+/** Ends all leases of a tenant that are over; says how many. */
+export async function expireDue(call: Call): Promise<number> {
+  const { driver, tenant } = call;
+  for (let total = 0; ; ) {
+    const due = await dueLeases(driver.at(tenant), tenant, driver.now(), BATCH);
+    // Together they share commits; one that fails is found again in the next round and keeps none of the others.
+    const outcomes = await Promise.allSettled(
+      due.map((lease) => driver.write(tenant, (tx) => expiries[lease.kind](call, tx, lease, driver.now()))),
+    );
+    const ended = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    total += ended;
+    if (due.length < BATCH || ended === 0) return total;
+  }
+}

@@ -1,0 +1,118 @@
+/** agents: rows in, rows out. */
+import type { Query, Tx } from '../driver/driver.js';
+import { join, type Sql, sql } from '../driver/sql.js';
+import type { Agent, AgentStatus, MemoryAccess } from '../model/agent.js';
+import { toIso } from '../model/common.js';
+import type { JsonObject } from '../model/json.js';
+
+export interface AgentRow {
+  readonly agent_id: string;
+  readonly agent_type: string;
+  /** JSON, as are the next two and metadata. */
+  readonly capabilities: string;
+  readonly memory_access: string | null;
+  readonly can_delegate_to: string | null;
+  readonly status: AgentStatus;
+  readonly current_trajectory_id: string | null;
+  readonly profile_name: string | null;
+  readonly parent_agent_id: string | null;
+  readonly offline_after_ms: number;
+  readonly last_seen_at: number;
+  readonly metadata: string | null;
+  readonly sent_hash: string | null;
+  readonly registered_at: number;
+  readonly updated_at: number;
+  readonly unregistered_at: number | null;
+}
+
+const parse = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T));
+
+/** Silence makes an agent offline at once, whether or not somebody has noted it. */
+export const isOffline = (row: AgentRow, now: number): boolean =>
+  row.status === 'offline' || row.last_seen_at + row.offline_after_ms <= now;
+
+export const toAgent = (row: AgentRow, now: number): Agent => ({
+  agent_id: row.agent_id,
+  agent_type: row.agent_type,
+  capabilities: parse<string[]>(row.capabilities)!,
+  memory_access: parse<MemoryAccess>(row.memory_access),
+  can_delegate_to: parse<string[]>(row.can_delegate_to),
+  status: isOffline(row, now) ? 'offline' : row.status,
+  current_trajectory_id: row.current_trajectory_id,
+  profile_name: row.profile_name,
+  parent_agent_id: row.parent_agent_id,
+  offline_after_ms: row.offline_after_ms,
+  last_seen_at: toIso(row.last_seen_at),
+  metadata: parse<JsonObject>(row.metadata) ?? {},
+  registered_at: toIso(row.registered_at),
+  updated_at: toIso(row.updated_at),
+});
+
+/** Unregistered ones included, since an id is never used twice. */
+export function findAgent(query: Query, tenant: string, agent_id: string): Promise<AgentRow | undefined> {
+  return query.get<AgentRow>(
+    sql`SELECT * FROM agents WHERE tenant_id = ${tenant} AND agent_id = ${agent_id}`,
+  );
+}
+
+/** The same, and nobody changes it until the commit. */
+export function lockAgent(tx: Tx, tenant: string, agent_id: string): Promise<AgentRow | undefined> {
+  return tx.get<AgentRow>(
+    sql`SELECT * FROM agents WHERE tenant_id = ${tenant} AND agent_id = ${agent_id} FOR UPDATE`,
+  );
+}
+
+export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO agents (tenant_id, agent_id, agent_type, capabilities, memory_access, can_delegate_to, status,
+          current_trajectory_id, profile_name, parent_agent_id, offline_after_ms, last_seen_at, metadata, sent_hash,
+          registered_at, updated_at)
+        VALUES (${tenant}, ${row.agent_id}, ${row.agent_type}, ${row.capabilities}, ${row.memory_access},
+          ${row.can_delegate_to}, ${row.status}, ${row.current_trajectory_id}, ${row.profile_name},
+          ${row.parent_agent_id}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
+          ${row.registered_at}, ${row.updated_at})`,
+  );
+}
+
+export async function updateAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+  await tx.send(
+    sql`UPDATE agents SET agent_type = ${row.agent_type}, capabilities = ${row.capabilities},
+          memory_access = ${row.memory_access}, can_delegate_to = ${row.can_delegate_to}, status = ${row.status},
+          current_trajectory_id = ${row.current_trajectory_id}, offline_after_ms = ${row.offline_after_ms},
+          last_seen_at = ${row.last_seen_at}, metadata = ${row.metadata}, updated_at = ${row.updated_at},
+          unregistered_at = ${row.unregistered_at}
+        WHERE tenant_id = ${tenant} AND agent_id = ${row.agent_id}`,
+  );
+}
+
+export interface AgentFilter {
+  readonly agent_type?: string | undefined;
+  readonly status?: AgentStatus | undefined;
+}
+
+function where(tenant: string, { agent_type, status }: AgentFilter, now: number): Sql {
+  const conditions: Sql[] = [sql`a.tenant_id = ${tenant}`, sql`a.unregistered_at IS NULL`];
+  if (agent_type !== undefined) conditions.push(sql`a.agent_type = ${agent_type}`);
+  if (status === 'offline') {
+    conditions.push(sql`(a.status = 'offline' OR a.last_seen_at + a.offline_after_ms <= ${now})`);
+  } else if (status !== undefined) {
+    conditions.push(sql`a.status = ${status}`, sql`a.last_seen_at + a.offline_after_ms > ${now}`);
+  }
+  return join(conditions, ' AND ');
+}
+
+export function listAgents(
+  query: Query,
+  tenant: string,
+  filter: AgentFilter,
+  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  now: number,
+): Promise<AgentRow[]> {
+  return query.all<AgentRow>(
+    sql`SELECT a.* FROM agents a WHERE ${where(tenant, filter, now)} AND a.agent_id > ${page.after ?? ''}
+        ORDER BY a.agent_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countAgents = (tenant: string, filter: AgentFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM agents a WHERE ${where(tenant, filter, now)}`;
