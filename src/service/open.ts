@@ -18,6 +18,7 @@ import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
+import { Wakes } from './wakes.js';
 
 export interface StoreOptions {
   /** A file for SQLite, or a postgres:// URL. */
@@ -87,6 +88,7 @@ export class Store implements Host {
         meta,
         limits,
         hub: new StreamHub(driver),
+        wakes: new Wakes(driver),
         calls: new CallsUnderWay(),
         erasures: new Erasures(),
         states: new RetainedStates(),
@@ -155,7 +157,8 @@ export class Store implements Host {
   }
 
   figures(): Readonly<Record<string, number>> {
-    return { ...this.#runtime.driver.figures(), streams: this.#runtime.hub.followers };
+    const { driver, hub, wakes } = this.#runtime;
+    return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters };
   }
 
   /** After a restore: resume tokens of before are refused from now on. */
@@ -198,6 +201,7 @@ export class Store implements Host {
     this.#stopping = true;
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
+    this.#runtime.wakes.close();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#runtime.calls.drain();
