@@ -22,6 +22,7 @@ import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
 import * as lifetime from './lifetime.js';
+import * as locks from './locks.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import type { Call, Runtime } from './runtime.js';
@@ -78,7 +79,7 @@ const useCases: UseCases = {
   delegations: undefined as never,
   handoffs: undefined as never,
   messages: undefined as never,
-  locks: undefined as never,
+  locks,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

@@ -1,6 +1,7 @@
 /** What happens when a lease is over, by its kind. Each runs in a transaction, and looks again: somebody may have renewed it. */
 import type { Tx } from '../driver/driver.js';
 import { endLease, findLease, type Lease, type LeaseKind } from '../store/leases.js';
+import { expireLock } from './lock-line.js';
 import type { Call } from './runtime.js';
 
 /** Locks the subject first, then decides by what it finds there. */
@@ -16,7 +17,7 @@ export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
   batch: justEnds,
   delegation: justEnds,
   handoff: justEnds,
-  lock: justEnds,
+  lock: (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now),
   message: justEnds,
   job: justEnds,
 };
