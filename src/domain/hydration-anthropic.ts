@@ -2,7 +2,7 @@
 import type { JsonObject } from '../model/json.js';
 import { shownIds } from './hydration-calls.js';
 import { isBlank } from './json-values.js';
-import { answerText, type Message } from './transcript.js';
+import { answerText, callsIn, type Message } from './transcript.js';
 
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const OPENING = 'Begin.';
@@ -14,11 +14,7 @@ interface Blocks {
 
 /** The system prompt goes beside the messages, not among them. */
 export function anthropicMessages(_system: string, messages: readonly Message[]): JsonObject[] {
-  const ids = shownIds(
-    messages.flatMap(({ calls }) => calls),
-    ID,
-  );
-  let used = 0;
+  const ids = shownIds(callsIn(messages), ID);
   const shown: Blocks[] = [];
   const add = (role: Message['role'], content: JsonObject[]) => {
     const last = shown.at(-1);
@@ -27,16 +23,12 @@ export function anthropicMessages(_system: string, messages: readonly Message[])
   };
   if (messages[0]?.role !== 'user') add('user', [textBlock(OPENING)]);
   for (const { role, text, calls } of messages) {
-    const own = ids.slice(used, (used += calls.length));
     add(role, [
       ...(isBlank(text) ? [] : [textBlock(text)]),
-      ...calls.map(({ name, input }, i) => ({ type: 'tool_use', id: own[i]!, name, input })),
+      ...calls.map((call) => ({ type: 'tool_use', id: ids.get(call)!, name: call.name, input: call.input })),
     ]);
-    if (calls.length > 0)
-      add(
-        'user',
-        calls.map((call, i) => resultBlock(own[i]!, call.result)),
-      );
+    const results = calls.map((call) => resultBlock(ids.get(call)!, call.result));
+    if (results.length > 0) add('user', results);
   }
   return trimmed(shown).map(({ role, content }) => ({ role, content }));
 }

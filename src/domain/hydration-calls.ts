@@ -40,11 +40,13 @@ function parsed(text: string): Json {
 /** Short enough for every API: OpenAI takes at most 40 characters. */
 const derivedId = (source: string): string => `call_${sha256(source).slice(0, 24)}`;
 
-/** The ids that are shown, in the order of the calls: their own where they fit and are free, else derived from them. */
-export function shownIds(calls: readonly CallRequest[], fits: RegExp): string[] {
+/** The id that each call is shown by: its own where that fits and is free, else one derived from it. */
+export function shownIds<C extends CallRequest>(calls: readonly C[], fits: RegExp): Map<C, string> {
+  const ids = new Map<C, string>();
   const taken = new Set<string>();
   const count = new Map<string, number>();
-  return calls.map(({ id }) => {
+  for (const call of calls) {
+    const { id } = call;
     let shown = fits.test(id) ? id : derivedId(id);
     // The count goes on per id, so that a thousand calls of one id are not compared with each other.
     while (taken.has(shown)) {
@@ -53,6 +55,7 @@ export function shownIds(calls: readonly CallRequest[], fits: RegExp): string[] 
       shown = derivedId(canonical([id, next]));
     }
     taken.add(shown);
-    return shown;
-  });
+    ids.set(call, shown);
+  }
+  return ids;
 }

@@ -8,7 +8,7 @@ import { openaiMessages } from './hydration-openai.js';
 import { toolsFor } from './hydration-tools.js';
 import { isBlank, isObject } from './json-values.js';
 import { describeFields, resultFields } from './result-fields.js';
-import { transcriptOf } from './transcript.js';
+import { callsIn, transcriptOf } from './transcript.js';
 
 export type HydratedCard = Pick<Card, 'card_id' | 'content' | 'tool_calls' | 'tool_call_id' | 'metadata'>;
 
@@ -36,8 +36,7 @@ export function hydrate({ profile, cards: given, format }: Hydration): Hydrated 
       toolsIn(profile),
       ...cards.filter(isToolList).map(({ content }) => toolsIn(content)),
     ]),
-    pending_calls: messages
-      .flatMap(({ calls }) => calls)
+    pending_calls: callsIn(messages)
       .filter(({ result }) => result === null)
       .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),
   });

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Card } from '../model/card.js';
 import type { Json } from '../model/json.js';
-import type { fieldsSchema } from './card-types.js';
+import { fieldsSchema } from './card-types.js';
 import { isObject } from './json-values.js';
 
 export type ResultField = z.output<typeof fieldsSchema>[number];
@@ -12,8 +12,8 @@ export function resultFields(cards: readonly Pick<Card, 'content' | 'metadata'>[
   const fields = new Map<string, ResultField>();
   for (const { content, metadata } of cards) {
     if (metadata.type !== 'task.result_fields') continue;
-    // The card type was checked when the card was written.
-    for (const field of content as unknown as ResultField[]) fields.set(field.name, field);
+    // Checked when the card was written, unless it came as a message whose metadata says so.
+    for (const field of fieldsSchema.safeParse(content).data ?? []) fields.set(field.name, field);
   }
   return [...fields.values()];
 }

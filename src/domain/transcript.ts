@@ -76,6 +76,8 @@ export function transcriptOf(cards: readonly SeenCard[]): Transcript {
   return { system: draft.system, messages };
 }
 
+export const callsIn = (messages: readonly Message[]): ShownCall[] => messages.flatMap(({ calls }) => calls);
+
 /** A call and a result are what they are by type: in a model's API nobody but the assistant and the tool can send them. */
 function addCard(draft: Draft, card: SeenCard): void {
   const { type, role } = card.metadata;
