@@ -1,6 +1,6 @@
 /** What a model sees, rendered from cards alone: the same cards give the same bytes. */
 import type { Card } from '../model/card.js';
-import type { Hydrated, PromptFormat } from '../model/hydration.js';
+import type { Prompt, PromptFormat } from '../model/hydration.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { canonical } from './canonical.js';
 import { anthropicMessages } from './hydration-anthropic.js';
@@ -22,7 +22,7 @@ export interface Hydration {
 
 const formats = { openai: openaiMessages, anthropic: anthropicMessages };
 
-export function hydrate({ profile, cards: given, format }: Hydration): Hydrated {
+export function hydrate({ profile, cards: given, format }: Hydration): Prompt {
   const cards = distinct(given);
   const { system: said, messages } = transcriptOf(cards);
   const system = [promptOf(profile), ...said, describeFields(resultFields(cards))]
@@ -60,4 +60,4 @@ const toolsIn = (content: Json): Json[] =>
   isObject(content) && Array.isArray(content.tools) ? (content.tools as Json[]) : [];
 
 /** Members in the order of their names, as in stored cards, whatever order they came in. */
-const sorted = (value: Hydrated): Hydrated => JSON.parse(canonical(value as JsonObject)) as Hydrated;
+const sorted = (value: Prompt): Prompt => JSON.parse(canonical(value as JsonObject)) as Prompt;

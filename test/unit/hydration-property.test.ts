@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HydratedCard, hydrate } from '#cairn/domain/hydration.js';
-import type { Hydrated } from '#cairn/model/hydration.js';
+import type { Prompt } from '#cairn/model/hydration.js';
 import type { Json, JsonObject } from '#cairn/model/json.js';
 
 /** Few, so that they meet; of some the formats think differently. */
@@ -82,7 +82,7 @@ interface Spoken {
 type Block = { type: string; id: string; tool_use_id: string; text: string };
 
 /** Either format as the same few facts. */
-const spoken = ({ format, messages }: Hydrated): Spoken[] =>
+const spoken = ({ format, messages }: Prompt): Spoken[] =>
   messages.map(format === 'openai' ? openaiFacts : anthropicFacts);
 
 function openaiFacts({ role, content, tool_calls, tool_call_id }: JsonObject): Spoken {
