@@ -14,6 +14,7 @@ import { openDriver, Store } from '#cairn/service/open.js';
 import { RetainedStates } from '#cairn/service/retained-states.js';
 import { type Call, defaultLimits } from '#cairn/service/runtime.js';
 import { StreamHub } from '#cairn/service/stream-hub.js';
+import { Wakes } from '#cairn/service/wakes.js';
 import { readMeta } from '#cairn/store/tenants.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-batch-'));
@@ -29,6 +30,7 @@ beforeAll(async () => {
     meta: (await readMeta(driver.at('')))!,
     limits: defaultLimits,
     hub: new StreamHub(driver),
+    wakes: new Wakes(driver),
     calls: new CallsUnderWay(),
     erasures: new Erasures(),
     access: new AccessCounts(driver, 0),
