@@ -14,7 +14,7 @@ import {
 import { cardIds } from '../model/box.js';
 import { card, cardInput } from '../model/card.js';
 import { pageInput, pageOutput } from '../model/common.js';
-import { hydrated, hydrationFormat } from '../model/hydration.js';
+import { hydrated, promptFormat } from '../model/hydration.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { profileName } from '../model/profile.js';
@@ -182,7 +182,7 @@ export const agent_turns = {
   hydrate: operation({
     method: 'POST',
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/hydrate',
-    input: z.strictObject({ ...heldTurn, format: hydrationFormat.optional() }),
+    input: z.strictObject({ ...heldTurn, format: promptFormat.optional() }),
     output: hydrated,
     access: 'write',
     event: 'cairn.agent_turn.hydrated',

@@ -4,6 +4,9 @@ import type { Json, JsonObject } from '../model/json.js';
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether a text has nothing to read in it. */
+export const isBlank = (text: string): boolean => text.trim() === '';
+
 /** The value, so that nobody changes it any more: itself if it is frozen to its last member, else a copy. Equal strings stay shared. */
 export function keep(value: unknown): Json {
   return isFrozen(value) ? (value as Json) : copy(value);

@@ -6,6 +6,7 @@ import { allOperations, type NamedOperation, type Operations } from '../contract
 import { CairnError } from '../model/errors.js';
 import { parseAs } from '../model/issues.js';
 import type { Caller, KeyRole } from '../model/key.js';
+import * as agents from './agents.js';
 import * as artifacts from './artifacts.js';
 import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
@@ -71,7 +72,7 @@ const useCases: UseCases = {
     prune,
   },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
-  agents: undefined as never,
+  agents,
   profiles: undefined as never,
   handovers: undefined as never,
   pmo: undefined as never,

@@ -1,6 +1,7 @@
 /** What happens when a lease is over, by its kind. Each runs in a transaction, and looks again: somebody may have renewed it. */
 import type { Tx } from '../driver/driver.js';
 import { endLease, findLease, type Lease, type LeaseKind } from '../store/leases.js';
+import { expireAgent } from './agent-offline.js';
 import { expireLock } from './lock-line.js';
 import type { Call } from './runtime.js';
 
@@ -11,7 +12,7 @@ export type Expiry = (call: Call, tx: Tx, lease: Lease, now: number) => Promise<
 const justEnds: Expiry = (call, tx, lease) => endLease(tx, call.tenant, lease.kind, lease.subject_id);
 
 export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
-  agent: justEnds,
+  agent: expireAgent,
   agent_turn: justEnds,
   deadline: justEnds,
   batch: justEnds,

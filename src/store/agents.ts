@@ -116,3 +116,16 @@ export function listAgents(
 
 export const countAgents = (tenant: string, filter: AgentFilter, now: number): Sql =>
   sql`SELECT COUNT(*) AS total FROM agents a WHERE ${where(tenant, filter, now)}`;
+
+/** The agent_turn of an agent that has not ended: there is one at most. */
+export async function unfinishedTurn(
+  query: Query,
+  tenant: string,
+  agent_id: string,
+): Promise<string | undefined> {
+  const row = await query.get<{ agent_turn_id: string }>(
+    sql`SELECT agent_turn_id FROM agent_turns
+        WHERE tenant_id = ${tenant} AND agent_id = ${agent_id} AND ended_at IS NULL`,
+  );
+  return row?.agent_turn_id;
+}

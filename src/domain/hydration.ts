@@ -1,0 +1,63 @@
+/** What a model sees, rendered from cards alone: the same cards give the same bytes. */
+import type { Card } from '../model/card.js';
+import type { Prompt, PromptFormat } from '../model/hydration.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { canonical } from './canonical.js';
+import { anthropicMessages } from './hydration-anthropic.js';
+import { openaiMessages } from './hydration-openai.js';
+import { toolsFor } from './hydration-tools.js';
+import { isBlank, isObject } from './json-values.js';
+import { describeFields, resultFields } from './result-fields.js';
+import { callsIn, transcriptOf } from './transcript.js';
+
+export type HydratedCard = Pick<Card, 'card_id' | 'content' | 'tool_calls' | 'tool_call_id' | 'metadata'>;
+
+export interface Hydration {
+  /** The content of the sys.profile card of the agent that is to act. */
+  readonly profile: Json;
+  /** Those of the context box, then those of the output box. */
+  readonly cards: readonly HydratedCard[];
+  readonly format: PromptFormat;
+}
+
+const formats = { openai: openaiMessages, anthropic: anthropicMessages };
+
+export function hydrate({ profile, cards: given, format }: Hydration): Prompt {
+  const cards = distinct(given);
+  const { system: said, messages } = transcriptOf(cards);
+  const system = [promptOf(profile), ...said, describeFields(resultFields(cards))]
+    .filter((part) => !isBlank(part))
+    .join('\n\n');
+  return sorted({
+    format,
+    system,
+    messages: formats[format](system, messages),
+    tools: toolsFor(format, [
+      toolsIn(profile),
+      ...cards.filter(isToolList).map(({ content }) => toolsIn(content)),
+    ]),
+    pending_calls: callsIn(messages)
+      .filter(({ result }) => result === null)
+      .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),
+  });
+}
+
+/** A card that both boxes hold, or that came by two inheritances, stays where it was first. */
+function distinct(cards: readonly HydratedCard[]): HydratedCard[] {
+  const seen = new Set<string>();
+  return cards.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));
+}
+
+function promptOf(profile: Json): string {
+  if (!isObject(profile)) return '';
+  const texts = [profile.system_prompt, profile.instructions];
+  return texts.find((text): text is string => typeof text === 'string' && !isBlank(text)) ?? '';
+}
+
+const isToolList = ({ metadata }: HydratedCard): boolean => metadata.type === 'sys.tools';
+
+const toolsIn = (content: Json): Json[] =>
+  isObject(content) && Array.isArray(content.tools) ? (content.tools as Json[]) : [];
+
+/** Members in the order of their names, as in stored cards, whatever order they came in. */
+const sorted = (value: Prompt): Prompt => JSON.parse(canonical(value as JsonObject)) as Prompt;

@@ -1,0 +1,52 @@
+/** What follows when an agent falls silent: it is offline, and what it held is let go. */
+import type { Tx } from '../driver/driver.js';
+import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
+import { endLease, type Lease, putLease } from '../store/leases.js';
+import type { Call } from './runtime.js';
+import { event } from './write.js';
+
+/** Lets go of one kind of what an agent held, whose row is locked. */
+export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
+
+/** One for each kind of thing that an agent can hold. */
+export const onOffline: readonly Release[] = [];
+
+/** Lets go of all that an agent held: it has gone, or was taken off the register. */
+export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
+  for (const release of onOffline) await release(call, tx, agent_id, now);
+}
+
+export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>
+  last_seen_at + offline_after_ms;
+
+/** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
+export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
+  const { agent_id } = row;
+  return putLease(tx, call.tenant, {
+    kind: 'agent',
+    subject_id: agent_id,
+    holder: agent_id,
+    token: 1,
+    expires_at: onlineUntil(row),
+  });
+}
+
+/** Notes that an agent, whose row is locked, has been silent for too long; gives the row as it is then. */
+export async function goOffline(call: Call, tx: Tx, row: AgentRow, now: number): Promise<AgentRow> {
+  const { agent_id, last_seen_at } = row;
+  const offline: AgentRow = { ...row, status: 'offline', updated_at: now };
+  await updateAgent(tx, call.tenant, offline);
+  await endLease(tx, call.tenant, 'agent', agent_id);
+  tx.journal(event(call, now, 'cairn.agent.offline', 'agent', agent_id, { last_seen_at }));
+  await releaseAll(call, tx, agent_id, now);
+  return offline;
+}
+
+/** The end of an agent's lease. Whether it is silent its row says, which may have changed since the lease was read. */
+export async function expireAgent(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
+  const row = await lockAgent(tx, call.tenant, lease.subject_id);
+  if (!row || row.unregistered_at !== null || row.status === 'offline') {
+    await endLease(tx, call.tenant, 'agent', lease.subject_id);
+  } else if (onlineUntil(row) > now) await holdOnline(call, tx, row);
+  else await goOffline(call, tx, row, now);
+}

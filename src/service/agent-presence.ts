@@ -1,0 +1,50 @@
+/** Signs of life: whatever an agent does says that it is there. */
+import type { Tx } from '../driver/driver.js';
+import { type AgentRow, findAgent, isOffline, lockAgent, updateAgent } from '../store/agents.js';
+import { goOffline, holdOnline, onlineUntil } from './agent-offline.js';
+import type { Call } from './runtime.js';
+import { event } from './write.js';
+
+/** So often within the time that it may be silent is a sign of life noted; the others cost one read. */
+const NOTED = 4;
+
+const isDue = (row: AgentRow, now: number): boolean =>
+  row.unregistered_at === null &&
+  (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / NOTED <= now);
+
+/**
+ * Notes that an agent is there; one that was offline is idle again. Nothing happens to an agent that is not registered.
+ * Called before other rows are locked: an agent comes first in the order of locks.
+ */
+export async function seen(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
+  const known = await findAgent(tx, call.tenant, agent_id);
+  if (!known || !isDue(known, now)) return;
+  const row = await lockAgent(tx, call.tenant, agent_id);
+  if (row && isDue(row, now)) await noteSeen(call, tx, row, now);
+}
+
+/** The same for an agent whose row is locked, with what else changes in it. */
+export async function noteSeen(
+  call: Call,
+  tx: Tx,
+  row: AgentRow,
+  now: number,
+  changes: Partial<AgentRow> = {},
+): Promise<AgentRow> {
+  const silent = row.status !== 'offline' && onlineUntil(row) <= now;
+  // Nobody has noticed yet, but it was offline all the same: what it held is as good as released.
+  const before = silent ? await goOffline(call, tx, row, now) : row;
+  const returns = before.status === 'offline';
+  const after: AgentRow = {
+    ...before,
+    ...changes,
+    status: changes.status ?? (returns ? 'idle' : before.status),
+    last_seen_at: Math.max(now, before.last_seen_at),
+    updated_at: returns ? now : (changes.updated_at ?? before.updated_at),
+  };
+  await updateAgent(tx, call.tenant, after);
+  await holdOnline(call, tx, after);
+  if (returns)
+    tx.journal(event(call, now, 'cairn.agent.online', 'agent', row.agent_id, { status: after.status }));
+  return after;
+}

@@ -1,0 +1,38 @@
+/** Whether an agent may delegate or hand over to another: its can_delegate_to decides. */
+import { allowsDelegation } from '../domain/delegation-rules.js';
+import type { Query } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import { findAgent } from '../store/agents.js';
+import type { Call } from './runtime.js';
+
+interface Receiver {
+  readonly agent_id: string;
+  readonly agent_type: string;
+}
+
+/** Refuses what the source's rules do not allow. One that was never registered, or none at all, is free. */
+export async function checkMayDelegate(
+  call: Call,
+  query: Query,
+  from_agent_id: string | null,
+  to: Receiver,
+): Promise<void> {
+  if (from_agent_id === null) return;
+  const source = await findAgent(query, call.tenant, from_agent_id);
+  const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
+  if (allowsDelegation(rules, to)) return;
+  const allowed =
+    rules!.length === 0
+      ? 'to nobody'
+      : `to ${rules!.slice(0, 10).join(', ')}${rules!.length > 10 ? ', …' : ''}`;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${from_agent_id} may not delegate to ${to.agent_id} of type ${to.agent_type}: its can_delegate_to allows it ${allowed}`,
+    {
+      rule: 'can_delegate_to',
+      from_agent_id,
+      to_agent_id: to.agent_id,
+      can_delegate_to: rules!.slice(0, 100),
+    },
+  );
+}

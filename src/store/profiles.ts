@@ -1,0 +1,103 @@
+/** profiles and handovers: what is found by name. */
+import type { Query, Tx } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+
+export interface ProfileRow {
+  readonly name: string;
+  readonly box_id: string;
+  readonly card_id: string;
+  /** JSON of its sys.profile card; null when that was erased. */
+  readonly content: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const PROFILE: Sql = sql`SELECT p.name, p.box_id, p.card_id, c.content, p.created_at, p.updated_at FROM profiles p
+  JOIN cards c ON c.tenant_id = p.tenant_id AND c.card_id = p.card_id`;
+
+export function findProfile(query: Query, tenant: string, name: string): Promise<ProfileRow | undefined> {
+  return query.get<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${tenant} AND p.name = ${name}`);
+}
+
+/** The same, and nobody changes it until the commit. */
+export async function lockProfile(tx: Tx, tenant: string, name: string): Promise<ProfileRow | undefined> {
+  await tx.get(sql`SELECT name FROM profiles WHERE tenant_id = ${tenant} AND name = ${name} FOR UPDATE`);
+  return findProfile(tx, tenant, name);
+}
+
+export function insertProfile(tx: Tx, tenant: string, row: Omit<ProfileRow, 'content'>): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO profiles (tenant_id, name, box_id, card_id, created_at, updated_at)
+        VALUES (${tenant}, ${row.name}, ${row.box_id}, ${row.card_id}, ${row.created_at}, ${row.updated_at})`,
+  );
+}
+
+export function updateProfile(
+  tx: Tx,
+  tenant: string,
+  row: Pick<ProfileRow, 'name' | 'card_id' | 'updated_at'>,
+): Promise<void> {
+  return tx.send(
+    sql`UPDATE profiles SET card_id = ${row.card_id}, updated_at = ${row.updated_at}
+        WHERE tenant_id = ${tenant} AND name = ${row.name}`,
+  );
+}
+
+export async function deleteProfile(tx: Tx, tenant: string, name: string): Promise<boolean> {
+  const changed = await tx.run(sql`DELETE FROM profiles WHERE tenant_id = ${tenant} AND name = ${name}`);
+  return changed > 0;
+}
+
+interface NamePage {
+  readonly after?: string | undefined;
+  readonly limit: number;
+  readonly offset?: number | undefined;
+}
+
+export function listProfiles(query: Query, tenant: string, page: NamePage): Promise<ProfileRow[]> {
+  return query.all<ProfileRow>(
+    sql`${PROFILE} WHERE p.tenant_id = ${tenant} AND p.name > ${page.after ?? ''}
+        ORDER BY p.name LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countProfiles = (tenant: string): Sql =>
+  sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${tenant}`;
+
+export interface HandoverRow {
+  readonly name: string;
+  /** JSON. */
+  readonly recipe: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+export function findHandover(query: Query, tenant: string, name: string): Promise<HandoverRow | undefined> {
+  return query.get<HandoverRow>(
+    sql`SELECT name, recipe, created_at, updated_at FROM handovers WHERE tenant_id = ${tenant} AND name = ${name}`,
+  );
+}
+
+export function putHandover(tx: Tx, tenant: string, row: HandoverRow): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO handovers (tenant_id, name, recipe, created_at, updated_at)
+        VALUES (${tenant}, ${row.name}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
+        ON CONFLICT (tenant_id, name) DO UPDATE SET recipe = excluded.recipe, updated_at = excluded.updated_at`,
+  );
+}
+
+export async function deleteHandover(tx: Tx, tenant: string, name: string): Promise<boolean> {
+  const changed = await tx.run(sql`DELETE FROM handovers WHERE tenant_id = ${tenant} AND name = ${name}`);
+  return changed > 0;
+}
+
+export function listHandovers(query: Query, tenant: string, page: NamePage): Promise<HandoverRow[]> {
+  return query.all<HandoverRow>(
+    sql`SELECT name, recipe, created_at, updated_at FROM handovers
+        WHERE tenant_id = ${tenant} AND name > ${page.after ?? ''}
+        ORDER BY name LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+  );
+}
+
+export const countHandovers = (tenant: string): Sql =>
+  sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${tenant}`;

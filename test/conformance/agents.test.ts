@@ -1,0 +1,344 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { sql } from '#cairn/driver/sql.js';
+import { uuid } from '#cairn/model/ids.js';
+import { checkMayDelegate } from '#cairn/service/may-delegate.js';
+import type { Runtime } from '#cairn/service/runtime.js';
+import { systemCall } from '#cairn/service/timekeeper.js';
+import { expire } from '../support/expiry.js';
+import { tenantOf } from '../support/hierarchy.js';
+import { eventsOf, someTrajectory } from '../support/scopes.js';
+import { latestToken } from '../support/stream.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
+
+const MINUTE = 60_000;
+const coder = { agent_type: 'coder', capabilities: ['write_code'] };
+const notFound = { code: 'AGENT_NOT_FOUND', status: 404 };
+const byKey = { code: 'FORBIDDEN', status: 403, details: { rule: 'key_agent' } };
+const ownRights = { code: 'FORBIDDEN', status: 403, details: { rule: 'own_rights' } };
+
+onEveryTarget('agents', (test) => {
+  it('AGENT-1 an agent is registered idle, with every field as it was sent', async () => {
+    const cairn = await test().freshTenant();
+    const sent = {
+      agent_id: 'ann/1 ü',
+      ...coder,
+      memory_access: { read: [{ memory_type: '*' as const, scope: 'own' as const }], write: [] },
+      can_delegate_to: ['reviewer', '*'],
+      profile_name: 'coder',
+      offline_after_ms: 5000,
+      metadata: { a: [1, null] },
+    };
+    const made = await cairn.agents.register(sent);
+    expect(made).toEqual({
+      ...sent,
+      status: 'idle',
+      current_trajectory_id: null,
+      parent_agent_id: null,
+      last_seen_at: made.registered_at,
+      registered_at: expect.stringMatching(/Z$/),
+      updated_at: made.registered_at,
+    });
+    expect(await cairn.agents.get({ agent_id: sent.agent_id })).toEqual(made);
+    expect(await eventsOf(cairn, 'cairn.agent.registered', sent.agent_id)).toMatchObject([
+      { agent_type: 'coder' },
+    ]);
+  });
+
+  it('AGENT-1 id, rights and times are made where they are not given; at least one capability is', async () => {
+    const cairn = await test().freshTenant();
+    const made = await cairn.agents.register(coder);
+    expect(uuid.safeParse(made.agent_id).success).toBe(true);
+    expect(made).toMatchObject({ memory_access: null, can_delegate_to: null, offline_after_ms: MINUTE });
+    expect(await refusalOf(cairn.agents.register({ ...coder, capabilities: [] }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('capabilities'),
+    });
+  });
+
+  it('AGENT-1 the same body again is a sign of life, another is a conflict; a key registers its own agent', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const ann = await test().as({ tenant, agent: 'ann', role: 'write' });
+    const made = await ann.agents.register(coder);
+    expect(made.agent_id).toBe('ann');
+    test().advance(MINUTE / 2);
+    const before = await latestToken(cairn);
+    const again = await cairn.agents.register({ ...coder, agent_id: 'ann' });
+    expect(Date.parse(again.last_seen_at)).toBeGreaterThanOrEqual(Date.parse(made.last_seen_at) + MINUTE / 2);
+    expect(again).toEqual({ ...made, last_seen_at: again.last_seen_at });
+    expect(await latestToken(cairn)).toBe(before);
+    const other = { ...coder, agent_id: 'ann', agent_type: 'reviewer' };
+    expect(await refusalOf(ann.agents.register(other))).toMatchObject({
+      code: 'ENTITY_ALREADY_EXISTS',
+      status: 409,
+    });
+    expect(await refusalOf(ann.agents.register({ ...coder, agent_id: 'bob' }))).toMatchObject(byKey);
+  });
+
+  it('AGENT-2 agents are listed by type and by status, silent ones as offline', async () => {
+    const cairn = await test().freshTenant();
+    for (const agent_id of ['c', 'a', 'b']) await cairn.agents.register({ ...coder, agent_id });
+    await cairn.agents.register({ ...coder, agent_id: 'd', agent_type: 'reviewer' });
+    await cairn.agents.unregister({ agent_id: 'c' });
+    await cairn.agents.update({ agent_id: 'b', status: 'busy' });
+    const ids = async (filter: Parameters<typeof cairn.agents.list>[0]) => {
+      const { agents, total } = await cairn.agents.list(filter);
+      expect(total).toBe(agents.length);
+      return agents.map(({ agent_id }) => agent_id);
+    };
+    expect(await ids({})).toEqual(['a', 'b', 'd']);
+    expect(await ids({ agent_type: 'coder' })).toEqual(['a', 'b']);
+    expect(await ids({ status: 'busy' })).toEqual(['b']);
+    test().advance(MINUTE);
+    await cairn.agents.heartbeat({ agent_id: 'd' });
+    expect(await ids({ status: 'idle' })).toEqual(['d']);
+    expect(await ids({ status: 'offline' })).toEqual(['a', 'b']);
+    const { agents, next_cursor } = await cairn.agents.list({ limit: 2 });
+    const rest = await cairn.agents.list({ limit: 2, cursor: next_cursor! });
+    expect([...agents, ...rest.agents].map(({ agent_id }) => agent_id)).toEqual(['a', 'b', 'd']);
+    expect(rest).toMatchObject({ next_cursor: null, total: null });
+  });
+
+  it('AGENT-3 a change shows at once, and one that changes nothing makes no event', async () => {
+    const cairn = await test().freshTenant();
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id });
+    const trajectory_id = await someTrajectory(cairn);
+    const patch = {
+      agent_type: 'writer',
+      capabilities: ['write'],
+      memory_access: { read: [] },
+      can_delegate_to: [],
+      status: 'active' as const,
+      current_trajectory_id: trajectory_id,
+      offline_after_ms: 9000,
+      metadata: { b: 1 },
+    };
+    const changed = await cairn.agents.update({ agent_id, ...patch });
+    expect(changed).toMatchObject(patch);
+    expect(await cairn.agents.get({ agent_id })).toEqual(changed);
+    expect(await eventsOf(cairn, 'cairn.agent.updated', agent_id)).toMatchObject([
+      { fields: Object.keys(patch), status: 'active' },
+    ]);
+    const before = await latestToken(cairn);
+    await cairn.agents.update({ agent_id, ...patch });
+    expect(await latestToken(cairn)).toBe(before);
+    const cleared = { memory_access: null, can_delegate_to: null, current_trajectory_id: null };
+    expect(await cairn.agents.update({ agent_id, ...cleared })).toMatchObject(cleared);
+  });
+
+  it('AGENT-3 nothing to change, an unknown agent or an unknown trajectory is refused', async () => {
+    const cairn = await test().freshTenant();
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id });
+    const before = await latestToken(cairn);
+    expect(await refusalOf(cairn.agents.update({ agent_id }))).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await refusalOf(cairn.agents.update({ agent_id: 'bob', status: 'idle' }))).toMatchObject(notFound);
+    expect(await refusalOf(cairn.agents.heartbeat({ agent_id: 'bob' }))).toMatchObject(notFound);
+    expect(await refusalOf(cairn.agents.unregister({ agent_id: 'bob' }))).toMatchObject(notFound);
+    const current_trajectory_id = randomUUID();
+    for (const call of [cairn.agents.update, cairn.agents.heartbeat]) {
+      expect(await refusalOf(call({ agent_id, current_trajectory_id }))).toMatchObject({
+        code: 'UNKNOWN_ENTITY',
+        details: { missing_ids: [current_trajectory_id] },
+      });
+    }
+    expect(await latestToken(cairn)).toBe(before);
+  });
+
+  it('AGENT-4 a key with an agent is for that agent, and not for what it may do', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    await cairn.agents.register({ ...coder, agent_id: 'ann', memory_access: { read: [] } });
+    await cairn.agents.register({ ...coder, agent_id: 'bob' });
+    const ann = await test().as({ tenant, agent: 'ann' });
+    const going = { agent_id: 'ann', current_trajectory_id: await someTrajectory(cairn) };
+    const before = await latestToken(cairn);
+    const bob = { agent_id: 'bob' };
+    expect(await refusalOf(ann.agents.update({ ...bob, status: 'busy' }))).toMatchObject(byKey);
+    expect(await refusalOf(ann.agents.heartbeat(bob))).toMatchObject(byKey);
+    expect(await refusalOf(ann.agents.unregister(bob))).toMatchObject(byKey);
+    const self = { agent_id: 'ann' };
+    for (const rights of [{ agent_type: 'boss' }, { memory_access: null }, { can_delegate_to: ['*'] }])
+      expect(await refusalOf(ann.agents.update({ ...self, ...rights }))).toMatchObject(ownRights);
+    expect(await refusalOf(ann.agents.update(going))).toMatchObject(ownRights);
+    expect(await refusalOf(ann.agents.heartbeat(going))).toMatchObject(ownRights);
+    expect(await latestToken(cairn)).toBe(before);
+    expect(await cairn.agents.get(self)).toMatchObject({ agent_type: 'coder', current_trajectory_id: null });
+    const { trajectory_id } = await ann.trajectories.create({ name: 'its own' });
+    const own = { status: 'busy' as const, current_trajectory_id: trajectory_id, capabilities: ['x'] };
+    expect(await ann.agents.update({ ...self, ...own, metadata: { a: 1 } })).toMatchObject(own);
+    expect(await cairn.agents.update(going)).toMatchObject(going);
+    expect(await cairn.agents.get(bob)).toMatchObject({ status: 'idle' });
+  });
+
+  it('AGENT-5 a silent agent is offline at once; that is told when it is noticed, once', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id, offline_after_ms: 10_000 });
+    await cairn.agents.update({ agent_id, status: 'busy' });
+    test().advance(9000);
+    await expire(test(), tenant);
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'busy' });
+    test().advance(1000);
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'offline' });
+    expect(await eventsOf(cairn, 'cairn.agent.offline', agent_id)).toEqual([]);
+    expect(await expire(test(), tenant)).toBe(1);
+    expect(await expire(test(), tenant)).toBe(0);
+    expect(await eventsOf(cairn, 'cairn.agent.offline', agent_id)).toHaveLength(1);
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'offline' });
+  });
+
+  it('AGENT-5 how long an agent may be silent can be changed while it is silent', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id });
+    await cairn.agents.update({ agent_id, offline_after_ms: 3 * MINUTE });
+    test().advance(2 * MINUTE);
+    await expire(test(), tenant);
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'idle' });
+    await cairn.agents.update({ agent_id, offline_after_ms: MINUTE });
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'offline' });
+    expect(await expire(test(), tenant)).toBe(1);
+  });
+
+  it('AGENT-6 a heartbeat keeps an agent online without an event, and brings it back with one', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id });
+    const before = await latestToken(cairn);
+    for (let i = 0; i < 3; i++) {
+      test().advance(MINUTE / 2);
+      expect(await cairn.agents.heartbeat({ agent_id, status: 'active' })).toMatchObject({
+        status: 'active',
+      });
+      await expire(test(), tenant);
+    }
+    expect(await latestToken(cairn)).toBe(before);
+    test().advance(MINUTE);
+    await expire(test(), tenant);
+    expect(await cairn.agents.heartbeat({ agent_id })).toMatchObject({ status: 'idle' });
+    test().advance(MINUTE);
+    // Nobody has noticed this time, and it is told all the same.
+    expect(await cairn.agents.heartbeat({ agent_id, status: 'busy' })).toMatchObject({ status: 'busy' });
+    expect(await eventsOf(cairn, 'cairn.agent.offline', agent_id)).toHaveLength(2);
+    expect(await eventsOf(cairn, 'cairn.agent.online', agent_id)).toMatchObject([
+      { status: 'idle' },
+      { status: 'busy' },
+    ]);
+  });
+
+  it('AGENT-6 what an agent does with memory by its own key is a sign of life', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const agent_id = 'ann';
+    const made = await cairn.agents.register({ ...coder, agent_id });
+    const ann = await test().as({ tenant, agent: 'ann', role: 'read' });
+    await ann.cards.list({});
+    expect((await cairn.agents.get({ agent_id })).last_seen_at).toBe(made.last_seen_at);
+    test().advance(MINUTE / 2);
+    await ann.cards.list({});
+    test().advance(MINUTE / 2);
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'idle' });
+    test().advance(MINUTE);
+    await ann.cards.list({});
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'idle' });
+    expect(await eventsOf(cairn, 'cairn.agent.online', agent_id)).toHaveLength(1);
+  });
+
+  it('AGENT-7 an agent at work is not unregistered, an idle or offline one is', async () => {
+    const cairn = await test().freshTenant();
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id });
+    for (const status of ['active', 'busy'] as const) {
+      await cairn.agents.update({ agent_id, status });
+      expect(await refusalOf(cairn.agents.unregister({ agent_id }))).toMatchObject({
+        code: 'STATE_CONFLICT',
+        status: 409,
+        details: { status },
+      });
+    }
+    test().advance(MINUTE);
+    await cairn.agents.unregister({ agent_id });
+    const before = await latestToken(cairn);
+    await cairn.agents.unregister({ agent_id });
+    expect(await latestToken(cairn)).toBe(before);
+    expect(await eventsOf(cairn, 'cairn.agent.unregistered', agent_id)).toHaveLength(1);
+  });
+
+  it('AGENT-7 an agent with an agent_turn that has not ended is not unregistered', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const agent_id = 'ann';
+    await cairn.agents.register({ ...coder, agent_id });
+    await test().store.driver.write(tenant, async (tx) => {
+      await tx.run(
+        sql`INSERT INTO agent_turns (tenant_id, agent_turn_id, agent_id, depth, profile_name, profile_box_id,
+              profile_card_id, trajectory_id, status, turn_epoch, attempts, max_attempts, context_box_id,
+              output_box_id, dispatched_at, created_at, updated_at)
+            VALUES (${tenant}, 'turn-1', ${agent_id}, 0, 'p', 'b', 'c', 't', 'dispatched', 1, 0, 3, 'b', 'b', 1, 1, 1)`,
+      );
+    });
+    expect(await refusalOf(cairn.agents.unregister({ agent_id }))).toMatchObject({
+      code: 'STATE_CONFLICT',
+      details: { agent_turn_id: 'turn-1' },
+    });
+    await test().store.driver.write(tenant, async (tx) => {
+      await tx.run(sql`UPDATE agent_turns SET ended_at = 2 WHERE tenant_id = ${tenant}`);
+    });
+    await cairn.agents.unregister({ agent_id });
+  });
+
+  it('AGENT-8 an unregistered agent is not found, and its id is not used again', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const agent_id = 'ann';
+    const sent = { ...coder, agent_id, memory_access: { read: [] } };
+    await cairn.agents.register(sent);
+    await cairn.agents.unregister({ agent_id });
+    expect(await refusalOf(cairn.agents.get({ agent_id }))).toMatchObject(notFound);
+    expect(await refusalOf(cairn.agents.heartbeat({ agent_id }))).toMatchObject(notFound);
+    expect((await cairn.agents.list({})).total).toBe(0);
+    expect(await refusalOf(cairn.agents.register(sent))).toMatchObject({
+      code: 'ENTITY_GONE',
+      status: 410,
+      message: expect.stringContaining('need not be unregistered'),
+    });
+    const ann = await test().as({ tenant, agent: 'ann' });
+    expect((await ann.cards.list({})).total).toBe(0);
+    await cairn.cards.add({ card_id: 'c', content: 'x' });
+    expect((await ann.cards.list({})).total).toBe(0);
+  });
+
+  it('AGENT-9 can_delegate_to names whom an agent may delegate to', async () => {
+    const cairn = await test().freshTenant();
+    const call = systemCall({ driver: test().store.driver } as Runtime, await tenantOf(cairn));
+    const to = { agent_id: 'bob', agent_type: 'reviewer' };
+    const check = (from: string | null) =>
+      checkMayDelegate(call, call.driver.at(call.tenant), from, to).then(() => 'allowed');
+    const rules: [string, string[] | null, boolean][] = [
+      ['absent', null, true],
+      ['empty', [], false],
+      ['others', ['coder', 'carl'], false],
+      ['type', ['coder', 'reviewer'], true],
+      ['id', ['bob'], true],
+      ['all', ['*'], true],
+    ];
+    for (const [agent_id, can_delegate_to, allowed] of rules) {
+      await cairn.agents.register({ ...coder, agent_id, can_delegate_to });
+      if (allowed) expect(await check(agent_id)).toBe('allowed');
+      else
+        expect(await refusalOf(check(agent_id))).toMatchObject({
+          code: 'FORBIDDEN',
+          message: expect.stringContaining('can_delegate_to'),
+          details: { rule: 'can_delegate_to', from_agent_id: agent_id, to_agent_id: 'bob', can_delegate_to },
+        });
+    }
+    expect(await check('nobody')).toBe('allowed');
+    expect(await check(null)).toBe('allowed');
+  });
+});
