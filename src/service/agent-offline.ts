@@ -2,6 +2,7 @@
 import type { Tx } from '../driver/driver.js';
 import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
 import { endLease, type Lease, putLease } from '../store/leases.js';
+import { releaseHeldBy } from './locks.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
@@ -9,7 +10,7 @@ import { event } from './write.js';
 export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
 
 /** One for each kind of thing that an agent can hold. */
-export const onOffline: readonly Release[] = [];
+export const onOffline: readonly Release[] = [releaseHeldBy];
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
 export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {

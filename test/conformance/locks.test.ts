@@ -366,4 +366,30 @@ onEveryTarget('locks', (test) => {
       entity: { type: 'lock', id: lock_id },
     });
   });
+
+  it('LOCK-15 an agent that falls silent, or is unregistered, gives up what it holds and waits for', async () => {
+    const cairn = await test().freshTenant();
+    const { tenant_id } = await cairn.auth.whoami();
+    for (const agent_id of ['ann', 'bob'])
+      await cairn.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'], offline_after_ms: 60_000 });
+    const { lock_id } = await cairn.locks.acquire(by('ann', { lease_ms: 600_000 }));
+    const bob = await inLine(cairn, patient('bob'));
+    const cyn = await inLine(cairn, patient('cyn'));
+    await cairn.agents.unregister({ agent_id: 'bob' });
+    expect(await refusalOf(bob.lock)).toMatchObject(over);
+    await cairn.agents.unregister({ agent_id: 'ann' });
+    expect(await cyn.lock).toMatchObject({ holder_agent_id: 'cyn', fencing_token: 2 });
+    expect(await cairn.locks.get({ lock_id })).toMatchObject({ state: 'released' });
+
+    await cairn.agents.register({
+      agent_id: 'dan',
+      agent_type: 'a',
+      capabilities: ['x'],
+      offline_after_ms: 60_000,
+    });
+    const dan = await cairn.locks.acquire(by('dan', { resource_id: 'other.ts', lease_ms: 600_000 }));
+    test().advance(60_000);
+    await expire(test(), tenant_id);
+    expect(await cairn.locks.get({ lock_id: dan.lock_id })).toMatchObject({ state: 'released' });
+  });
 });
