@@ -20,6 +20,9 @@ import { atTheEnd, giveUp, hold, journal, lease, modesOf, openLock, settle, wake
 import type { Call } from './runtime.js';
 import { waitFor } from './waiting-for.js';
 
+/** How long the others leave it to the first in line to notice that a holder's time is over. */
+const YIELD_MS = 250;
+
 export interface Waiting {
   readonly row: LockRow;
   /** This call, among those that wait for the same lock. */
@@ -128,22 +131,19 @@ class Watch {
     });
   }
 
-  /** The first in line looks again when a holder's time is over, and settles what nobody has noticed. */
+  /**
+   * Looks again when the time of a holder, or of the first in line, is over, and settles what nobody has noticed. The
+   * first in line does so at once; the others a moment later, if it is still so: then the first is dead.
+   */
   async #lookAhead(row: LockRow): Promise<void> {
     const { driver, tenant } = this.#call;
     const now = driver.now();
-    const queue = await queueOf(driver.at(tenant), tenant, row, 1);
-    // The line of one: whoever stands first, and one who holds it for each way of holding.
-    const first = queue.find((one) => !holds(one));
-    if (!first) return;
-    if (first.lock_id !== row.lock_id) {
-      if (!isLive(first, now)) await this.#settle();
-      return;
-    }
-    const holders = queue.filter((one) => holds(one) && isLive(one, now));
-    const overs = queue.filter((one) => holds(one) && !isLive(one, now));
-    if (overs.length > 0 || grantable(modesOf(holders), [row.mode]) > 0) return this.#settle();
-    const until = Math.min(...holders.map(({ expires_at }) => expires_at!));
+    const ahead = await queueOf(driver.at(tenant), tenant, row, 1);
+    const isFirst = ahead.some(({ lock_id }) => lock_id === row.lock_id);
+    const others = ahead.filter(({ lock_id }) => lock_id !== row.lock_id);
+    const until = Math.min(...others.map(({ expires_at }) => expires_at ?? 0)) + (isFirst ? 0 : YIELD_MS);
+    const isFree = isFirst && grantable(modesOf(others), [row.mode]) > 0;
+    if (isFree || until <= now) return this.#settle();
     this.next_look = Math.min(this.next_look, performance.now() + until - now);
   }
 

@@ -371,7 +371,12 @@ onEveryTarget('locks', (test) => {
     const cairn = await test().freshTenant();
     const { tenant_id } = await cairn.auth.whoami();
     for (const agent_id of ['ann', 'bob'])
-      await cairn.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'], offline_after_ms: 60_000 });
+      await cairn.agents.register({
+        agent_id,
+        agent_type: 'a',
+        capabilities: ['x'],
+        offline_after_ms: 60_000,
+      });
     const { lock_id } = await cairn.locks.acquire(by('ann', { lease_ms: 600_000 }));
     const bob = await inLine(cairn, patient('bob'));
     const cyn = await inLine(cairn, patient('cyn'));
