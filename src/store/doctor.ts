@@ -2,6 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { checkpointChecks } from './checkpoint-doctor.js';
+import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
 
@@ -132,6 +133,7 @@ export const checks: readonly Check[] = [
   ...scopeChecks,
   ...memoryChecks,
   ...checkpointChecks,
+  ...lockChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */
