@@ -19,7 +19,16 @@ export const edgeType = z.enum([
 ]);
 export type EdgeType = z.output<typeof edgeType>;
 
-export const entityType = z.enum(['Trajectory', 'Scope', 'Turn', 'Artifact', 'Note', 'Card', 'Packet']);
+export const entityType = z.enum([
+  'Trajectory',
+  'Scope',
+  'Turn',
+  'Artifact',
+  'Note',
+  'Card',
+  'Packet',
+  'Box',
+]);
 export type EntityType = z.output<typeof entityType>;
 
 const participantInput = z.strictObject({

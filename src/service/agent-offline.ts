@@ -2,6 +2,7 @@
 import type { Tx } from '../driver/driver.js';
 import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
 import { endLease, type Lease, putLease } from '../store/leases.js';
+import { releaseTurnOf } from './agent-turn-expiry.js';
 import { releaseHeldBy } from './locks.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
@@ -9,12 +10,12 @@ import { event } from './write.js';
 /** Lets go of one kind of what an agent held, whose row is locked. */
 export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
 
-/** One for each kind of thing that an agent can hold. */
-export const onOffline: readonly Release[] = [releaseHeldBy];
+/** One for each kind of thing that an agent can hold. Asked when it is needed: what they do may lead back here. */
+const releases = (): readonly Release[] => [releaseTurnOf, releaseHeldBy];
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
 export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  for (const release of onOffline) await release(call, tx, agent_id, now);
+  for (const release of releases()) await release(call, tx, agent_id, now);
 }
 
 export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>

@@ -6,8 +6,14 @@ import { allOperations, type NamedOperation, type Operations } from '../contract
 import { CairnError } from '../model/errors.js';
 import { parseAs } from '../model/issues.js';
 import type { Caller, KeyRole } from '../model/key.js';
+import { claim } from './agent-turn-claiming.js';
+import { fork } from './agent-turn-fork.js';
+import * as agentTurnHydration from './agent-turn-hydration.js';
+import * as agentTurnSteps from './agent-turn-steps.js';
+import * as agentTurns from './agent-turns.js';
 import * as agents from './agents.js';
 import * as artifacts from './artifacts.js';
+import { batch as readBatch } from './batches.js';
 import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
@@ -22,10 +28,15 @@ import * as executionTransfer from './execution-transfer.js';
 import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
+import { guarding } from './guards.js';
+import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
+import { pack_context } from './packing.js';
+import * as pmo from './pmo.js';
+import * as profiles from './profiles.js';
 import type { Call, Runtime } from './runtime.js';
 import * as scopeCheckpoints from './scope-checkpoints.js';
 import * as scopeClosing from './scope-closing.js';
@@ -73,10 +84,10 @@ const useCases: UseCases = {
   },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
   agents,
-  profiles: undefined as never,
-  handovers: undefined as never,
-  pmo: undefined as never,
-  agent_turns: undefined as never,
+  profiles,
+  handovers,
+  pmo: { ...pmo, pack_context, batch: readBatch },
+  agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
   delegations: undefined as never,
   handoffs: undefined as never,
   messages: undefined as never,
@@ -108,15 +119,21 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       tenant: caller.tenant_id,
       options: {},
     };
-    const call = (input: unknown, options?: CallOptions) => {
+    const call = (input: unknown, made: Call) => {
       checkRole(operation, caller);
-      const parsed = parseAs(operation.input, input ?? {}, operation.name);
-      return useCase(options === undefined ? plain : { ...plain, options }, parsed);
+      return useCase(made, parseAs(operation.input, input ?? {}, operation.name));
     };
+    const madeWith = (options: CallOptions | undefined): Call =>
+      options === undefined ? plain : { ...plain, options };
     group[operation.verb] = operation.stream
-      ? call
+      ? (input: unknown, options?: CallOptions) => call(input, madeWith(options))
       : (input: unknown, options?: CallOptions) =>
-          runtime.calls.run(async () => call(input, options) as Promise<unknown>);
+          runtime.calls.run(async () => {
+            const made = madeWith(options);
+            const guarded =
+              options?.agent_turn === undefined ? made : await guarding(made, options.agent_turn);
+            return call(input, guarded) as Promise<unknown>;
+          });
   }
   return api as unknown as Api;
 }

@@ -92,7 +92,7 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
     }
     if (!input.hydrate) return { boxes: shown.map(({ box }) => box), missing_box_ids, missing_card_ids: [] };
     const views = shown.map(({ row, box }) => ({ row, card_ids: box.card_ids }));
-    const hydrated = await hydrate(call, query, views, 'boxes, or fewer cards of each by limit');
+    const hydrated = await hydrateViews(call, query, views, 'boxes, or fewer cards of each by limit');
     return {
       boxes: shown.map(({ box }, i) => ({ ...box, cards: hydrated[i]!.cards })),
       missing_box_ids,
@@ -105,7 +105,7 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
  * The cards behind ids, as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
  * that it keeps. A card in several is read once.
  */
-async function hydrate(
+export async function hydrateViews(
   call: Call,
   query: Query,
   views: readonly { row: BoxRow; card_ids: readonly string[] }[],
@@ -185,7 +185,7 @@ export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
             count: async () => total,
           });
     const card_ids = rows.map(({ card_id }) => card_id);
-    const [hydrated] = await hydrate(call, query, [{ row, card_ids }], 'cards by limit or tail');
+    const [hydrated] = await hydrateViews(call, query, [{ row, card_ids }], 'cards by limit or tail');
     return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };
   });
 }

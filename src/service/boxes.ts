@@ -201,8 +201,8 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
   });
 }
 
-/** Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */
-async function replaceEntries(
+/** For a box that is locked. Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */
+export async function replaceEntries(
   call: Call,
   tx: Tx,
   box: BoxRow,

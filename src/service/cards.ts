@@ -35,7 +35,7 @@ type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['in
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** A card checked and hashed, before any transaction. */
-interface PreparedCard {
+export interface PreparedCard {
   readonly input: CardInput;
   readonly author_id: string | null;
   readonly content: string;
@@ -46,9 +46,13 @@ interface PreparedCard {
   readonly bytes: number;
 }
 
-function prepare(call: Call, input: CardInput): PreparedCard {
+/** The author is the caller, or the one that it names, unless the use case says whose card it is. */
+export function prepareCard(
+  call: Call,
+  input: CardInput,
+  author_id: string | null = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null,
+): PreparedCard {
   const { limits } = call;
-  const author_id = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null;
   if (input.ttl_seconds != null && input.expires_at != null) {
     throw new CairnError('INVALID_INPUT', 'give either ttl_seconds or expires_at, not both');
   }
@@ -125,11 +129,13 @@ function expiry(input: CardInput, now: number): number | null {
   return at;
 }
 
-async function addCard(
+/** Adds a card that belongs to a holder, if it belongs to one. */
+export async function addCard(
   call: Call,
   tx: Tx,
   prepared: PreparedCard,
   now: number,
+  held_by: string | null = null,
 ): Promise<{ card: Card; added: boolean }> {
   const { input } = prepared;
   if (input.card_id !== undefined) {
@@ -150,7 +156,7 @@ async function addCard(
     ttl_seconds: input.ttl_seconds ?? null,
     expires_at: expiry(input, now),
     created_at: now,
-    held_by: null,
+    held_by,
   };
   await insertCards(tx, call.tenant, [row]);
   const card = toCard(call.tenant, {
@@ -165,7 +171,7 @@ async function addCard(
 }
 
 export async function add(call: Call, input: In<'add'>): Promise<Card> {
-  const prepared = prepare(call, input);
+  const prepared = prepareCard(call, input);
   return change(call, {
     input,
     bytes: prepared.bytes,
@@ -192,7 +198,7 @@ export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepare(call, one)));
+  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
   const cards = await change<Card[]>(call, {
     input,
     bytes: bytesOf(prepared),

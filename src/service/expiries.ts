@@ -1,7 +1,8 @@
 /** What happens when a lease is over, by its kind. Each runs in a transaction, and looks again: somebody may have renewed it. */
 import type { Tx } from '../driver/driver.js';
-import { endLease, findLease, type Lease, type LeaseKind } from '../store/leases.js';
+import { endLease, type Lease, type LeaseKind } from '../store/leases.js';
 import { expireAgent } from './agent-offline.js';
+import { expireBatch, expireDeadline, expireTurn } from './agent-turn-expiry.js';
 import { expireLock } from './lock-line.js';
 import type { Call } from './runtime.js';
 
@@ -13,18 +14,12 @@ const justEnds: Expiry = (call, tx, lease) => endLease(tx, call.tenant, lease.ki
 
 export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
   agent: expireAgent,
-  agent_turn: justEnds,
-  deadline: justEnds,
-  batch: justEnds,
+  agent_turn: expireTurn,
+  deadline: expireDeadline,
+  batch: expireBatch,
   delegation: justEnds,
   handoff: justEnds,
   lock: (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now),
   message: justEnds,
   job: justEnds,
 };
-
-/** The lease as it stands in this transaction, if it is still the same and over. */
-export async function stillOver(call: Call, tx: Tx, lease: Lease, now: number): Promise<Lease | undefined> {
-  const current = await findLease(tx, call.tenant, lease.kind, lease.subject_id);
-  return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
-}

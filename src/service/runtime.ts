@@ -38,6 +38,12 @@ export interface Runtime {
   readonly states: RetainedStates;
 }
 
+/** An agent_turn, and the epoch in which the caller holds it. */
+export interface TurnGuard {
+  readonly agent_turn_id: string;
+  readonly turn_epoch: number;
+}
+
 /** One call of one operation. */
 export interface Call extends Runtime {
   /** Such as `cards.add`. */
@@ -45,4 +51,6 @@ export interface Call extends Runtime {
   readonly caller: Caller;
   readonly tenant: string;
   readonly options: CallOptions;
+  /** The agent_turn that the call is made in, by its guard: a write is refused unless it is still held so. */
+  readonly turn?: TurnGuard;
 }

@@ -70,6 +70,20 @@ export const systemCall = (runtime: Runtime, tenant: string): Call => ({
   options: {},
 });
 
+/** Ends what is over of the caller's tenant, and says in how many milliseconds the next lease will be. */
+export async function noticeDue(call: Call): Promise<number | undefined> {
+  const { driver, tenant } = call;
+  for (let attempt = 0; ; attempt++) {
+    const due = await nextDue(driver.at(tenant), tenant);
+    if (due === undefined) return undefined;
+    const left = due - driver.now();
+    // What cannot be ended, such as by a database that is full, must not be tried again and again.
+    if (left > 0 || attempt > 0) return Math.max(left, RETRY_MS);
+    await expireDue(systemCall(call, tenant));
+  }
+}
+const RETRY_MS = 100;
+
 /** Ends all leases of a tenant that are over; says how many. */
 export async function expireDue(call: Call): Promise<number> {
   const { driver, tenant } = call;

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import { SCHEMA_VERSION } from '../model/packet.js';
 import type { NewPacket } from '../store/packets.js';
 import { addRequest, findRequest } from '../store/requests.js';
+import { checkGuards, isGuarded } from './guards.js';
 import type { Call } from './runtime.js';
 
 export interface Change<O> {
@@ -29,8 +30,16 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   const { driver, tenant } = call;
   const key = call.options.idempotency_key;
   const { bytes } = what;
+  const guarded = isGuarded(call);
+  const work: typeof what.work = guarded
+    ? async (tx, now) => {
+        await checkGuards(call, tx, now);
+        return what.work(tx, now);
+      }
+    : what.work;
   if (key === undefined) {
-    return driver.write(tenant, (tx) => what.work(tx, driver.now()), { entity: what.entity, bytes });
+    const entity = guarded ? undefined : what.entity;
+    return driver.write(tenant, (tx) => work(tx, driver.now()), { entity, bytes });
   }
   const request_hash = hashOf(call, key, what.input);
   const keyed = async (tx: Tx): Promise<O> => {
@@ -38,7 +47,7 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     const kept = await keptFor(tx, call, key, request_hash);
     if (kept !== undefined) return what.again(tx, kept);
     const before = tx.journalled.length;
-    const answer = await what.work(tx, now);
+    const answer = await work(tx, now);
     // A request that changed nothing is still remembered, and its record needs a packet to stand on.
     if (tx.journalled.length === before)
       tx.journal(event(call, now, 'cairn.request.noop', 'request', call.operation, {}));

@@ -169,6 +169,11 @@ export async function sealBox(tx: Tx, tenant: string, box_id: string, now: numbe
   );
 }
 
+/** Whether an agent may see the box under the name b: its own, or granted. */
+export const visibleBox = (tenant: string, viewer: string): Sql =>
+  sql`(b.agent_id = ${viewer} OR EXISTS (SELECT 1 FROM box_grants g
+       WHERE g.tenant_id = ${tenant} AND g.box_id = b.box_id AND g.agent_id = ${viewer}))`;
+
 /** The boxes an agent may see: its own and those granted to it. Without an agent, all of the tenant's. */
 const visibleBoxes = (tenant: string, viewer: string | null, owner: string | undefined): Sql =>
   join(
@@ -176,12 +181,7 @@ const visibleBoxes = (tenant: string, viewer: string | null, owner: string | und
       sql`b.tenant_id = ${tenant}`,
       sql`(b.held_by IS NULL OR ${BOX_ENDED} IS NULL)`,
       ...(owner === undefined ? [] : [sql`b.agent_id = ${owner}`]),
-      ...(viewer === null
-        ? []
-        : [
-            sql`(b.agent_id = ${viewer} OR EXISTS (SELECT 1 FROM box_grants g
-                 WHERE g.tenant_id = ${tenant} AND g.box_id = b.box_id AND g.agent_id = ${viewer}))`,
-          ]),
+      ...(viewer === null ? [] : [visibleBox(tenant, viewer)]),
     ],
     ' AND ',
   );
@@ -234,6 +234,21 @@ export async function putGrant(tx: Tx, tenant: string, grant: GrantRow): Promise
         VALUES (${tenant}, ${grant.box_id}, ${grant.agent_id}, ${grant.access}, ${grant.granted_at})
         ON CONFLICT (tenant_id, box_id, agent_id)
         DO UPDATE SET access = excluded.access, granted_at = excluded.granted_at`,
+  );
+}
+
+/** Lets an agent read a box, unless it may do so already or more. */
+export function addReader(
+  tx: Tx,
+  tenant: string,
+  box_id: string,
+  agent_id: string,
+  now: number,
+): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO box_grants (tenant_id, box_id, agent_id, access, granted_at)
+        VALUES (${tenant}, ${box_id}, ${agent_id}, 'read', ${now})
+        ON CONFLICT (tenant_id, box_id, agent_id) DO NOTHING`,
   );
 }
 

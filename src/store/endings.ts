@@ -12,6 +12,8 @@ export const checkpointHolder = (box_id: string): string => `checkpoint:${box_id
 export const executionHolder = (execution_id: string): string => `execution:${execution_id}`;
 /** Not a holder but work of the same kind: what the checkpoints that were pruned shared with none that stayed. */
 export const pruneHolder = (execution_id: string): string => `pruned:${execution_id}`;
+/** The context, output or record of an agent_turn, with the cards that were made for it. Ends with its trajectory. */
+export const turnBoxHolder = (box_id: string): string => `agent_turn:${box_id}`;
 export const noteHolder = (note_id: string): string => `note:${note_id}`;
 
 /** When what holds a card (under the name c) ended; null as long as it has not. */

@@ -2,8 +2,9 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { EntityType } from '../model/edge.js';
+import { visibleBox } from './boxes.js';
 import { readableAt } from './cards.js';
-import { CARD_ENDED } from './endings.js';
+import { BOX_ENDED, CARD_ENDED } from './endings.js';
 import { versionsAmong } from './lookups.js';
 import { heldAt, livesAt } from './memories.js';
 import { visibleTo } from './packets.js';
@@ -66,6 +67,10 @@ const knownBy: Readonly<Record<EntityType, Known>> = {
             WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND c.erased_at IS NULL
               AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
               AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`,
+  Box: (tenant, among, { agent }) =>
+    sql`SELECT b.box_id AS id FROM boxes b
+        WHERE b.tenant_id = ${tenant} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
+          ${agent === null ? sql`` : sql` AND ${visibleBox(tenant, agent)}`}`,
   Packet: (tenant, among, { now, agent }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
         WHERE p.tenant_id = ${tenant} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
@@ -81,7 +86,7 @@ export function readableEntity(tenant: string, moment: Moment): Sql {
       moment,
     );
   return sql`CASE f.entity_type WHEN 'Artifact' THEN (${id('Artifact')} LIMIT 1) WHEN 'Note' THEN (${id('Note')} LIMIT 1)
-    WHEN 'Trajectory' THEN (${id('Trajectory')}) WHEN 'Scope' THEN (${id('Scope')}) WHEN 'Packet' THEN (${id('Packet')})
+    WHEN 'Trajectory' THEN (${id('Trajectory')}) WHEN 'Scope' THEN (${id('Scope')}) WHEN 'Packet' THEN (${id('Packet')}) WHEN 'Box' THEN (${id('Box')})
     ELSE (${id('Card')}) END`;
 }
 

@@ -75,6 +75,17 @@ export function findLease(
   );
 }
 
+/** The lease as it stands in this transaction, if it is still the same and over: somebody may have renewed it. */
+export async function stillOver(
+  tx: Tx,
+  tenant: string,
+  lease: Lease,
+  now: number,
+): Promise<Lease | undefined> {
+  const current = await findLease(tx, tenant, lease.kind, lease.subject_id);
+  return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
+}
+
 /** What is over, the oldest first. */
 export function dueLeases(query: Query, tenant: string, now: number, limit: number): Promise<Lease[]> {
   return query.all<Lease>(

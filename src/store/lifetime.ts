@@ -88,17 +88,26 @@ export async function eraseCard(
           AND c.expires_at <= ${now} AND NOT (${pinned(tenant)})`,
   );
   if (changed === 0) return false;
-  for (const subject of textToList(card.subject_ids)) {
-    await tx.run(
-      sql`DELETE FROM card_subjects WHERE tenant_id = ${tenant} AND subject_id = ${subject} AND card_id = ${card.card_id}`,
+  await forgetSubjects(tx, tenant, card.card_id, card.subject_ids);
+  return true;
+}
+
+async function forgetSubjects(
+  tx: Tx,
+  tenant: string,
+  card_id: string,
+  subject_ids: string | null,
+): Promise<void> {
+  for (const subject of textToList(subject_ids)) {
+    await tx.send(
+      sql`DELETE FROM card_subjects WHERE tenant_id = ${tenant} AND subject_id = ${subject} AND card_id = ${card_id}`,
     );
   }
-  return true;
 }
 
 /**
  * Erases the cards among these whose holder has ended and that nothing pins; says how many are erased now. A card that
- * was erased before counts as well, so that the same batch again gives the same count. What is held has no subjects.
+ * was erased before counts as well, so that the same batch again gives the same count.
  */
 export async function eraseCards(
   tx: Tx,
@@ -107,13 +116,16 @@ export async function eraseCards(
   key: string,
   now: number,
 ): Promise<number> {
-  const free = await tx.all<{ card_id: string; content_hash: string; erased_at: number | null }>(
-    sql`SELECT c.card_id, c.content_hash, c.erased_at FROM cards c
+  const free = await tx.all<
+    Pick<ExpiredCard, 'card_id' | 'content_hash' | 'subject_ids'> & { erased_at: number | null }
+  >(
+    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.erased_at FROM cards c
         WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids})
           AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pinned(tenant)})))`,
   );
-  for (const { card_id, content_hash, erased_at } of free) {
+  for (const { card_id, content_hash, subject_ids, erased_at } of free) {
     if (erased_at !== null) continue;
+    await forgetSubjects(tx, tenant, card_id, subject_ids);
     await tx.send(
       sql`UPDATE cards SET ${BLANK}, content_hash = ${keyedHash(key, content_hash)}, erased_at = ${now}
           WHERE tenant_id = ${tenant} AND card_id = ${card_id} AND erased_at IS NULL`,

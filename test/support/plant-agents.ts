@@ -5,7 +5,8 @@ import type { Api } from '#cairn/contract/api.js';
 /** Registered as the example registers one, so that registering it again is no conflict. */
 export async function plantAgent(cairn: Api, secret: string): Promise<{ agent_id: string }> {
   const agent_id = 'reviewer';
-  await cairn.agents.register({ ...agents.register.example, agent_id });
+  const { capabilities, ...example } = agents.register.example;
+  await cairn.agents.register({ ...example, capabilities: [...capabilities], agent_id });
   await cairn.agents.update({ agent_id, metadata: { about: secret } });
   return { agent_id };
 }

@@ -21,6 +21,9 @@ export const coordination: Migration = {
     'locks',
   ],
   statements: ({ id, int, json, table, compact }) => [
+    // A call has one result within a box: looked for before one is added.
+    'CREATE INDEX cards_by_tool_call ON cards (tenant_id, tool_call_id) WHERE tool_call_id IS NOT NULL',
+
     // Whatever is held or awaited for a time: locks, waiting for one, agent_turns, deliveries, agents being online,
     // deadlines. token rises with every new holder of the subject; a lease is over at expires_at, whether or not
     // somebody has noticed.

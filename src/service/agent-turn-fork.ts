@@ -1,0 +1,88 @@
+/** Forking an agent_turn: a new one, for a new agent of the same kind, from the same context with changes. */
+import type { z } from 'zod';
+import type { agent_turns as operations } from '../contract/agent-turns.js';
+import { planPacking } from '../domain/packing.js';
+import type { Tx } from '../driver/driver.js';
+import type { AgentTurn } from '../model/agent-turn.js';
+import { CairnError } from '../model/errors.js';
+import type { AgentTurnRow } from '../store/agent-turns.js';
+import { findTrajectory, isFinished } from '../store/trajectories.js';
+import { openTurn, readTurn } from './agent-turns.js';
+import { type PreparedCard, prepareCard } from './cards.js';
+import { dispatch, isRefusal, placeTask, type ReadyTask } from './dispatch.js';
+import { registerTarget, type Source, targetOf } from './dispatch-targets.js';
+import { inItem } from './items.js';
+import { preparePacking } from './packing.js';
+import type { Call } from './runtime.js';
+import { turnBox } from './turn-cards.js';
+import { change } from './write.js';
+
+type In = z.output<(typeof operations)['fork']['input']>;
+
+const RECIPE = { context_packing_config: { pack_arguments: [{ arg_key: 'instruction' }] } };
+
+/** What the new one gets: the same boxes, a new instruction before them if there is one, further cards behind. */
+async function readyFork(
+  call: Call,
+  tx: Tx,
+  input: In,
+  turn: AgentTurnRow,
+  source: Source,
+  after: readonly PreparedCard[],
+): Promise<ReadyTask> {
+  const target_ref = input.profile_name ?? turn.profile_name;
+  if (target_ref === null) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `agent_turn ${turn.agent_turn_id} has no profile: give profile_name`,
+    );
+  }
+  const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
+  const target = await targetOf(call, tx, task, source);
+  if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);
+  const boxes = [await turnBox(call, tx, turn.context_box_id)];
+  if (input.include_output) boxes.push(await turnBox(call, tx, turn.output_box_id));
+  const plan = planPacking(RECIPE, input.instruction === undefined ? {} : { instruction: input.instruction });
+  const packing = preparePacking(call, plan, { author: 'fork', source_agent_id: source.agent_id });
+  return { target, packing: { ...packing, after }, boxes };
+}
+
+/** Beside the one that it was forked from, unless what that was a part of has finished. */
+async function parentFor(call: Call, tx: Tx, turn: AgentTurnRow): Promise<string | null> {
+  const own = await findTrajectory(tx, call.tenant, turn.trajectory_id);
+  const parent_id = own?.parent_trajectory_id ?? null;
+  const parent = parent_id === null ? undefined : await findTrajectory(tx, call.tenant, parent_id);
+  return parent && parent.deleted_at === null && !isFinished(parent) ? parent_id : null;
+}
+
+export async function fork(call: Call, input: In): Promise<AgentTurn> {
+  const { instruction, add_cards = [], without_card_ids = [] } = input;
+  const after = add_cards.map((one, i) => inItem('add_cards', i, () => prepareCard(call, one)));
+  return change(call, {
+    input,
+    bytes: after.reduce((sum, { bytes }) => sum + bytes, instruction?.length ?? 0),
+    work: async (tx, now) => {
+      const turn = await openTurn(call, tx, input.agent_turn_id);
+      const source: Source = { agent_id: turn.source_agent_id, turn: undefined, depth: turn.depth };
+      const ready = await readyFork(call, tx, input, turn, source, after);
+      await registerTarget(call, tx, ready.target, now);
+      // The instruction that it had gives way to a new one.
+      const old = turn.instruction_card_id;
+      const without =
+        instruction === undefined || old === null ? without_card_ids : [...without_card_ids, old];
+      const options = {
+        channel_id: input.channel_id ?? turn.channel_id,
+        trajectory_id: await parentFor(call, tx, turn),
+        forked_from: turn.agent_turn_id,
+        instruction_card_id: without.includes(old ?? '') ? null : old,
+        without,
+      };
+      const label = instruction ?? `fork of ${turn.agent_turn_id}`;
+      const placed = await placeTask(call, tx, ready, source, options, label, now);
+      const { agent_turn_id } = await dispatch(call, tx, placed, source, options, now);
+      return readTurn(call, tx, agent_turn_id);
+    },
+    remember: ({ agent_turn_id }) => agent_turn_id,
+    again: (query, kept) => readTurn(call, query, kept as string),
+  });
+}

@@ -1,0 +1,319 @@
+/** What the holder of an agent_turn does: append to the output, replace a box, complete, fail; and stopping it. */
+import type { z } from 'zod';
+import type { agent_turns as operations } from '../contract/agent-turns.js';
+import { hasEnded } from '../domain/agent-turn-states.js';
+import { checkDeliverable, resultFields } from '../domain/result-fields.js';
+import type { Tx } from '../driver/driver.js';
+import type { AgentTurn } from '../model/agent-turn.js';
+import type { Card, CardInput } from '../model/card.js';
+import type { DelegationResult } from '../model/delegation.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { JsonObject } from '../model/json.js';
+import { type AgentTurnView, changeAgentTurn, toAgentTurn } from '../store/agent-turns.js';
+import { insertEntries, standingOf } from '../store/box-entries.js';
+import { addReader, growBox, lockBox } from '../store/boxes.js';
+import { knownCards } from '../store/cards.js';
+import { insertEdges, settleEdges } from '../store/edges.js';
+import { turnBoxHolder } from '../store/endings.js';
+import { takeSealTime } from '../store/lifetime.js';
+import { knownMemories } from '../store/memories.js';
+import { derivedEdges } from '../store/memory-links.js';
+import type { NewPacket } from '../store/packets.js';
+import { fillBox } from '../store/packing.js';
+import { cardsOfType, resultsIn } from '../store/turn-cards.js';
+import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
+import { heldTurn, noTurn, openTurn, readTurn } from './agent-turns.js';
+import { makeBox } from './box-making.js';
+import { addCard, type PreparedCard, prepareCard, unknownCards } from './cards.js';
+import { startErasure } from './erasure.js';
+import { bytesOf, inItem } from './items.js';
+import type { Call } from './runtime.js';
+import { cardsSeen } from './turn-cards.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** Adds cards to the output box, whose agent_turn is held. */
+export async function appendCards(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  prepared: readonly PreparedCard[],
+  now: number,
+): Promise<Omit<Out<'append'>, 'output_box_id'>> {
+  const { tenant } = call;
+  const box = await lockBox(tx, tenant, turn.output_box_id);
+  if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
+  await refuseSecondResults(call, tx, turn.output_box_id, prepared);
+  const cards: Card[] = [];
+  for (const one of prepared) {
+    cards.push((await addCard(call, tx, one, now, turnBoxHolder(box.box_id))).card);
+  }
+  const ids = cards.map(({ card_id }) => card_id);
+  const { entered } = await standingOf(tx, tenant, box.box_id, ids, now);
+  const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
+  if (fresh.length === 0) return { revision: box.revision, length: box.length, cards };
+  const revision = box.revision + 1;
+  const length = box.length + fresh.length;
+  const place = { position: box.next_position, behind: box.length, revision };
+  await insertEntries(tx, tenant, box.box_id, place, fresh);
+  const grown = { revision, length, next_position: box.next_position + fresh.length, updated_at: now };
+  await growBox(tx, tenant, box.box_id, grown);
+  return { revision, length, cards };
+}
+
+/** One result per call within an output box. */
+async function refuseSecondResults(
+  call: Call,
+  tx: Tx,
+  box_id: string,
+  prepared: readonly PreparedCard[],
+): Promise<void> {
+  const results = prepared.filter(isResult).map(({ input }) => input.tool_call_id!);
+  if (results.length === 0) return;
+  const twice = results.find((id, i) => results.indexOf(id) !== i);
+  const there = twice ?? (await resultsIn(tx, call.tenant, box_id, results)).find((id) => id !== undefined);
+  if (there === undefined) return;
+  throw new CairnError(
+    'TOOL_RESULT_EXISTS',
+    `output box ${box_id} has a tool.result for tool_call_id "${there}" already: a call has one result`,
+    { tool_call_id: there },
+  );
+}
+
+const isResult = ({ input }: PreparedCard): boolean =>
+  input.metadata?.type === 'tool.result' && input.tool_call_id != null;
+
+export async function append(call: Call, input: In<'append'>): Promise<Out<'append'>> {
+  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
+  return change(call, {
+    input,
+    bytes: bytesOf(prepared),
+    work: async (tx, now) => {
+      const turn = await heldTurn(call, tx, input, now);
+      const { output_box_id, agent_turn_id, trajectory_id } = turn;
+      const done = await appendCards(call, tx, turn, prepared, now);
+      const { revision, length } = done;
+      const facts = { output_box_id, revision, length, card_ids: done.cards.map(({ card_id }) => card_id) };
+      tx.journal(
+        event(call, now, 'cairn.agent_turn.appended', 'agent_turn', agent_turn_id, facts, trajectory_id),
+      );
+      return { output_box_id, ...done };
+    },
+    remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
+    again: async (query, kept) => {
+      const [revision, length, ids] = kept as [number, number, string[]];
+      const turn = await openTurn(call, query, input.agent_turn_id);
+      return {
+        output_box_id: turn.output_box_id,
+        revision,
+        length,
+        cards: await cardsSeen(call, query, ids),
+      };
+    },
+  });
+}
+
+export async function replace_box(call: Call, input: In<'replace_box'>): Promise<AgentTurn> {
+  const { tenant } = call;
+  const card_ids = [...new Set(input.card_ids)];
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const turn = await heldTurn(call, tx, input, now);
+      const column = `${input.box}_box_id` as const;
+      const old_box_id = turn[column];
+      const known = await knownCards(tx, tenant, card_ids, now);
+      const missing = card_ids.filter((id) => !known.has(id));
+      if (missing.length > 0) throw unknownCards('card_ids', missing);
+      const box_id = newId();
+      await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
+      const changed = await changeAgentTurn(tx, tenant, turn, { [column]: box_id }, now);
+      const edges = derivedEdges(
+        { entity_type: 'Box', entity_id: box_id },
+        [{ entity_type: 'Box', entity_id: old_box_id }],
+        turn.agent_id,
+      );
+      await insertEdges(tx, tenant, edges);
+      const facts = {
+        box: input.box,
+        box_id,
+        old_box_id,
+        length: card_ids.length,
+        turn_epoch: turn.turn_epoch,
+      };
+      const told: NewPacket = {
+        ...event(
+          call,
+          now,
+          'cairn.agent_turn.box_replaced',
+          'agent_turn',
+          turn.agent_turn_id,
+          facts,
+          turn.trajectory_id,
+        ),
+        settle: (last, recorded_at) =>
+          settleEdges(
+            last,
+            tenant,
+            edges.map(({ edge_id }) => edge_id),
+            recorded_at,
+          ),
+      };
+      tx.journal(told);
+      return toAgentTurn(tenant, changed);
+    },
+    remember: () => input.agent_turn_id,
+    again: (query, kept) => readTurn(call, query, kept as string),
+  });
+}
+
+/** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */
+async function putBox(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  box_id: string,
+  card_ids: readonly string[],
+  seal: boolean,
+  now: number,
+): Promise<void> {
+  const { tenant } = call;
+  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, tenant, now) } : {};
+  const length = await fillBox(tx, tenant, box_id, [{ card_ids }], now);
+  const { agent_id, source_agent_id } = turn;
+  const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
+  await makeBox(call, tx, { ...made, ...sealed_at }, now);
+  if (source_agent_id !== null && source_agent_id !== agent_id) {
+    await addReader(tx, tenant, box_id, source_agent_id, now);
+  }
+}
+
+/** Ends a turn that is held, and erases after the commit what ended with it. */
+async function endHeld(
+  call: Call,
+  input: { readonly agent_turn_id: string; readonly turn_epoch: number },
+  bytes: number,
+  ending: (tx: Tx, turn: AgentTurnView, now: number) => Promise<TurnEnd>,
+): Promise<AgentTurn> {
+  const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
+    input,
+    bytes,
+    work: async (tx, now) => {
+      const locked = await lockForEnding(call, tx, [input.agent_turn_id]);
+      const held = await heldTurn(call, tx, input, now);
+      const end = await ending(tx, held, now);
+      const holders = await endTurns(call, tx, locked, new Map([[input.agent_turn_id, end]]), now);
+      return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
+    },
+    remember: () => input.agent_turn_id,
+    again: async (query, kept) => ({ turn: await readTurn(call, query, kept as string), ended: [] }),
+  });
+  if (ended.length > 0) startErasure(call, ended);
+  return turn;
+}
+
+export async function complete(call: Call, input: In<'complete'>): Promise<AgentTurn> {
+  const { deliverable, status = 'success', summary, artifact_ids = [] } = input;
+  const content: CardInput = {
+    content: deliverable,
+    metadata: { type: 'task.deliverable', role: 'assistant' },
+  };
+  const prepared = prepareCard(call, content);
+  return endHeld(call, input, prepared.bytes, async (tx, turn, now) => {
+    if (turn.status === 'suspended') {
+      throw new CairnError(
+        'STATE_CONFLICT',
+        `agent_turn ${turn.agent_turn_id} is suspended: resume it before you complete it`,
+        { status: turn.status },
+      );
+    }
+    const fields = resultFields(await fieldCards(call, tx, turn));
+    const missing = checkDeliverable(fields, deliverable);
+    if (missing.length > 0) {
+      throw new CairnError(
+        'INVALID_INPUT',
+        `the deliverable lacks what task.result_fields asks for: ${missing.join(', ')}`,
+        { missing_fields: missing },
+      );
+    }
+    await refuseUnknownArtifacts(call, tx, artifact_ids, now);
+    const { cards } = await appendCards(call, tx, turn, [prepared], now);
+    const told = summary ?? (typeof deliverable === 'string' ? deliverable : summaryOf(deliverable));
+    const result: DelegationResult = {
+      status: status === 'partial' ? 'Partial' : 'Success',
+      output: deliverable,
+      ...(artifact_ids.length === 0 ? {} : { artifacts: artifact_ids }),
+    };
+    return {
+      status: 'completed',
+      deliverable_card_id: cards[0]!.card_id,
+      result_status: status,
+      summary: told?.slice(0, SUMMARY_LENGTH),
+      result,
+    };
+  });
+}
+
+const SUMMARY_LENGTH = 20_000;
+
+const summaryOf = (deliverable: JsonObject): string | undefined =>
+  typeof deliverable.summary === 'string' ? deliverable.summary : undefined;
+
+/** The cards that say which fields a result must have. */
+const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>
+  cardsSeen(call, tx, await cardsOfType(tx, call.tenant, turn.context_box_id, 'task.result_fields'));
+
+async function refuseUnknownArtifacts(
+  call: Call,
+  tx: Tx,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const known = await knownMemories(tx, call.tenant, ids, now, { kind: 'artifact' });
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length === 0) return;
+  throw new CairnError(
+    'UNKNOWN_ENTITY',
+    `artifact_ids names ${missing.length} artifact(s) that do not exist: ${missing.slice(0, 3).join(', ')}`,
+    {
+      missing_ids: missing.slice(0, 100),
+    },
+  );
+}
+
+export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
+  endHeld(call, input, input.error.message.length, async () => ({ status: 'failed', error: input.error }));
+
+/** By its delegator or the tenant, and by the agent itself; whoever holds it is late from then on. */
+export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
+  const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
+    input,
+    work: async (tx, now) => {
+      await openTurn(call, tx, input.agent_turn_id);
+      const locked = await lockForEnding(call, tx, [input.agent_turn_id]);
+      const known = locked.get(input.agent_turn_id)!;
+      if (hasEnded(known.status) && known.status !== 'stopped') {
+        throw new CairnError(
+          'STATE_CONFLICT',
+          `agent_turn ${known.agent_turn_id} is ${known.status} already`,
+          {
+            status: known.status,
+          },
+        );
+      }
+      const end: TurnEnd = {
+        status: 'stopped',
+        error: { code: 'STOPPED', message: input.reason ?? 'it was stopped' },
+      };
+      const holders = await endTurns(call, tx, locked, new Map([[input.agent_turn_id, end]]), now);
+      return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
+    },
+    remember: () => input.agent_turn_id,
+    again: async (query, kept) => ({ turn: await readTurn(call, query, kept as string), ended: [] }),
+  });
+  if (ended.length > 0) startErasure(call, ended);
+  return turn;
+}

@@ -1,0 +1,82 @@
+/**
+ * Guards of stale writers: a write may say in which agent_turn, or under which lock, it is made. Both are checked in the
+ * writing transaction, before anything else, so that a late one changes nothing anywhere.
+ */
+import type { Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import { uuid } from '../model/ids.js';
+import { type AgentTurnView, findAgentTurn, lockAgentTurn } from '../store/agent-turns.js';
+import { checkFencing } from './fencing.js';
+import type { Call, TurnGuard } from './runtime.js';
+
+/** An id and a number, as `<id>:<number>`. */
+function parseGuard(name: string, text: string): { readonly id: string; readonly number: number } {
+  const [, id, number] = /^([^:]+):(\d{1,15})$/.exec(text) ?? [];
+  const parsed = uuid.safeParse(id);
+  if (parsed.success && number !== undefined) return { id: parsed.data, number: Number(number) };
+  throw new CairnError(
+    'INVALID_INPUT',
+    `${name} must be <id>:<number>, such as ${EXAMPLE}, not "${text.slice(0, 100)}"`,
+  );
+}
+const EXAMPLE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b:3';
+
+/** The call as it is made in an agent_turn: by its agent, unless the key is that of another. */
+export async function guarding(call: Call, text: string): Promise<Call> {
+  const { id, number } = parseGuard('X-Agent-Turn', text);
+  const turn = await findAgentTurn(call.driver.at(call.tenant), call.tenant, id);
+  if (!turn) throw staleTurn(id, number, 'it does not exist');
+  const { agent_id } = call.caller;
+  if (agent_id !== null && agent_id !== turn.agent_id) {
+    throw new CairnError('FORBIDDEN', `agent_turn ${id} is of another agent: this key acts as ${agent_id}`, {
+      rule: 'key_agent',
+    });
+  }
+  return {
+    ...call,
+    caller: { ...call.caller, agent_id: turn.agent_id },
+    turn: { agent_turn_id: id, turn_epoch: number },
+  };
+}
+
+export const isGuarded = ({ turn, options }: Call): boolean =>
+  turn !== undefined || options.fencing_token !== undefined;
+
+/** Operations on agent_turns name the turn themselves, and lock it in their own order. */
+const checksItself = ({ operation }: Call): boolean => operation.startsWith('agent_turns.');
+
+export async function checkGuards(call: Call, tx: Tx, now: number): Promise<void> {
+  if (call.turn !== undefined && !checksItself(call)) await checkTurn(call, tx, call.turn, now);
+  const { fencing_token } = call.options;
+  if (fencing_token !== undefined) {
+    const { id, number } = parseGuard('X-Fencing-Token', fencing_token);
+    await checkFencing(call, tx, id, number, now);
+  }
+}
+
+async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
+  const turn = await lockAgentTurn(tx, call.tenant, guard.agent_turn_id);
+  if (!turn) throw staleTurn(guard.agent_turn_id, guard.turn_epoch, 'it does not exist');
+  checkTurnHeld(turn, guard.turn_epoch, now);
+}
+
+/** Refuses whoever does not hold an agent_turn now, in this epoch. */
+export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {
+  const { agent_turn_id, status } = turn;
+  if (turn.turn_epoch !== turn_epoch) {
+    throw staleTurn(agent_turn_id, turn_epoch, `it is at epoch ${turn.turn_epoch}`, turn);
+  }
+  if (status !== 'running' && status !== 'suspended') {
+    throw staleTurn(agent_turn_id, turn_epoch, `it is ${status}`, turn);
+  }
+  if (turn.lease_expires_at === null || turn.lease_expires_at <= now) {
+    throw staleTurn(agent_turn_id, turn_epoch, 'its lease is over', turn);
+  }
+}
+
+const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTurnView): CairnError =>
+  new CairnError(
+    'STALE_TURN',
+    `agent_turn ${id} is not held in epoch ${epoch} any more: ${why}. Nothing was written: stop working on it`,
+    turn && { status: turn.status, turn_epoch: turn.turn_epoch },
+  );

@@ -1,0 +1,122 @@
+/** Use cases of handovers: packing recipes, stored by name. One is built in. */
+import type { z } from 'zod';
+import type { handovers as operations } from '../contract/profiles.js';
+import { canonical } from '../domain/canonical.js';
+import type { Query } from '../driver/driver.js';
+import { toIso } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
+import {
+  type Handover,
+  type HandoverChoice,
+  INSTRUCTION_HANDOVER,
+  instructionHandover,
+  type StoredHandover,
+} from '../model/handover.js';
+import type { Json } from '../model/json.js';
+import {
+  countHandovers,
+  deleteHandover,
+  findHandover,
+  type HandoverRow,
+  listHandovers,
+  putHandover,
+} from '../store/profiles.js';
+import { listPage } from './pages.js';
+import type { Call } from './runtime.js';
+import { change, event } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const builtIn: StoredHandover = {
+  name: INSTRUCTION_HANDOVER,
+  handover: instructionHandover,
+  built_in: true,
+  created_at: null,
+  updated_at: null,
+};
+
+const toHandover = (row: HandoverRow): StoredHandover => ({
+  name: row.name,
+  handover: JSON.parse(row.recipe) as Handover,
+  built_in: false,
+  created_at: toIso(row.created_at),
+  updated_at: toIso(row.updated_at),
+});
+
+async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
+  if (name === INSTRUCTION_HANDOVER) return builtIn;
+  const row = await findHandover(query, call.tenant, name);
+  if (row) return toHandover(row);
+  throw new CairnError(
+    'HANDOVER_NOT_FOUND',
+    `there is no handover "${name}": store it with handovers.save, or give the recipe itself`,
+  );
+}
+
+/** The recipe that was given, or the one that is stored by its name. */
+export async function recipeOf(call: Call, query: Query, choice: HandoverChoice): Promise<Handover> {
+  return typeof choice === 'string' ? (await read(call, query, choice)).handover : choice;
+}
+
+const refuseBuiltIn = (name: string): void => {
+  if (name !== INSTRUCTION_HANDOVER) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `handover "${name}" is built in and stays as it is: use another name`,
+  );
+};
+
+export async function save(call: Call, input: In<'save'>): Promise<StoredHandover> {
+  const { tenant } = call;
+  refuseBuiltIn(input.name);
+  const recipe = canonical(input.handover as Json);
+  return change(call, {
+    input,
+    bytes: recipe.length,
+    work: async (tx, now) => {
+      const before = await findHandover(tx, tenant, input.name);
+      if (before?.recipe !== recipe) {
+        const row = { name: input.name, recipe, created_at: before?.created_at ?? now, updated_at: now };
+        await putHandover(tx, tenant, row);
+        tx.journal(event(call, now, 'cairn.handover.saved', 'handover', input.name, {}));
+      }
+      return read(call, tx, input.name);
+    },
+    remember: () => input.name,
+    again: (query, kept) => read(call, query, kept as string),
+  });
+}
+
+export const get = (call: Call, input: In<'get'>): Promise<StoredHandover> =>
+  read(call, call.driver.at(call.tenant), input.name);
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { rows, ...page } = await listPage<HandoverRow, string>(call, {
+    input,
+    filters: null,
+    key: 'string',
+    keyOf: ({ name }) => name,
+    read: (request) => listHandovers(driver.at(tenant), tenant, request),
+    bytesOf: ({ recipe }) => recipe.length,
+    count: countHandovers(tenant),
+  });
+  return { handovers: rows.map(toHandover), ...page };
+}
+
+async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  refuseBuiltIn(input.name);
+  await change<Json>(call, {
+    input,
+    work: async (tx, now) => {
+      if (!(await deleteHandover(tx, call.tenant, input.name))) await read(call, tx, input.name);
+      else tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}
+
+export { remove as delete };

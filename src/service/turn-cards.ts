@@ -1,0 +1,54 @@
+/** Reading the cards of an agent_turn's boxes, as they stood at some revision. */
+import type { Query } from '../driver/driver.js';
+import type { Card } from '../model/card.js';
+import { CairnError } from '../model/errors.js';
+import { entriesAfter, segmentsOf } from '../store/box-entries.js';
+import { type BoxRow, findBox } from '../store/boxes.js';
+import { findCards, toCard } from '../store/cards.js';
+import { hydrateViews } from './box-views.js';
+import { MAX_CONTEXT_CARDS } from './packing.js';
+import type { Call } from './runtime.js';
+
+/** Cards that are there by their ids, in this order. */
+export async function cardsSeen(call: Call, query: Query, ids: readonly string[]): Promise<Card[]> {
+  const rows = await findCards(query, call.tenant, ids);
+  const erased = ids.filter((id) => (rows.get(id)?.erased_at ?? null) !== null || !rows.has(id));
+  if (erased.length > 0) throw gone(erased);
+  return ids.map((id) => toCard(call.tenant, rows.get(id)!));
+}
+
+const gone = (card_ids: readonly string[]): CairnError =>
+  new CairnError(
+    'CONTENT_ERASED',
+    `${card_ids.length} card(s) that belong to it were erased: ${card_ids.slice(0, 3).join(', ')}`,
+    { card_ids: card_ids.slice(0, 100) },
+  );
+
+/** A box of an agent_turn; it went if its trajectory was deleted. */
+export async function turnBox(call: Call, query: Query, box_id: string): Promise<BoxRow> {
+  const box = await findBox(query, call.tenant, box_id);
+  if (box && box.ended_at === null) return box;
+  throw new CairnError('CONTENT_ERASED', `box ${box_id} went with the trajectory that it was made for`, {
+    box_ids: [box_id],
+  });
+}
+
+export interface BoxAt {
+  readonly box: BoxRow;
+  readonly revision: number;
+}
+
+/** All cards of some boxes, one box after the other. Refuses when one of the cards was erased. */
+export async function cardsOfBoxes(call: Call, query: Query, boxes: readonly BoxAt[]): Promise<Card[]> {
+  const { tenant } = call;
+  const views = [];
+  for (const { box, revision } of boxes) {
+    const segments = await segmentsOf(query, tenant, box, revision);
+    const entries = await entriesAfter(query, tenant, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
+    views.push({ row: box, card_ids: entries.map(({ card_id }) => card_id) });
+  }
+  const shown = await hydrateViews(call, query, views, 'cards: replace the boxes by shorter ones');
+  const missing = shown.flatMap((one) => one.missing);
+  if (missing.length > 0) throw gone(missing);
+  return shown.flatMap(({ cards }) => cards);
+}
