@@ -1,11 +1,10 @@
 /** One lock, asked for by many through several stores, and by processes that are killed. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { checkFencing } from '#cairn/service/fencing.js';
 import { Store } from '#cairn/service/open.js';
-import type { Call } from '#cairn/service/runtime.js';
 import { illnesses } from '../support/audit.js';
 import { databases } from '../support/http.js';
 import { sleep, until, within } from '../support/server.js';
@@ -146,21 +145,22 @@ for (const kind of databases()) {
     });
 
     it('LOCK-9 a write that carries a token counts only while the lock is held with it', async () => {
-      const { driver } = stores[0]!;
-      const call = { driver, tenant: 'default' } as Call;
-      const check = (lock_id: string, token: number) =>
-        driver.write('default', (tx) => checkFencing(call, tx, lock_id, token, driver.now()));
-      const { lock_id, fencing_token } = await apis[1]!.locks.acquire({
+      const [ann, bob] = [apis[0]!, apis[1]!];
+      const { lock_id, fencing_token } = await ann.locks.acquire({
         ...file,
         holder_agent_id: 'ann',
         lease_ms: 400,
       });
-      await check(lock_id, fencing_token!);
+      const write = (id: string, token: number) =>
+        bob.cards.add({ content: 'x' }, { fencing_token: `${id}:${token}` });
+      await write(lock_id, fencing_token!);
       const over = { code: 'LOCK_EXPIRED', status: 409 };
-      expect(await refusalOf(check(lock_id, fencing_token! - 1))).toMatchObject(over);
-      expect(await refusalOf(check('none', fencing_token!))).toMatchObject(over);
+      const { total } = await ann.cards.list();
+      expect(await refusalOf(write(lock_id, fencing_token! - 1))).toMatchObject(over);
+      expect(await refusalOf(write(randomUUID(), fencing_token!))).toMatchObject(over);
       await sleep(450);
-      expect(await refusalOf(check(lock_id, fencing_token!))).toMatchObject(over);
+      expect(await refusalOf(write(lock_id, fencing_token!))).toMatchObject(over);
+      expect((await ann.cards.list()).total).toBe(total);
     });
   });
 }
