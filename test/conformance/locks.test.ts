@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { findLock } from '#cairn/store/locks.js';
 import { expire } from '../support/expiry.js';
 import { sleep, until } from '../support/server.js';
 import { followToNow, latestToken } from '../support/stream.js';
@@ -286,9 +287,12 @@ onEveryTarget('locks', (test) => {
     first.catch(() => undefined);
     await until('a place in line', async () => (await cairn.locks.list()).total === 2);
     const cyn = await inLine(cairn, patient('cyn'));
+    const { driver } = test().store;
+    const { tenant_id } = await cairn.auth.whoami();
+    const keeper = async () => (await findLock(driver.at(tenant_id), tenant_id, asked.lock_id!))!.leased_to;
+    const before = await keeper();
     const second = cairn.locks.acquire(asked);
-    // Until the second call has taken the place over, the first would give it up.
-    await sleep(150);
+    await until('the second call to take the place over', async () => (await keeper()) !== before);
     going.abort();
     await expect(first).rejects.toMatchObject({ name: 'AbortError' });
     await sleep(50);
