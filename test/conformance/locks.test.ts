@@ -126,6 +126,21 @@ onEveryTarget('locks', (test) => {
     expect(await last.lock).toMatchObject({ holder_agent_id: 'eve', fencing_token: 5 });
   });
 
+  it('LOCK-4 however many follow each other are granted together, and those whose lease is over make way', async () => {
+    const cairn = await test().freshTenant();
+    const { lock_id } = await cairn.locks.acquire(by('ann'));
+    const asked = Array.from({ length: 20 }, (_, i) =>
+      patient(`reader-${i}`, { ...shared, lease_ms: 60_000 }),
+    );
+    const readers = asked.map((one) => cairn.locks.acquire(one));
+    await until('all to wait', async () => (await cairn.locks.list()).total === 21);
+    await cairn.locks.release({ lock_id });
+    const tokens = (await Promise.all(readers)).map(({ fencing_token }) => fencing_token!);
+    expect(tokens.sort((a, b) => a - b)).toEqual(tokens.map((_, i) => i + 2));
+    test().advance(60_000);
+    expect(await cairn.locks.acquire(by('bob'))).toMatchObject({ state: 'held', fencing_token: 22 });
+  });
+
   it('LOCK-5 LOCK-9 a lock is over when its lease is, and the next has it with a higher token', async () => {
     const cairn = await test().freshTenant();
     const { lock_id } = await cairn.locks.acquire(by('ann', { lease_ms: 60_000 }));
