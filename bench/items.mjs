@@ -1,5 +1,6 @@
 // What is measured, by name, in the order of the table.
 import { checkpoints } from './checkpoints.mjs';
+import { delegations } from './delegations.mjs';
 import { growth } from './growth.mjs';
 import { http } from './http.mjs';
 import { peers } from './peers.mjs';
@@ -19,5 +20,6 @@ export const items = {
   http,
   reads,
   checkpoints,
+  delegations,
   row_security,
 };
