@@ -29,6 +29,8 @@ import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
 import { guarding } from './guards.js';
+import { accept as acceptHandoff } from './handoff-accepting.js';
+import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as notes from './notes.js';
@@ -88,7 +90,7 @@ const useCases: UseCases = {
   pmo: { ...pmo, pack_context, batch: readBatch },
   agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
   delegations: undefined as never,
-  handoffs: undefined as never,
+  handoffs: { ...handoffs, accept: acceptHandoff },
   messages: undefined as never,
   locks: undefined as never,
   cards,

@@ -3,6 +3,7 @@ import type { Tx } from '../driver/driver.js';
 import { endLease, type Lease, type LeaseKind } from '../store/leases.js';
 import { expireAgent } from './agent-offline.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turn-expiry.js';
+import { expireHandoff } from './handoff-expiry.js';
 import type { Call } from './runtime.js';
 
 /** Locks the subject first, then decides by what it finds there. */
@@ -17,7 +18,7 @@ export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
   deadline: expireDeadline,
   batch: expireBatch,
   delegation: justEnds,
-  handoff: justEnds,
+  handoff: expireHandoff,
   lock: justEnds,
   message: justEnds,
   job: justEnds,

@@ -16,6 +16,7 @@ import {
   deleteEdgesBelow,
   endedBelow,
   endTrajectories,
+  lockHandoffsBelow,
   lockTree,
 } from '../store/trajectory-removal.js';
 import { startErasure, waitForErasure } from './erasure.js';
@@ -111,6 +112,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       `there is no trajectory ${trajectory_id} in project ${tenant}`,
     );
   }
+  await lockHandoffsBelow(tx, tenant, trajectory_id);
   const ids = await lockTree(tx, tenant, trajectory_id);
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
