@@ -8,19 +8,19 @@ import type { Handoff } from '../model/handoff.js';
 import { newId } from '../model/ids.js';
 import { findBox } from '../store/boxes.js';
 import { handoffHolder, scopeHolder } from '../store/endings.js';
-import { addFormerOwner, removeFormerOwner } from '../store/former-owners.js';
+import { addFormerOwner, dropFormerOwner } from '../store/former-owners.js';
 import { type HandoffRow, moveHandoff, toHandoff } from '../store/handoffs.js';
 import { endLease } from '../store/leases.js';
 import { takeSealTime } from '../store/lifetime.js';
-import { findScope, lockOpenScopes, type ScopeRow } from '../store/scopes.js';
-import { findTrajectory, moveTrajectory } from '../store/trajectories.js';
+import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../store/scopes.js';
+import { lockTrajectory, moveTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { makeFork } from './box-making.js';
 import { startErasure } from './erasure.js';
 import { handoffEvent, noteOverdue } from './handoff-expiry.js';
 import { answeredLocked, readHandoff, receiverOf } from './handoffs.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
-import { addScope, noScope, openTrajectoryLocked, refuseClosed } from './scopes.js';
+import { addScope, noScope, refuseClosed, refuseFinished } from './scopes.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -79,9 +79,17 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   sent_hash: null,
 });
 
-async function refuseDeleted(call: Call, tx: Tx, { handoff_id, trajectory_id }: HandoffRow): Promise<void> {
-  const trajectory = await findTrajectory(tx, call.tenant, trajectory_id);
-  if (trajectory && trajectory.deleted_at === null) return;
+/** The trajectory, locked, if it can still be taken over: by a former owner of it too, who is given it back. */
+async function offeredLocked(
+  call: Call,
+  tx: Tx,
+  { handoff_id, trajectory_id }: HandoffRow,
+): Promise<TrajectoryRow> {
+  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  if (trajectory && trajectory.deleted_at === null) {
+    refuseFinished(trajectory);
+    return trajectory;
+  }
   throw new CairnError(
     'STATE_CONFLICT',
     `handoff ${handoff_id} is of trajectory ${trajectory_id}, which was deleted: there is nothing to take over`,
@@ -94,12 +102,13 @@ async function takeOver(call: Call, tx: Tx, handoff: HandoffRow, now: number) {
   const { tenant } = call;
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id } = handoff;
   await receiverOf(call, tx, to_agent_id);
-  await refuseDeleted(call, tx, handoff);
-  const { status } = await openTrajectoryLocked(call, tx, trajectory_id);
+  const { status } = await offeredLocked(call, tx, handoff);
+  // Turns lock their scope alone: those of the giver come before, or find that it is a former owner.
+  await lockScopesOf(tx, tenant, [trajectory_id]);
   const { closed_scope_ids, ...packed } = await packScope(call, tx, handoff, now);
   await moveTrajectory(tx, tenant, trajectory_id, to_agent_id, now);
   await addFormerOwner(tx, tenant, { trajectory_id, agent_id: from_agent_id, handoff_id });
-  await removeFormerOwner(tx, tenant, { trajectory_id, agent_id: to_agent_id });
+  await dropFormerOwner(tx, tenant, { trajectory_id, agent_id: to_agent_id });
   const moved = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
   const after = await moveHandoff(tx, tenant, handoff, moved);
   await endLease(tx, tenant, 'handoff', handoff_id);

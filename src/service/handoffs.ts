@@ -26,6 +26,7 @@ import { lockScope } from '../store/scopes.js';
 import type { TrajectoryRow } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
 import { handoffEvent, noteOverdue } from './handoff-expiry.js';
+import { checkMayDelegate } from './may-delegate.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { openTrajectoryLocked, refuseClosed } from './scopes.js';
@@ -129,7 +130,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
           return toHandoff(existing, now);
         }
       }
-      await receiverOf(call, tx, to_agent_id);
+      await checkMayDelegate(call, tx, from_agent_id, await receiverOf(call, tx, to_agent_id));
       refuseForeign(await openTrajectoryLocked(call, tx, trajectory_id), from_agent_id);
       if (scope_id !== null) await checkScope(call, tx, scope_id, trajectory_id);
       await refuseSecond(call, tx, trajectory_id, now);

@@ -1,7 +1,6 @@
 /** Handoffs that nobody answers in time, that can no longer be taken, or whose trajectory goes. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
 import { HANDOFF_EXPIRES_MS } from '#cairn/model/handoff.js';
 import { checks } from '#cairn/store/doctor.js';
 import { expire } from '../support/expiry.js';
@@ -104,9 +103,7 @@ onEveryTarget('the ends of handoffs', (test) => {
     // It can still be refused, and made anew without the scope.
     await bob.handoffs.reject({ handoff_id: closed.handoff_id });
     const { handoff_id } = await someHandoff(team, { trajectory_id: closed.trajectory_id });
-    await test().store.driver.write(tenant, (tx) =>
-      tx.run(sql`UPDATE agents SET unregistered_at = 1 WHERE tenant_id = ${tenant} AND agent_id = ${'bob'}`),
-    );
+    await cairn.agents.unregister({ agent_id: 'bob' });
     const refused = await refusalOf(cairn.handoffs.accept({ handoff_id }));
     expect(refused).toMatchObject({ code: 'UNKNOWN_ENTITY', details: { missing_ids: ['bob'] } });
     expect(await cairn.handoffs.get({ handoff_id })).toMatchObject({ status: 'Initiated' });

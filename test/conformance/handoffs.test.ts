@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
 import { HANDOFF_EXPIRES_MS, type HandoffStatus } from '#cairn/model/handoff.js';
 import { formerOwners, someHandoff, someTeam, type Team } from '../support/handoffs.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';
@@ -87,10 +86,8 @@ onEveryTarget('handoffs', (test) => {
   });
 
   it('HAND-3 refuses a receiver, trajectory or scope that cannot be, and names it', async () => {
-    const { tenant, cairn, ann } = await someTeam(test());
-    await test().store.driver.write(tenant, (tx) =>
-      tx.run(sql`UPDATE agents SET unregistered_at = 1 WHERE tenant_id = ${tenant} AND agent_id = ${'cyd'}`),
-    );
+    const { cairn, ann } = await someTeam(test());
+    await cairn.agents.unregister({ agent_id: 'cyd' });
     const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
     const foreign = await cairn.trajectories.create({ name: 'of bob', agent_id: 'bob' });
     const finished = await ann.trajectories.create({ name: 'done' });
@@ -117,6 +114,18 @@ onEveryTarget('handoffs', (test) => {
     }
     expect(await latestToken(cairn)).toBe(before);
     expect((await cairn.handoffs.list({})).total).toBe(0);
+  });
+
+  it('HAND-3 an agent gives to those alone that its can_delegate_to allows', async () => {
+    const team = await someTeam(test());
+    const { cairn, ann } = team;
+    await cairn.agents.update({ agent_id: 'ann', can_delegate_to: ['cyd'] });
+    const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
+    const refused = await refusalOf(ann.handoffs.create({ to_agent_id: 'bob', trajectory_id }));
+    expect(refused).toMatchObject({ status: 403, details: { rule: 'can_delegate_to', to_agent_id: 'bob' } });
+    expect(await refusalOf(someHandoff(team, { trajectory_id }))).toMatchObject({ status: 403 });
+    const made = await ann.handoffs.create({ to_agent_id: 'cyd', trajectory_id });
+    expect(made).toMatchObject({ status: 'Initiated', to_agent_id: 'cyd' });
   });
 
   it('HAND-4 a trajectory has one open offer at a time', async () => {

@@ -25,7 +25,7 @@ describe.each(databases())('handoffs between two stores on %s', (kind) => {
     stores = [await Store.open(options), await Store.open(options)];
     const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
     apis = stores.map((store) => store.api(caller)) as [Api, Api];
-    await addAgents(stores[0]!, 'default', ['ann', 'bob']);
+    await addAgents(apis[0], ['ann', 'bob']);
   });
 
   afterAll(async () => {

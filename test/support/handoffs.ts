@@ -3,34 +3,18 @@ import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
 import type { Handoff } from '#cairn/model/handoff.js';
 import type { Store } from '#cairn/service/open.js';
-import { insertAgent } from '#cairn/store/agents.js';
 import { tenantOf } from './hierarchy.js';
 import type { TestStore } from './targets.js';
 
-/** Agents of these names, never silent for too long. */
-export async function addAgents(store: Store, tenant: string, names: readonly string[]): Promise<void> {
-  await store.driver.write(tenant, async (tx) => {
-    const now = store.driver.now();
-    for (const agent_id of names)
-      await insertAgent(tx, tenant, {
-        agent_id,
-        agent_type: 'worker',
-        capabilities: '[]',
-        memory_access: null,
-        can_delegate_to: null,
-        status: 'idle',
-        current_trajectory_id: null,
-        profile_name: null,
-        parent_agent_id: null,
-        offline_after_ms: 24 * 60 * 60_000,
-        last_seen_at: now,
-        metadata: '{}',
-        sent_hash: null,
-        registered_at: now,
-        updated_at: now,
-        unregistered_at: null,
-      });
-  });
+/** Agents of these names, which may be silent for long. */
+export async function addAgents(cairn: Api, names: readonly string[]): Promise<void> {
+  for (const agent_id of names)
+    await cairn.agents.register({
+      agent_id,
+      agent_type: 'worker',
+      capabilities: ['work'],
+      offline_after_ms: 24 * 60 * 60_000,
+    });
 }
 
 export interface Team {
@@ -45,7 +29,7 @@ export interface Team {
 export async function someTeam(test: TestStore): Promise<Team> {
   const cairn = await test.freshTenant();
   const tenant = await tenantOf(cairn);
-  await addAgents(test.store, tenant, ['ann', 'bob', 'cyd']);
+  await addAgents(cairn, ['ann', 'bob', 'cyd']);
   const as = (agent: string) => test.as({ tenant, agent, role: 'write' });
   return { tenant, cairn, ann: await as('ann'), bob: await as('bob') };
 }
