@@ -104,6 +104,21 @@ export async function openHandoffOf(
   return row?.handoff_id;
 }
 
+/** Whether a trajectory went over to another agent: given away by this one, or by any. */
+export async function wasHandedOver(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  giver: string | null,
+): Promise<boolean> {
+  const by = giver === null ? sql`` : sql`AND from_agent_id = ${giver}`;
+  const row = await query.get<{ handoff_id: string }>(
+    sql`SELECT handoff_id FROM handoffs WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}
+          AND accepted_at IS NOT NULL ${by} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
 export type HandoffChange = Pick<HandoffRow, 'status' | 'updated_at'> &
   Partial<Pick<HandoffRow, 'new_scope_id' | 'context_box_id' | 'rejection' | 'accepted_at' | 'ended_at'>>;
 

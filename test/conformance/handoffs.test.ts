@@ -239,6 +239,20 @@ onEveryTarget('handoffs', (test) => {
     expect(await cairn.scopes.get({ scope_id: empty.scope_id })).toMatchObject({ is_active: false });
   });
 
+  it('HAND-5 the trajectory is still the one that its maker made, whoever has it', async () => {
+    const team = await someTeam(test());
+    const { cairn, ann, bob } = team;
+    for (const maker of [ann, cairn]) {
+      const asked = { trajectory_id: randomUUID(), name: 'task' };
+      const { trajectory_id } = await maker.trajectories.create(asked);
+      const { handoff_id } = await someHandoff(team, { trajectory_id });
+      await bob.handoffs.accept({ handoff_id });
+      expect(await maker.trajectories.create(asked)).toMatchObject({ trajectory_id, agent_id: 'bob' });
+      const others = maker.trajectories.create({ ...asked, name: 'other' });
+      expect(await refusalOf(others)).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS' });
+    }
+  });
+
   it('HAND-6 nobody but the receiver answers', async () => {
     const team = await someTeam(test());
     const { tenant, cairn, ann, bob } = team;
