@@ -4,6 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import { checkpointChecks } from './checkpoint-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
+import { turnChecks } from './turn-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -132,6 +133,7 @@ export const checks: readonly Check[] = [
   ...scopeChecks,
   ...memoryChecks,
   ...checkpointChecks,
+  ...turnChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */
