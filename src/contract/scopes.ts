@@ -7,6 +7,7 @@ import { text } from '../model/json.js';
 import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
 import { closedScope, contextState, scope, thresholdPercent, tokenBudget } from '../model/scope.js';
 import { turn } from '../model/turn.js';
+import { reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
@@ -91,6 +92,7 @@ export const scopes = {
     }),
     output: scope,
     access: 'write',
+    memory: [writes('Turn', 'scope_id')],
     event: 'cairn.scope.checkpointed',
     status: 201,
     summary: 'Keep an open scope as it is now, in place of its checkpoint before.',
@@ -102,6 +104,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, name: name.optional(), token_budget: tokenBudget.optional() }),
     output: scope.extend({ context_state: z.string().nullable().describe('That of the checkpoint') }),
     access: 'write',
+    memory: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
     event: 'cairn.scope.restored',
     status: 201,
     summary: 'Make a new scope from the checkpoint of another, open or closed.',
@@ -116,6 +119,7 @@ export const scopes = {
     }),
     output: closedScope,
     access: 'write',
+    memory: [writes('Turn', 'scope_id')],
     event: 'cairn.scope.closed',
     summary: 'Close a scope and those nested in it: their turns are gone at once, and erased right after.',
     example: { scope_id: A_SCOPE },
@@ -130,6 +134,7 @@ export const scopes = {
     }),
     output: z.object({ turns: z.array(turn), ...pageOutput }),
     access: 'read',
+    memory: [reads('Turn', 'scope_id')],
     event: null,
     summary: 'Read the turns of an open scope, in order.',
     example: { scope_id: A_SCOPE },
@@ -140,6 +145,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
     access: 'read',
+    memory: [reads('Artifact', 'listed')],
     event: null,
     summary: 'List the artifacts that came from a scope.',
     example: { scope_id: A_SCOPE },

@@ -33,6 +33,7 @@ import { accept as acceptHandoff } from './handoff-accepting.js';
 import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
+import { asPermitted } from './memory-access.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import { pack_context } from './packing.js';
@@ -122,7 +123,8 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     };
     const call = (input: unknown, made: Call) => {
       checkRole(operation, caller);
-      return useCase(made, parseAs(operation.input, input ?? {}, operation.name));
+      const parsed = parseAs(operation.input, input ?? {}, operation.name);
+      return made.caller.agent_id === null ? useCase(made, parsed) : asAgent(operation, useCase, made, parsed);
     };
     const madeWith = (options: CallOptions | undefined): Call =>
       options === undefined ? plain : { ...plain, options };
@@ -137,6 +139,21 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
           });
   }
   return api as unknown as Api;
+}
+
+/** Runs a use case for an agent, within what that may do with memory. */
+function asAgent(
+  { memory, stream }: NamedOperation,
+  useCase: UseCase<Operation>,
+  call: Call,
+  input: object,
+): ReturnType<UseCase<Operation>> {
+  if (!memory) return useCase(call, input as never);
+  if (!stream) return asPermitted(call, memory, input).then((own) => useCase(own, input as never));
+  return (async function* () {
+    const own = await asPermitted(call, memory, input);
+    yield* useCase(own, input as never) as unknown as AsyncIterable<unknown>;
+  })() as unknown as ReturnType<UseCase<Operation>>;
 }
 
 function checkRole(operation: NamedOperation, caller: Caller): void {

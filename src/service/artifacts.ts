@@ -1,6 +1,6 @@
 /** Use cases of artifacts. */
 import type { z } from 'zod';
-import type { artifacts as operations } from '../contract/artifacts.js';
+import { artifacts as operations } from '../contract/artifacts.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { lifetimeClassOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
@@ -24,6 +24,7 @@ import {
   preparePatch,
   updateMemory,
 } from './memories.js';
+import { checkUses } from './memory-access.js';
 import { type Action, perform, performBatch, refuseEmpty } from './memory-changes.js';
 import {
   type Entered,
@@ -218,6 +219,8 @@ export const history = (call: Call, input: In<'history'>): Promise<Out<'history'
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
   performBatch<Artifact, In<'batch'>['items'][number]>(call, noun, input, {
     prepare: async (own, item): Promise<Action<Artifact | null>> => {
+      const alone = item.operation === 'create' ? item.create : item;
+      await checkUses(own, operations[item.operation].memory, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
       return prepareDelete(own, item.artifact_id);

@@ -27,6 +27,7 @@ import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
+import { cardReachOf, mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -251,7 +252,13 @@ export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out
   if (ids.length === 0) return { cards: [], missing_ids: [] };
   const now = call.driver.now();
   const query = call.driver.at(call.tenant);
-  const rows = await readCards(call, query, ids, (row) => (isVisible(row, now) ? 1 : 0), 'cards');
+  const rows = await readCards(
+    call,
+    query,
+    ids,
+    (row) => (isVisible(row, now) && mayReadCard(call, row) ? 1 : 0),
+    'cards',
+  );
   return {
     cards: ids.filter((id) => rows.has(id)).map((id) => toCard(call.tenant, rows.get(id)!)),
     missing_ids: ids.filter((id) => !rows.has(id)),
@@ -262,7 +269,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { driver, tenant } = call;
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
-  const filter = { subject_id, include_superseded };
+  const filter = { subject_id, include_superseded, reach: cardReachOf(call) };
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
     filters: { subject_id: subject_id ?? null, include_superseded },

@@ -18,6 +18,7 @@ import {
   updateExecution,
 } from '../store/executions.js';
 import { actsAs } from './actor.js';
+import { reachOf } from './memory-access.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { metadataText, openTrajectoryLocked } from './scopes.js';
@@ -160,7 +161,7 @@ export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, ...filters } = input;
-  const filter = { ...filters, times: timesOf(filters) };
+  const filter = { ...filters, times: timesOf(filters), reach: reachOf(call, 'Checkpoint') };
   const { rows, ...page } = await listPage<ExecutionRow, string>(call, {
     input: { limit, cursor, offset },
     filters: filters as Json,

@@ -12,6 +12,7 @@ import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
 import { headOf } from '../store/tenants.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { following, STRETCH } from './following.js';
+import { viewerOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -147,7 +148,7 @@ function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, und
       while (position < head && !ended()) {
         // A stretch at a time: with a filter that lets little through, one statement could take all of history.
         const range = { after: position, until: Math.min(head, position + STRETCH) };
-        const rows = await nextPackets(query, tenant, range, limit, filter, call.caller.agent_id);
+        const rows = await nextPackets(query, tenant, range, limit, filter, viewerOf(call));
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };

@@ -1,7 +1,7 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
 import type { z } from 'zod';
 import type { scopes } from '../contract/scopes.js';
-import type { turns as operations } from '../contract/turns.js';
+import { turns as operations } from '../contract/turns.js';
 import { fits, reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
@@ -29,6 +29,7 @@ import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { readCards } from './chunks.js';
 import { bytesOf } from './items.js';
+import { checkUses } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
@@ -256,7 +257,11 @@ type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; m
  * anything of it is written, so that the others need not be undone.
  */
 export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
-  const turns = await Promise.allSettled(input.items.map(({ create }) => prepare(call, create)));
+  const prepareItem = async ({ create }: In<'batch'>['items'][number]) => {
+    await checkUses(call, operations.add.memory, create);
+    return prepare(call, create);
+  };
+  const turns = await Promise.allSettled(input.items.map(prepareItem));
   const prepared = turns.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
   const results = await change<ItemResult<AddedTurn>[]>(call, {
     input,
