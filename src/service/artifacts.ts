@@ -16,6 +16,7 @@ import { turnAt } from '../store/memory-sources.js';
 import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
+import { refuseFormerOwner } from './former-owners.js';
 import {
   createMemory,
   deleteMemory,
@@ -65,6 +66,7 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
 async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
   const { trajectory_id, scope_id, held_by } = origin;
   const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id!);
+  await refuseFormerOwner(call, tx, trajectory_id);
   // Content must not be given to a scope that closes at the same time: its erasure may already be over.
   const ofScope = scope_id !== null && held_by === scopeHolder(scope_id);
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
@@ -102,6 +104,7 @@ async function belongTo(
   const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null)
     throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
+  await refuseFormerOwner(call, tx, trajectory_id, input.agent_id);
   if (named && named.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',

@@ -25,6 +25,7 @@ import {
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { makeBox } from './box-making.js';
+import { refuseFormerOwner } from './former-owners.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -83,6 +84,7 @@ export async function readScope(call: Call, query: Query, scope_id: string): Pro
 export async function openScopeLocked(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
   const row = await lockScope(tx, call.tenant, scope_id);
   if (!row || row.deleted_at !== null) throw noScope(scope_id);
+  await refuseFormerOwner(call, tx, row.trajectory_id);
   refuseClosed(row);
   return row;
 }
@@ -101,11 +103,14 @@ export async function openTrajectoryLocked(
   call: Call,
   tx: Tx,
   trajectory_id: string,
+  /** The agent that a key without one names. */
+  named?: string | null,
 ): Promise<TrajectoryRow> {
   const row = await lockTrajectory(tx, call.tenant, trajectory_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('UNKNOWN_ENTITY', `trajectory_id names ${trajectory_id}, which does not exist`);
   }
+  await refuseFormerOwner(call, tx, trajectory_id, named);
   refuseFinished(row);
   return row;
 }
@@ -209,7 +214,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
           return readScope(call, tx, scope_id);
         }
       }
-      const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id);
+      const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
       const parent_scope_id = input.parent_scope_id ?? null;
       if (parent_scope_id !== null) await checkParent(call, tx, parent_scope_id, trajectory_id);
       const box_id = newId();

@@ -27,6 +27,7 @@ import {
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { startErasure } from './erasure.js';
+import { refuseFormerOwner } from './former-owners.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { finish } from './trajectory-end.js';
@@ -131,6 +132,7 @@ export async function createIn(
   const parent_trajectory_id = input.parent_trajectory_id ?? null;
   if (parent_trajectory_id !== null) {
     refuseFinished(parent_trajectory_id, await lockTrajectory(tx, call.tenant, parent_trajectory_id));
+    await refuseFormerOwner(call, tx, parent_trajectory_id, agent_id);
   }
   const row: TrajectoryRow = {
     trajectory_id,
@@ -272,6 +274,7 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   const upward = patch.status === 'Active' ? parent_id : null;
   const parent = upward === null ? undefined : await lockTrajectory(tx, tenant, upward);
   const row = present(call, trajectory_id, await lockTrajectory(tx, tenant, trajectory_id));
+  await refuseFormerOwner(call, tx, trajectory_id);
   const fields = changedFields(row, prepared);
   if (fields.length === 0) return { trajectory: toTrajectory(tenant, row), ended: [] };
   const status = patch.status ?? row.status;

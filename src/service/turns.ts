@@ -28,6 +28,7 @@ import {
 import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { readCards } from './chunks.js';
+import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
 import { checkUses } from './memory-access.js';
 import { listPage } from './pages.js';
@@ -110,13 +111,17 @@ function checkSize(call: Call, parts: readonly string[]): number {
 /** A scope as it is after the turns that were taken so far. */
 interface Filling {
   readonly scope: OpenScope;
+  /** Why this caller adds no turn to it. */
+  readonly refusal: CairnError | undefined;
   tokens_used: number;
   readonly taken: { readonly card: NewCard; readonly sequence: number; readonly token_count: number }[];
 }
 
 async function fillingOf(call: Call, tx: Tx, scope_id: string): Promise<Filling | undefined> {
   const scope = await lockForTurn(tx, call.tenant, scope_id);
-  return scope && { scope, tokens_used: scope.tokens_used, taken: [] };
+  if (!scope) return undefined;
+  const refusal = await formerOwnerRefusal(call, tx, [scope.trajectory_id]);
+  return { scope, refusal, tokens_used: scope.tokens_used, taken: [] };
 }
 
 /** Takes a turn into a scope, or refuses it; nothing is written yet. */
@@ -124,6 +129,7 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
   const { input, token_count } = turn;
   if (!filling || filling.scope.deleted_at !== null) throw noScope(input.scope_id);
   const { scope, taken } = filling;
+  if (filling.refusal) throw filling.refusal;
   refuseClosed(scope);
   const sequence = scope.length + taken.length + 1;
   if (input.sequence !== undefined && input.sequence !== sequence) {
