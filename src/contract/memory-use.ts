@@ -22,7 +22,7 @@ export interface MemoryUse {
   readonly need: Need;
   /**
    * An id: what it names must be within reach; nothing is checked where it is not given. listed: what is beyond reach is
-   * left out of the answer. made: what it makes is the caller's own, in a place that must be within reach. items: each
+   * left out of the answer; of a scope, the state that its checkpoint keeps. made: what it makes is the caller's own, in a place that must be within reach. items: each
    * item of a batch is checked as if it came alone.
    */
   readonly by: OwnerId | 'listed' | 'made' | 'items';

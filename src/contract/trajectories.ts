@@ -121,6 +121,7 @@ export const trajectories = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
     access: 'read',
+    memory: [reads('Turn', 'listed')],
     event: null,
     summary: 'List the scopes of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { cards as operations } from '../contract/cards.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkContent, checkMetadata } from '../domain/card-types.js';
-import type { Query, Tx } from '../driver/driver.js';
+import { atLength, type Query, type Tx } from '../driver/driver.js';
 import type { Card, CardInput } from '../model/card.js';
 import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
@@ -270,12 +270,14 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
   const filter = { subject_id, include_superseded, reach: cardReachOf(call) };
+  // What is within an agent's reach is found by looking at many cards.
+  const query = filter.reach ? atLength(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
     filters: { subject_id: subject_id ?? null, include_superseded },
     key: 'string',
     keyOf: (row) => row.card_id,
-    read: (request) => listCards(driver.at(tenant), tenant, { ...filter, ...request }, now),
+    read: (request) => listCards(query, tenant, { ...filter, ...request }, now),
     bytesOf: cardBytes,
     count: countCards(tenant, filter, now),
   });

@@ -38,6 +38,12 @@ export async function asPermitted(call: Call, uses: readonly MemoryUse[], input:
   return own;
 }
 
+/** The same for a stream that goes on: by what its agent may do now, which may be less than when it began. */
+export const stillPermitted = (call: Call, uses: readonly MemoryUse[], input: object): Promise<Call> => {
+  const { acting: _, ...begun } = call;
+  return asPermitted(begun, uses, input);
+};
+
 /** Refuses what is beyond reach; what is listed is left to the lists. Batches ask it for each item. */
 export async function checkUses(call: Call, uses: readonly MemoryUse[], input: object): Promise<void> {
   const { acting } = call;

@@ -62,6 +62,20 @@ export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
 const scopesWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
 
+/** Which of these scopes are within reach. */
+export async function scopesReached(
+  query: Query,
+  tenant: string,
+  scope_ids: readonly string[],
+  reach: Reach,
+): Promise<Set<string>> {
+  const rows = await query.all<{ scope_id: string }>(
+    sql`SELECT s.scope_id FROM scopes s
+        WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${scope_ids}) AND ${scopesWithin(tenant, reach)}`,
+  );
+  return new Set(rows.map(({ scope_id }) => scope_id));
+}
+
 const said = (condition: Sql): Sql => sql`CASE WHEN ${condition} THEN 1 ELSE 0 END AS reached`;
 
 const finders = {

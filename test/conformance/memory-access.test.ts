@@ -230,6 +230,49 @@ onEveryTarget('memory_access', (test) => {
     expect(said.length).toBeLessThan((await cairn.packets.list({ packet_type: 'said' })).total!);
   });
 
+  it('ACCESS-11 the state that a scope was checkpointed with is shown within the reach of turns', async () => {
+    const context_state = Buffer.from('state').toString('base64');
+    for (const at of ['own', 'in_hers', 'foreign'] as const)
+      await cairn.scopes.checkpoint({ scope_id: world.scopes[at], context_state });
+    const shown = async () => {
+      const { scopes } = await ann.scopes.list({});
+      const by = new Map(scopes.map((one) => [one.scope_id, one.checkpoint?.context_state]));
+      for (const [scope_id, state] of by)
+        expect((await ann.scopes.get({ scope_id })).checkpoint?.context_state).toBe(state);
+      return STANDINGS.filter((at) => by.get(world.scopes[at]) === context_state);
+    };
+    await allow(only('read', 'Turn', 'none'));
+    expect(await shown()).toEqual([]);
+    await allow(only('read', 'Turn', 'own'));
+    expect(await shown()).toEqual(['own']);
+    await allow(only('read', 'Turn', 'own_trajectory'));
+    expect(await shown()).toEqual(['own', 'in_hers']);
+  });
+
+  it('ACCESS-11 a stream goes by what its agent may read at the moment', async () => {
+    await allow({ write: [] });
+    const signal = AbortSignal.timeout(10_000);
+    const stream = ann.events.follow({ packet_type: 'noted' }, { signal })[Symbol.asyncIterator]();
+    const next = async () => (await stream.next()).value?.packet?.payload;
+    const note = (n: number, agent: string) =>
+      cairn.packets.write({ packet_type: 'noted', payload: { n }, metadata: { agent } });
+    await next();
+    await note(1, 'bob');
+    expect(await next()).toEqual({ n: 1 });
+    await allow(only('read', 'Packet', 'own'));
+    await note(2, 'bob');
+    await note(3, 'ann');
+    expect(await next()).toEqual({ n: 3 });
+    await stream.return?.();
+    const execution_id = world.ids.Checkpoint.foreign;
+    await allow(null);
+    const live = ann.executions.live({ execution_id }, { signal })[Symbol.asyncIterator]();
+    const { snapshot } = (await live.next()).value!;
+    await allow(only('read', 'Checkpoint', 'own'));
+    await cairn.checkpoints.create({ execution_id, snapshot: snapshot! });
+    expect(await refusalOf(live.next())).toMatchObject(refusal('Checkpoint', 'read', 'own'));
+  });
+
   it('ACCESS-11 checkpoints are found within reach, by lists and by id', async () => {
     const { ids } = world;
     const of = async (execution_id: string) => (await cairn.checkpoints.latest({ execution_id })).id;
