@@ -4,6 +4,7 @@ import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { caller, createdKey, key, keyRole } from '../model/key.js';
 import { packet } from '../model/packet.js';
+import { reads } from './memory-use.js';
 import { operation } from './operation.js';
 
 export const auth = {
@@ -80,6 +81,7 @@ export const events = {
     }),
     output: followed,
     access: 'read',
+    memory: [reads('Packet', 'listed')],
     event: null,
     stream: true,
     frames: {

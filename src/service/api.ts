@@ -29,9 +29,12 @@ import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
 import { guarding } from './guards.js';
+import { accept as acceptHandoff } from './handoff-accepting.js';
+import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
+import { asPermitted } from './memory-access.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import { pack_context } from './packing.js';
@@ -89,7 +92,7 @@ const useCases: UseCases = {
   pmo: { ...pmo, pack_context, batch: readBatch },
   agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
   delegations: undefined as never,
-  handoffs: undefined as never,
+  handoffs: { ...handoffs, accept: acceptHandoff },
   messages: undefined as never,
   locks,
   cards,
@@ -121,7 +124,10 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     };
     const call = (input: unknown, made: Call) => {
       checkRole(operation, caller);
-      return useCase(made, parseAs(operation.input, input ?? {}, operation.name));
+      const parsed = parseAs(operation.input, input ?? {}, operation.name);
+      return made.caller.agent_id === null
+        ? useCase(made, parsed)
+        : asAgent(operation, useCase, made, parsed);
     };
     const madeWith = (options: CallOptions | undefined): Call =>
       options === undefined ? plain : { ...plain, options };
@@ -136,6 +142,21 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
           });
   }
   return api as unknown as Api;
+}
+
+/** Runs a use case for an agent, within what that may do with memory. */
+function asAgent(
+  { memory, stream }: NamedOperation,
+  useCase: UseCase<Operation>,
+  call: Call,
+  input: object,
+): ReturnType<UseCase<Operation>> {
+  if (!memory) return useCase(call, input as never);
+  if (!stream) return asPermitted(call, memory, input).then((own) => useCase(own, input as never));
+  return (async function* () {
+    const own = await asPermitted(call, memory, input);
+    yield* useCase(own, input as never) as unknown as AsyncIterable<unknown>;
+  })() as unknown as ReturnType<UseCase<Operation>>;
 }
 
 function checkRole(operation: NamedOperation, caller: Caller): void {

@@ -16,10 +16,12 @@ import {
   deleteEdgesBelow,
   endedBelow,
   endTrajectories,
+  lockHandoffsBelow,
   lockTree,
 } from '../store/trajectory-removal.js';
 import { startErasure, waitForErasure } from './erasure.js';
 import { endExecutions } from './execution-end.js';
+import { formerOwnerRefusal } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
 import { change, event } from './write.js';
@@ -111,9 +113,12 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       `there is no trajectory ${trajectory_id} in project ${tenant}`,
     );
   }
+  await lockHandoffsBelow(tx, tenant, trajectory_id);
   const ids = await lockTree(tx, tenant, trajectory_id);
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
+  const refusal = await formerOwnerRefusal(call, tx, ids);
+  if (refusal) throw refusal;
   const scopes = await lockScopesOf(tx, tenant, ids);
   const runs = await lockExecutionsOf(tx, tenant, ids);
   const deleted_at = await endScopes(call, tx, scopes, now);

@@ -5,6 +5,7 @@ import { checkpointChecks } from './checkpoint-doctor.js';
 import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
+import { turnChecks } from './turn-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -133,6 +134,7 @@ export const checks: readonly Check[] = [
   ...scopeChecks,
   ...memoryChecks,
   ...checkpointChecks,
+  ...turnChecks,
   ...lockChecks,
 ];
 
