@@ -27,7 +27,15 @@ export interface Tx extends Query {
   readonly journalled: readonly JournalEntry[];
   /** Adds an entry that is written in the last statements before the commit. */
   journal(entry: JournalEntry): void;
+  /** Wakes, after the commit, those who wait for this key, such as `lock:<id>`, in this tenant, on every server. */
+  wake(key: string): void;
 }
+
+/**
+ * Told of a key that was woken. Without a key, any of the tenant's may have been; without a tenant, any at all. A hint:
+ * it may come twice or in vain.
+ */
+export type WakeListener = (tenant: string | undefined, key: string | undefined) => void;
 
 /** What the driver must know of an entry: its id, by which an unknown commit outcome is looked up. */
 export interface JournalEntry {
@@ -70,6 +78,8 @@ export interface Driver {
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after commits that journalled something, and when another process may have. */
   onCommit(listener: (tenant: string | undefined) => void): () => void;
+  /** Calls back for keys that were woken, here or elsewhere, and without one when some may have been missed. */
+  onWake(listener: WakeListener): () => void;
   /** Brings the schema to this version; safe when several processes start together. */
   migrate(): Promise<MigrationReport>;
   /** What the database itself says about its health; empty when it is well. */

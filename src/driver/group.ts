@@ -8,6 +8,7 @@ import { CairnError } from '../model/errors.js';
 import { DriverError, type Journal, type JournalEntry, type Table, type Tx } from './driver.js';
 import { OpenTx } from './open-tx.js';
 import type { Param, Sql } from './sql.js';
+import { collectKeys, type Keys } from './wakes.js';
 
 export const GROUP_LIMIT = 64;
 const ATTEMPTS = 8;
@@ -47,20 +48,24 @@ export interface Channel {
 /** Thrown when a write has to be undone and there is no savepoint to go back to. */
 class NeedsSavepoints extends Error {}
 
+/** What the writes of a group leave to its end, by tenant. */
+interface Gathered {
+  readonly entries: Map<string, JournalEntry[]>;
+  readonly keys: Keys;
+}
+
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** Thrown when the connection broke at COMMIT: what was journalled tells whether it happened. */
 class CommitUnknown extends Error {
   readonly entries: ReadonlyMap<string, readonly JournalEntry[]>;
+  readonly keys: Keys;
   readonly outcomes: readonly Outcome[];
 
-  constructor(
-    entries: ReadonlyMap<string, readonly JournalEntry[]>,
-    outcomes: readonly Outcome[],
-    cause: unknown,
-  ) {
+  constructor({ entries, keys }: Gathered, outcomes: readonly Outcome[], cause: unknown) {
     super('the connection was lost at COMMIT', { cause });
-    this.entries = entries;
+    this.entries = new Map([...entries].filter(([, list]) => list.length > 0));
+    this.keys = keys;
     this.outcomes = outcomes;
   }
 }
@@ -70,6 +75,12 @@ export interface GroupHost {
   /** Begins a transaction; throws a DriverError when it cannot. */
   begin(tenant: string): Promise<Channel>;
   committed(tenants: Iterable<string>): void;
+  /** Sends, with the last statements before COMMIT, what wakes those who wait for these keys on other servers. */
+  announce?(channel: Channel, keys: Keys): Promise<void>;
+  /** Wakes those who wait for these keys in this process. */
+  wake(keys: Keys): void;
+  /** The connection was lost at a COMMIT that announced keys, and it may still happen. */
+  commitLost?(): void;
   /** The database stayed away for as long as a write waits for it: those behind would wait the same time in vain. */
   unreachable?(error: unknown): void;
 }
@@ -84,6 +95,7 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
     });
   } catch (error) {
     const resolved = error instanceof CommitUnknown ? await resolveUnknown(host, error) : undefined;
+    if (error instanceof CommitUnknown && resolved !== 'absent') host.wake(error.keys);
     if (resolved === 'unknown') return rejectAll(group, unknownOutcome(error));
     if (error instanceof DriverError && error.kind === 'busy') {
       // The lock or the head row was not to be had: no write of the group is to blame, nor would one do better alone.
@@ -114,28 +126,34 @@ async function runOnce(
   savepoints: boolean,
 ): Promise<readonly Outcome[]> {
   const channel = await host.begin(group[0]!.tenant);
-  const entries = new Map<string, JournalEntry[]>();
+  const gathered: Gathered = { entries: new Map(), keys: new Map() };
+  const { entries, keys } = gathered;
   const outcomes: Outcome[] = [];
   try {
     const alone = group.length === 1;
     if (!alone) channel.sharing();
     const undo = alone ? 'transaction' : savepoints ? 'savepoint' : 'none';
     for (const run of runsOf(group, undo === 'none' && channel.locksRows)) {
-      if (run.length > 1) outcomes.push(...(await overlap(channel, run, entries)));
-      else outcomes.push(await runWrite(channel, run[0]!, entries, undo));
+      if (run.length > 1) outcomes.push(...(await overlap(channel, run, gathered)));
+      else outcomes.push(await runWrite(channel, run[0]!, gathered, undo));
     }
     if (alone && 'error' in outcomes[0]!) {
       await channel.rollback();
       return outcomes;
     }
     if (!alone) channel.ending();
-    const tx = new OpenTx(channel, [], false);
-    for (const [tenant, list] of entries) if (list.length > 0) await host.journal.append(tx, tenant, list);
+    for (const [tenant, list] of entries) {
+      if (list.length === 0) continue;
+      const tx = new OpenTx(channel, [], false);
+      await host.journal.append(tx, tenant, list);
+      collectKeys(keys, tenant, tx.keys);
+    }
+    if (keys.size > 0) await host.announce?.(channel, keys);
   } catch (error) {
     await channel.rollback().catch(() => undefined);
     throw error;
   }
-  const journalled = [...entries].filter(([, list]) => list.length > 0);
+  const journalled = [...entries].filter(([, list]) => list.length > 0).map(([tenant]) => tenant);
   try {
     await channel.commit();
   } catch (error) {
@@ -143,10 +161,15 @@ async function runOnce(
     const oneFailed =
       error instanceof DriverError && (error.kind === 'conflict' || error.kind === 'constraint');
     if (oneFailed && group.length > 1 && !savepoints) throw new NeedsSavepoints();
-    const unknown = error instanceof DriverError && error.kind === 'connection' && journalled.length > 0;
-    throw unknown ? new CommitUnknown(new Map(journalled), outcomes, error) : error;
+    if (!(error instanceof DriverError) || error.kind !== 'connection') throw error;
+    if (keys.size > 0) host.commitLost?.();
+    if (journalled.length > 0) throw new CommitUnknown(gathered, outcomes, error);
+    // Nobody will learn whether it happened: whoever waits has to look.
+    host.wake(keys);
+    throw error;
   }
-  if (journalled.length > 0) host.committed(journalled.map(([tenant]) => tenant));
+  if (journalled.length > 0) host.committed(journalled);
+  host.wake(keys);
   return outcomes;
 }
 
@@ -168,14 +191,10 @@ function runsOf(group: readonly Write[], mayOverlap: boolean): Write[][] {
  * Runs writes at once, those of one entity one after another: on a connection that pipelines they wait for answers
  * together. Ends when all have ended, since none may use the connection after that.
  */
-async function overlap(
-  channel: Channel,
-  writes: readonly Write[],
-  entries: Map<string, JournalEntry[]>,
-): Promise<Outcome[]> {
+async function overlap(channel: Channel, writes: readonly Write[], gathered: Gathered): Promise<Outcome[]> {
   const last = new Map<string, Promise<Outcome>>();
   const started = writes.map((write) => {
-    const run = () => runWrite(channel, write, entries, 'none');
+    const run = () => runWrite(channel, write, gathered, 'none');
     const before = last.get(write.entity!);
     const outcome = before ? before.then(run) : run();
     last.set(write.entity!, outcome);
@@ -189,7 +208,7 @@ async function overlap(
 async function runWrite(
   channel: Channel,
   write: Write,
-  entries: Map<string, JournalEntry[]>,
+  { entries, keys }: Gathered,
   undo: 'transaction' | 'savepoint' | 'none',
 ): Promise<Outcome> {
   let list = entries.get(write.tenant);
@@ -198,6 +217,7 @@ async function runWrite(
   try {
     const value = await write.work(tx);
     if (tx.inSavepoint) await channel.release();
+    collectKeys(keys, write.tenant, tx.keys);
     return { value };
   } catch (error) {
     tx.withdraw();

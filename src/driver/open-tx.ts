@@ -1,4 +1,4 @@
-/** A write's view of the transaction that it shares: its statements, its savepoint, its entries in the journal. */
+/** A write's view of the transaction that it shares: its statements, its savepoint, its entries in the journal, whom it wakes. */
 import type { JournalEntry, Table, Tx } from './driver.js';
 import type { Channel } from './group.js';
 import type { Param, Sql } from './sql.js';
@@ -8,6 +8,7 @@ export class OpenTx implements Tx {
   readonly #entries: JournalEntry[];
   readonly #own: JournalEntry[] = [];
   readonly #savepoints: boolean;
+  readonly #keys = new Set<string>();
   #ended = false;
   inSavepoint = false;
   /** Whether there may be rows to undo. */
@@ -29,8 +30,19 @@ export class OpenTx implements Tx {
     this.#own.push(entry);
   }
 
-  /** Takes back what this write has journalled. */
+  wake(key: string): void {
+    this.#use(false);
+    this.#keys.add(key);
+  }
+
+  /** The keys to wake if this write stays. */
+  get keys(): ReadonlySet<string> {
+    return this.#keys;
+  }
+
+  /** Takes back what this write has journalled, and whom it would wake. */
   withdraw(): void {
+    this.#keys.clear();
     for (const entry of this.#own) this.#entries.splice(this.#entries.indexOf(entry), 1);
   }
 

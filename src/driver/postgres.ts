@@ -11,20 +11,20 @@ import {
   type MigrationReport,
   type Query,
   type Tx,
+  type WakeListener,
   type WriteOptions,
 } from './driver.js';
 import { commitGroup, GROUP_LIMIT, sleep, toCairnError, type Write } from './group.js';
-import { APP_ROLE, migrations } from './migrate.js';
-import { PostgresChannel, run, types } from './postgres-channel.js';
+import { migrations } from './migrate.js';
+import { PostgresChannel, run } from './postgres-channel.js';
+import { connectionSettings, enterRole, withoutPassword } from './postgres-connection.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
 import { migratePostgres } from './postgres-migrate.js';
+import { PostgresWakes } from './postgres-wakes.js';
 import { acrossTenants, compile, type Sql } from './sql.js';
 import { WaitingWrites } from './waiting.js';
 
 const POOL_SIZE = 10;
-const CONNECT_TIMEOUT_MS = 5000;
-const STATEMENT_TIMEOUT_MS = 30_000;
-const IDLE_IN_TRANSACTION_MS = 10_000;
 /** By so much the database's clock may seem to go back: beyond it, somebody has set it. */
 const WOBBLE_MS = 1000;
 const READ_ATTEMPTS = 6;
@@ -36,6 +36,8 @@ export interface PostgresOptions extends DriverOptions {
   readonly pool_size?: number;
   /** Whether requests are served by the role that row-level security binds. Only a benchmark says no. */
   readonly row_level_security?: boolean;
+  /** How often the connection that listens for wakes is asked whether it is still there; 1,000 unless given. */
+  readonly wake_look_ms?: number;
 }
 
 export async function openPostgres(url: string, options: PostgresOptions): Promise<Driver> {
@@ -67,6 +69,7 @@ class PostgresDriver implements Driver {
   readonly #reads = new Map<string, PendingRead[]>();
   readonly #listeners = new Set<(tenant: string | undefined) => void>();
   readonly #busy = new Set<Promise<unknown>>();
+  readonly #wakes: PostgresWakes;
   #watch: NodeJS.Timeout | undefined;
   #clockOffset = 0;
   #latest = 0;
@@ -80,26 +83,20 @@ class PostgresDriver implements Driver {
     this.#waiting = new WaitingWrites(options.max_waiting_bytes);
     this.location = withoutPassword(url);
     this.#pool = new pg.Pool({
-      connectionString: url,
+      ...connectionSettings(url),
       max: options.pool_size ?? POOL_SIZE,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      pipeline: true,
-      application_name: 'cairn',
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      // Compiling a list's statement takes several times as long as running it.
-      options: '-c jit=off',
-      // A server that froze in the middle of a commit must not hold the tenant's head row for hours.
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS + 5000,
       idleTimeoutMillis: 60_000,
-      types,
-    } as pg.PoolConfig);
+    });
     // A connection that breaks while idle is replaced by the pool; one that breaks in use fails its query.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => {
       client.on('error', () => undefined);
     });
+    this.#wakes = new PostgresWakes(
+      () => new pg.Client(connectionSettings(url)),
+      enterRole(options.row_level_security),
+      options.wake_look_ms,
+    );
   }
 
   async connect(): Promise<void> {
@@ -224,6 +221,9 @@ class PostgresDriver implements Driver {
           committed: (tenants) => {
             for (const one of tenants) this.#tell(one);
           },
+          announce: this.#wakes.announce,
+          wake: this.#wakes.wake,
+          commitLost: this.#wakes.commitLost,
           unreachable: (error) => {
             for (const write of queue.splice(0)) write.reject(error);
           },
@@ -262,8 +262,7 @@ class PostgresDriver implements Driver {
     const client = await this.#pool.connect();
     if (this.#prepared.has(client)) return client;
     try {
-      const role = this.#options.row_level_security === false ? 'NONE' : APP_ROLE;
-      await client.query(`SET ROLE ${role}`);
+      await client.query(enterRole(this.#options.row_level_security));
       this.#prepared.add(client);
       return client;
     } catch (error) {
@@ -325,6 +324,10 @@ class PostgresDriver implements Driver {
     for (const listener of this.#listeners) listener(tenant);
   }
 
+  onWake(listener: WakeListener): () => void {
+    return this.#wakes.listen(listener);
+  }
+
   migrate(): Promise<MigrationReport> {
     return migratePostgres(this.#url);
   }
@@ -361,20 +364,12 @@ class PostgresDriver implements Driver {
   close(): Promise<void> {
     this.#closed ??= (async () => {
       clearInterval(this.#watch);
+      const deaf = this.#wakes.close();
       while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
       while (this.#busy.size > 0) await Promise.all(this.#busy);
       await this.#pool.end();
+      await deaf;
     })();
     return this.#closed;
-  }
-}
-
-function withoutPassword(url: string): string {
-  try {
-    const parsed = new URL(url);
-    if (parsed.password) parsed.password = '***';
-    return parsed.toString();
-  } catch {
-    return 'postgres';
   }
 }

@@ -9,6 +9,7 @@ import {
   type MigrationReport,
   type Query,
   type Tx,
+  type WakeListener,
   type WriteOptions,
 } from './driver.js';
 import { commitGroup, GROUP_LIMIT, sleep, toCairnError, type Write } from './group.js';
@@ -25,6 +26,7 @@ import { compile, type Sql } from './sql.js';
 import { SqliteChannel } from './sqlite-channel.js';
 import { LongReader } from './sqlite-long.js';
 import { SqliteConnection } from './sqlite-open.js';
+import { SqliteWakes } from './sqlite-wakes.js';
 import { WaitingWrites } from './waiting.js';
 
 const LOCK_WAIT_MS = 30_000;
@@ -81,6 +83,7 @@ class SqliteDriver implements Driver {
   readonly #queue: Write[] = [];
   readonly #waiting: WaitingWrites;
   readonly #listeners = new Set<(tenant: string | undefined) => void>();
+  readonly #wakes: SqliteWakes;
   #pump: Promise<void> | undefined;
   #group: Promise<void> | undefined;
   #paused: Promise<void> | undefined;
@@ -101,6 +104,7 @@ class SqliteDriver implements Driver {
     this.#long = new LongReader(path);
     this.#options = options;
     this.#waiting = new WaitingWrites(options.max_waiting_bytes);
+    this.#wakes = new SqliteWakes(() => this.#dataVersion(writer));
   }
 
   now(): number {
@@ -185,7 +189,8 @@ class SqliteDriver implements Driver {
           for (const write of this.#queue.splice(0)) write.reject(error);
         };
         const { journal } = this.#options;
-        this.#group = commitGroup({ journal, begin, committed: this.#tellAll, unreachable }, group);
+        const { wake } = this.#wakes;
+        this.#group = commitGroup({ journal, begin, committed: this.#tellAll, wake, unreachable }, group);
         await this.#group;
         this.#commits++;
         this.#written += group.length;
@@ -248,6 +253,10 @@ class SqliteDriver implements Driver {
         this.#watch = undefined;
       }
     };
+  }
+
+  onWake(listener: WakeListener): () => void {
+    return this.#wakes.listen(listener);
   }
 
   #watchOthers(): NodeJS.Timeout {
@@ -359,6 +368,7 @@ class SqliteDriver implements Driver {
   close(): Promise<void> {
     this.#closed ??= (async () => {
       clearInterval(this.#watch);
+      this.#wakes.close();
       while (this.#pump) await this.#pump;
       while (this.#snapshots) await this.#snapshots;
       await this.#long.close();

@@ -19,6 +19,7 @@ import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
 import { Timekeeper } from './timekeeper.js';
+import { Wakes } from './wakes.js';
 
 export interface StoreOptions {
   /** A file for SQLite, or a postgres:// URL. */
@@ -90,6 +91,7 @@ export class Store implements Host {
         meta,
         limits,
         hub: new StreamHub(driver),
+        wakes: new Wakes(driver),
         calls: new CallsUnderWay(),
         erasures: new Erasures(),
         states: new RetainedStates(),
@@ -158,7 +160,8 @@ export class Store implements Host {
   }
 
   figures(): Readonly<Record<string, number>> {
-    return { ...this.#runtime.driver.figures(), streams: this.#runtime.hub.followers };
+    const { driver, hub, wakes } = this.#runtime;
+    return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters };
   }
 
   /** After a restore: resume tokens of before are refused from now on. */
@@ -201,6 +204,7 @@ export class Store implements Host {
     this.#stopping = true;
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
+    this.#runtime.wakes.close();
     await this.#timekeeper?.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;

@@ -9,6 +9,7 @@ import type { CallsUnderWay } from './calls.js';
 import type { Erasures } from './erasures.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
+import type { Wakes } from './wakes.js';
 
 export interface Limits {
   /** Of a card's or packet's canonical JSON. */
@@ -30,6 +31,7 @@ export interface Runtime {
   readonly meta: StoreMeta;
   readonly limits: Limits;
   readonly hub: StreamHub;
+  readonly wakes: Wakes;
   readonly calls: CallsUnderWay;
   readonly erasures: Erasures;
   readonly access: AccessCounts;

@@ -1,5 +1,5 @@
 /** A real driver with faults, wrapped from outside: the nth statement of chosen writes fails, or the journal does. */
-import type { Driver, Journal, Query, Tx, WriteOptions } from '#cairn/driver/driver.js';
+import type { Driver, Journal, Query, Tx, WakeListener, WriteOptions } from '#cairn/driver/driver.js';
 import type { Sql } from '#cairn/driver/sql.js';
 
 /** Where the next fault strikes. Statements of all writes that the fault is meant for are counted together. */
@@ -44,6 +44,7 @@ function faultyTx(tx: Tx, fault: Fault): Tx {
       return tx.journalled;
     },
     journal: (entry) => tx.journal(entry),
+    wake: (key) => tx.wake(key),
   };
 }
 
@@ -79,6 +80,7 @@ export class FaultyDriver implements Driver {
   long = <R>(tenant: string, query: Sql) => this.#driver.long<R>(tenant, query);
   system = <T>(work: (tx: Tx) => Promise<T>) => this.#driver.system(work);
   onCommit = (listener: (tenant: string | undefined) => void) => this.#driver.onCommit(listener);
+  onWake = (listener: WakeListener) => this.#driver.onWake(listener);
   migrate = () => this.#driver.migrate();
   integrity = () => this.#driver.integrity();
   scrub = () => this.#driver.scrub();

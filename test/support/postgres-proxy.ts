@@ -19,6 +19,8 @@ export class PostgresProxy {
   cuts = 0;
   /** Refuses new connections, and cuts those there are, while true. */
   #away = false;
+  /** Rises when the connections there are fall silent. */
+  #silences = 0;
   /** What happens right after a cut. */
   onCut: () => void = () => undefined;
 
@@ -49,6 +51,11 @@ export class PostgresProxy {
     if (away) for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** The connections there are stay open, but nothing passes any longer; new ones work. */
+  silence(): void {
+    this.#silences++;
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -58,6 +65,8 @@ export class PostgresProxy {
     if (this.#away) return void client.destroy();
     const server = connect(this.#target);
     let cut: Cut | undefined;
+    const silences = this.#silences;
+    const silent = () => silences !== this.#silences;
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.setNoDelay(true);
@@ -72,6 +81,7 @@ export class PostgresProxy {
       client.destroy();
     });
     server.on('data', (chunk) => {
+      if (silent()) return;
       if (cut === undefined) client.write(chunk);
       else if (cut === 'answered') client.destroy();
     });
@@ -79,6 +89,7 @@ export class PostgresProxy {
     let queue = Buffer.alloc(0);
     let started = false;
     client.on('data', (chunk) => {
+      if (silent()) return;
       queue = Buffer.concat([queue, chunk]);
       for (;;) {
         // The first message has no type; all others have one byte of it before their length.

@@ -5,16 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Driver } from '#cairn/driver/driver.js';
 import { CairnError } from '#cairn/model/errors.js';
-import { AccessCounts } from '#cairn/service/access-counts.js';
 import { runEach } from '#cairn/service/batch.js';
-import { CallsUnderWay } from '#cairn/service/calls.js';
 import { add } from '#cairn/service/cards.js';
-import { Erasures } from '#cairn/service/erasures.js';
 import { openDriver, Store } from '#cairn/service/open.js';
-import { RetainedStates } from '#cairn/service/retained-states.js';
-import { type Call, defaultLimits } from '#cairn/service/runtime.js';
-import { StreamHub } from '#cairn/service/stream-hub.js';
-import { readMeta } from '#cairn/store/tenants.js';
+import type { Call } from '#cairn/service/runtime.js';
+import { callOn } from '../support/wakes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-batch-'));
 let driver: Driver;
@@ -24,20 +19,7 @@ let call: Call;
 beforeAll(async () => {
   driver = await openDriver({ database: join(folder, 'cairn.db') });
   store = await Store.on(driver, { sweep_every_ms: 0 });
-  call = {
-    driver,
-    meta: (await readMeta(driver.at('')))!,
-    limits: defaultLimits,
-    hub: new StreamHub(driver),
-    calls: new CallsUnderWay(),
-    erasures: new Erasures(),
-    access: new AccessCounts(driver, 0),
-    states: new RetainedStates(),
-    operation: 'cards.add_batch',
-    caller: { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null },
-    tenant: 'default',
-    options: {},
-  };
+  call = { ...(await callOn(driver)), operation: 'cards.add_batch' };
 });
 afterAll(async () => {
   await store.close();

@@ -22,6 +22,7 @@ describe('a group that cannot begin', () => {
           throw new DriverError('busy', 'another process holds the lock');
         },
         committed: () => undefined,
+        wake: () => undefined,
         unreachable: (error) => behind.push((error as { code: string }).code),
       },
       [write(), write(), write()],
