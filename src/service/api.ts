@@ -22,6 +22,8 @@ import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
 import * as lifetime from './lifetime.js';
+import { receive, stream } from './message-delivery.js';
+import * as messages from './messages.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import type { Call, Runtime } from './runtime.js';
@@ -77,7 +79,7 @@ const useCases: UseCases = {
   agent_turns: undefined as never,
   delegations: undefined as never,
   handoffs: undefined as never,
-  messages: undefined as never,
+  messages: { ...messages, receive, stream },
   locks: undefined as never,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
