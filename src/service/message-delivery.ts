@@ -4,7 +4,6 @@ import type { messages as operations } from '../contract/messages.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
-import type { Json } from '../model/json.js';
 import { DEFAULT_DELIVERY_LEASE_MS, type DeliveredMessage } from '../model/message.js';
 import {
   type Delivery,

@@ -4,6 +4,7 @@ import type { Api } from '#cairn/contract/api.js';
 import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
+import { plantMessage } from './plant-messages.js';
 
 export type { Api } from '#cairn/contract/api.js';
 export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
@@ -96,6 +97,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
     ...(await plantRun(cairn)),
+    ...(await plantMessage(cairn, SECRET)),
     card_id: spare.card_id,
     card_ids: [first.card_id, spare.card_id],
     box_id,
