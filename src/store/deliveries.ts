@@ -3,7 +3,7 @@
  * has a lease of the kind message, whose subject is `<mailbox> <seq>`.
  */
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { byDialect, sql } from '../driver/sql.js';
+import { byDialect, type Sql, sql } from '../driver/sql.js';
 import { textToList } from './codec.js';
 import { mailboxOfAgent } from './messages.js';
 
@@ -30,19 +30,19 @@ export const subjectOf = (mailbox: string, seq: number): string => `${mailbox} $
 /** A seq has no blank, whatever an agent is called. */
 export const mailboxOf = (subject: string): string => subject.slice(0, subject.lastIndexOf(' '));
 
+const locking = (mailbox: string): Sql =>
+  byDialect({
+    sqlite: sql`1`,
+    postgres: sql`pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))`,
+  });
+
 /**
  * Who takes from these mailboxes takes turns, so that all see what is on its way with others. SQLite has one writer, and
  * there is no row that stands for a mailbox.
  */
 export async function lockMailboxes(tx: Tx, tenant: string, mailboxes: readonly string[]): Promise<void> {
   for (const mailbox of [...mailboxes].sort()) {
-    await tx.all(
-      byDialect({
-        sqlite: sql`SELECT 1`,
-        postgres: sql`SELECT pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))
-          FROM tenants t WHERE t.tenant_id = ${tenant}`,
-      }),
-    );
+    await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${tenant}`);
   }
 }
 
@@ -105,13 +105,19 @@ export async function takeDeliveries(
   { agent_id, holder, expires_at }: Taking,
 ): Promise<Delivery[]> {
   // Those that nobody else had, which most are, are one statement a mailbox.
-  const alike = Map.groupBy(chosen, (one) => JSON.stringify([one.mailbox, deliveredTo(one, agent_id)]));
+  const alike = new Map<string, { mailbox: string; delivered_to: string | null; seqs: number[] }>();
+  for (const one of chosen) {
+    const { mailbox, seq } = one;
+    const delivered_to = deliveredTo(one, agent_id);
+    const name = JSON.stringify([mailbox, delivered_to]);
+    const others = alike.get(name);
+    if (others) others.seqs.push(seq);
+    else alike.set(name, { mailbox, delivered_to, seqs: [seq] });
+  }
   const got = new Set<string>();
-  for (const [first, ...others] of alike.values()) {
-    const { mailbox } = first!;
-    const seqs = [first!, ...others].map(({ seq }) => seq);
+  for (const { mailbox, delivered_to, seqs } of alike.values()) {
     const rows = await tx.returning<{ seq: number }>(
-      sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${deliveredTo(first!, agent_id)}
+      sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${delivered_to}
           WHERE tenant_id = ${tenant} AND mailbox = ${mailbox} AND seq = ANY(${seqs}) AND acknowledged_at IS NULL
           RETURNING seq`,
     );
