@@ -34,7 +34,7 @@ export async function eraseMessages(
     sql`UPDATE messages SET ${BLANK}, erased_at = ${now}
         WHERE tenant_id = ${tenant} AND message_id = ANY(${message_ids}) AND erased_at IS NULL`,
   );
-  await dropDeliveries(tx, tenant, sql`${tenant} = m.tenant_id AND m.message_id = ANY(${message_ids})`);
+  await dropDeliveries(tx, tenant, sql`m.tenant_id = ${tenant} AND m.message_id = ANY(${message_ids})`);
   return erased;
 }
 
@@ -48,7 +48,7 @@ export async function eraseMessagesAbout(
   await dropDeliveries(
     tx,
     tenant,
-    sql`${tenant} = m.tenant_id AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`,
+    sql`m.tenant_id = ${tenant} AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`,
   );
   await tx.send(
     sql`UPDATE messages SET ${BLANK}, erased_at = ${now}

@@ -355,8 +355,8 @@ onEveryTarget('messages', (test) => {
         if (seen.includes('before 2') && seen.includes('after 2')) break;
       }
       stop.abort();
-      expect(seen.filter((one) => one.startsWith('before'))).toEqual(['before 1', 'before 2']);
-      expect(seen.filter((one) => one.startsWith('after'))).toEqual(['after 1', 'after 2']);
+      expect(seen.filter((one) => one.startsWith('before')).slice(0, 2)).toEqual(['before 1', 'before 2']);
+      expect(seen.filter((one) => one.startsWith('after')).slice(0, 2)).toEqual(['after 1', 'after 2']);
       expect(seen[0]).toBe('before 1');
       const bad = post.cairn.messages.stream({ agent_id: 'bob', after: 'somewhere' });
       const opening = bad[Symbol.asyncIterator]().next();
@@ -427,3 +427,16 @@ onEveryTarget('messages', (test) => {
     });
   });
 });
+
+onEveryTarget(
+  'messages that are large',
+  (test) => {
+    it('MSG-6 are handed out as far as they fit into an answer, and the others are not on their way', async () => {
+      const post = await openPost(test());
+      for (const name of ['1', '2', '3']) await post.send(name.repeat(600));
+      for (const name of ['1', '2', '3']) expect(await post.take('bob')).toEqual([name.repeat(600)]);
+      expect(await post.take('bob')).toEqual([]);
+    });
+  },
+  { limits: { max_answer_bytes: 1000 } },
+);

@@ -5,10 +5,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { expiries } from '#cairn/service/expiries.js';
 import { releaseDeliveriesOf } from '#cairn/service/message-expiry.js';
 import { Store } from '#cairn/service/open.js';
 import { expireDue } from '#cairn/service/timekeeper.js';
-import { nextDue } from '#cairn/store/leases.js';
+import { dueLeases, nextDue } from '#cairn/store/leases.js';
 import { illnesses } from '../support/audit.js';
 import { payloads, register } from '../support/messages.js';
 import { exitOf, sleep, within } from '../support/server.js';
@@ -131,9 +132,8 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
       acknowledged.push(...reader.acknowledged);
     }
     for (;;) {
-      const { messages } = await apis[1]!.messages.receive({ agent_id: 'bob', limit: 100, wait_ms: 1500 });
+      const { messages } = await apis[1]!.messages.receive({ agent_id: 'bob', limit: 100, wait_ms: 1000 });
       if (messages.length === 0) break;
-      if (acknowledged.length === 0) expect(payloads(messages).slice(0, 3)).toEqual(sent.slice(0, 3));
       for (const { message_id, payload } of messages) {
         await apis[1]!.messages.acknowledge({ message_id });
         acknowledged.push(payload);
@@ -166,9 +166,11 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
     expect(await within(10_000, waiting, 'the message to come again')).toEqual(['1']);
 
     offset += 30_001;
+    const { driver } = stores[0]!;
+    const [over] = await dueLeases(driver.at(TENANT), TENANT, driver.now(), 1);
     expect(await take('third')).toEqual(['1']);
-    // Somebody has noticed the end of the earlier lease too late: this one stands.
-    await expireDue(call);
+    // Who noticed the end of the lease comes too late to act on it: the message has another by now.
+    await driver.write(TENANT, (tx) => expiries.message(call, tx, over!, driver.now()));
     expect(await take('fourth')).toEqual([]);
     offset += 30_001;
     await expireDue(call);

@@ -27,8 +27,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('send' as const),
       from: fc.constantFrom(...SENDERS),
-      priority: fc.constantFrom(...PRIORITIES),
-      to: fc.constantFrom('type' as const, 'r1' as const),
+      // Mostly the same, so that the order among them matters.
+      priority: fc.constantFrom('normal' as const, 'normal' as const, ...PRIORITIES),
+      to: fc.constantFrom('type' as const, 'type' as const, 'r1' as const),
     }),
   },
   {
