@@ -8,12 +8,14 @@ import { DEFAULT_DELIVERY_LEASE_MS, type DeliveredMessage } from '../model/messa
 import {
   type Delivery,
   holderOf,
+  type Lane,
   lockMailboxes,
-  type OpenDelivery,
+  type OnItsWay,
   openDeliveries,
+  openLanes,
   takeDeliveries,
 } from '../store/deliveries.js';
-import { findMessages, type MessageRow, messageBytes, toMessage } from '../store/messages.js';
+import { findMessages, type MessageRow, messageBytes, toMessage, urgencyOf } from '../store/messages.js';
 import { actsAs } from './actor.js';
 import { inChunks } from './chunks.js';
 import { mailboxKey } from './message-expiry.js';
@@ -27,9 +29,9 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 type Streamed = Out<'stream'>;
 
 const DEFAULT_LIMIT = 10;
-/** How many open messages of a mailbox are looked through for some that may be handed out. */
-const LOOKED_THROUGH = 10_000;
-const PAGE = { first: 64, growth: 8 };
+/** How many lanes of a mailbox are looked at, and how many messages of a lane at a time. */
+const LANES = 1000;
+const PAGE = 500;
 /** How much a stream has on its way at once, and how much of that it takes at a time. */
 const IN_FLIGHT = 100;
 const AT_A_TIME = 10;
@@ -63,54 +65,64 @@ interface Found {
   readonly next_end: number;
 }
 
+const isOnItsWay = ({ leased_until }: OnItsWay, now: number): boolean =>
+  leased_until !== null && leased_until > now;
+
+/** By urgency, then in order. */
+const byTurn = (a: Pick<Lane, 'lane' | 'seq'>, b: Pick<Lane, 'lane' | 'seq'>): number =>
+  urgencyOf(a.lane) - urgencyOf(b.lane) || a.seq - b.seq;
+
 /**
- * What a reader may have of a mailbox. While somebody else has a message, what the same sender sent behind it with the
- * same priority waits: it could be acknowledged first.
+ * What a reader may have of a lane. While somebody else has a message, what the same sender sent behind it with the same
+ * priority waits: it could be acknowledged first.
  */
 async function freeIn(
   query: Query,
   call: Call,
-  mailbox: string,
+  lane: Lane,
   { holder }: Reader,
   limit: number,
   now: number,
 ): Promise<Found> {
   const free: Delivery[] = [];
-  const behind = new Set<string>();
   let in_flight = 0;
   let next_end = Number.POSITIVE_INFINITY;
-  let last: OpenDelivery | undefined;
-  let page: number = PAGE.first;
-  for (let seen = 0; seen < LOOKED_THROUGH; page *= PAGE.growth) {
-    const rows = await openDeliveries(query, call.tenant, mailbox, now, last, page);
+  let after = lane.seq - 1;
+  for (let page = limit; ; page = Math.min(page * 4, PAGE)) {
+    const rows = await openDeliveries(query, call.tenant, lane, now, after, page);
     for (const row of rows) {
-      const group = JSON.stringify([row.priority, row.from_agent_id]);
-      if (row.leased_until !== null) {
-        next_end = Math.min(next_end, row.leased_until);
-        if (row.holder === holder) in_flight++;
-        else behind.add(group);
-      } else if (!behind.has(group) && free.length < limit) free.push(row);
+      if (isOnItsWay(row, now)) {
+        next_end = Math.min(next_end, row.leased_until!);
+        if (row.holder !== holder) return { free, in_flight, next_end };
+        in_flight++;
+      } else if (free.push(row) === limit) return { free, in_flight, next_end };
     }
-    last = rows.at(-1);
-    seen += rows.length;
-    if (free.length >= limit || rows.length < page) break;
+    if (rows.length < page) return { free, in_flight, next_end };
+    after = rows.at(-1)!.seq;
   }
-  return { free, in_flight, next_end };
 }
 
+/** What a reader may have of all that it reads from. */
 async function freeFor(query: Query, call: Call, reader: Reader, limit: number): Promise<Found> {
+  const { tenant } = call;
   const now = call.driver.now();
-  const found: Found[] = [];
-  for (const mailbox of await mailboxesOf(query, call.tenant, reader.agent_id))
-    found.push(await freeIn(query, call, mailbox, reader, limit, now));
-  return {
-    free: found
-      .flatMap(({ free }) => free)
-      .sort((a, b) => b.priority - a.priority || a.seq - b.seq)
-      .slice(0, limit),
-    in_flight: found.reduce((sum, one) => sum + one.in_flight, 0),
-    next_end: Math.min(...found.map((one) => one.next_end)),
-  };
+  const lanes: Lane[] = [];
+  for (const mailbox of await mailboxesOf(query, tenant, reader.agent_id))
+    lanes.push(...(await openLanes(query, tenant, mailbox, now, LANES)));
+  let free: Delivery[] = [];
+  let in_flight = 0;
+  let next_end = Number.POSITIVE_INFINITY;
+  for (const lane of lanes.sort(byTurn)) {
+    if (isOnItsWay(lane, now)) next_end = Math.min(next_end, lane.leased_until!);
+    if (isOnItsWay(lane, now) && lane.holder !== reader.holder) continue;
+    // All that is in this lane and those behind it comes later than what was found.
+    if (free.length === limit && byTurn(lane, free.at(-1)!) > 0) break;
+    const found = await freeIn(query, call, lane, reader, limit, now);
+    free = [...free, ...found.free].sort(byTurn).slice(0, limit);
+    in_flight += found.in_flight;
+    next_end = Math.min(next_end, found.next_end);
+  }
+  return { free, in_flight, next_end };
 }
 
 /** Of messages, as many as fit into an answer. */

@@ -11,8 +11,8 @@ export interface Delivery {
   readonly mailbox: string;
   readonly seq: number;
   readonly message_id: string;
-  readonly from_agent_id: string | null;
-  readonly priority: number;
+  /** The messages of one sender and priority. */
+  readonly lane: string;
   /** How often it was handed out. */
   readonly deliveries: number;
   /** JSON: which agents of a type had it, the last one last. */
@@ -20,11 +20,16 @@ export interface Delivery {
   readonly acknowledged_at: number | null;
 }
 
-/** A delivery that waits, with the lease under which somebody has it now. */
-export interface OpenDelivery extends Delivery {
+/** Under which lease somebody has a delivery, or had it: it may be over. */
+export interface OnItsWay {
   readonly holder: string | null;
   readonly leased_until: number | null;
 }
+
+export type OpenDelivery = Delivery & OnItsWay;
+
+/** A lane with the first that waits in it. */
+export type Lane = Pick<Delivery, 'mailbox' | 'lane' | 'seq'> & OnItsWay;
 
 export const subjectOf = (mailbox: string, seq: number): string => `${mailbox} ${seq}`;
 /** A seq has no blank, whatever an agent is called. */
@@ -46,26 +51,62 @@ export async function lockMailboxes(tx: Tx, tenant: string, mailboxes: readonly 
   }
 }
 
-/** What waits in a mailbox, the most urgent first, then in order; behind a place, if one is given. */
-export function openDeliveries(
+const COLUMNS: Sql = sql`d.mailbox, d.seq, d.message_id, d.lane, d.deliveries, d.delivered_to, d.acknowledged_at`;
+
+const waits = (tenant: string, mailbox: string): Sql =>
+  sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL`;
+const lives = (now: number): Sql => sql`(d.expires_at IS NULL OR d.expires_at > ${now})`;
+
+/**
+ * The lease of a delivery under the name d. Whether it is over is not asked here: PostgreSQL would look for it among all
+ * that are not.
+ */
+const leaseOf = (tenant: string): Sql =>
+  sql`leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = d.mailbox || ' ' || d.seq`;
+
+/**
+ * The lanes of a mailbox in which something waits, the most urgent first. Each is found from the one before it by the
+ * index, so that it does not matter how much waits in them.
+ */
+export function openLanes(
   query: Query,
   tenant: string,
   mailbox: string,
   now: number,
-  after: Pick<Delivery, 'priority' | 'seq'> | undefined,
+  limit: number,
+): Promise<Lane[]> {
+  const waiting = waits(tenant, mailbox);
+  return query.all<Lane>(
+    sql`WITH RECURSIVE lanes(lane) AS (
+          SELECT MIN(d.lane) FROM deliveries d WHERE ${waiting}
+          UNION ALL
+          SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE ${waiting} AND d.lane > n.lane) FROM lanes n
+            WHERE n.lane IS NOT NULL
+        ), heads AS (
+          SELECT n.lane, (SELECT d.seq FROM deliveries d WHERE ${waiting} AND d.lane = n.lane AND ${lives(now)}
+            ORDER BY d.seq LIMIT 1) AS seq
+          FROM lanes n WHERE n.lane IS NOT NULL LIMIT ${limit}
+        )
+        SELECT d.mailbox, d.lane, d.seq, l.holder, l.expires_at AS leased_until
+        FROM heads h CROSS JOIN deliveries d LEFT JOIN ${leaseOf(tenant)}
+        WHERE d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.seq = h.seq`,
+  );
+}
+
+/** What waits in a lane behind a place, in order. */
+export function openDeliveries(
+  query: Query,
+  tenant: string,
+  { mailbox, lane }: Pick<Lane, 'mailbox' | 'lane'>,
+  now: number,
+  after: number,
   limit: number,
 ): Promise<OpenDelivery[]> {
-  const behind = after
-    ? sql` AND d.priority <= ${after.priority} AND NOT (d.priority = ${after.priority} AND d.seq <= ${after.seq})`
-    : sql``;
   return query.all<OpenDelivery>(
-    sql`SELECT d.mailbox, d.seq, d.message_id, d.from_agent_id, d.priority, d.deliveries, d.delivered_to,
-          d.acknowledged_at, l.holder, l.expires_at AS leased_until
-        FROM deliveries d LEFT JOIN leases l ON l.tenant_id = ${tenant} AND l.kind = 'message'
-          AND l.subject_id = d.mailbox || ' ' || d.seq AND l.expires_at > ${now}
-        WHERE d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL
-          AND (d.expires_at IS NULL OR d.expires_at > ${now})${behind}
-        ORDER BY d.priority DESC, d.seq LIMIT ${limit}`,
+    sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
+        FROM deliveries d LEFT JOIN ${leaseOf(tenant)}
+        WHERE ${waits(tenant, mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
+        ORDER BY d.seq LIMIT ${limit}`,
   );
 }
 
@@ -148,9 +189,7 @@ export function deliveriesOf(
 ): Promise<Delivery[]> {
   const among = mailboxes === undefined ? sql`` : sql` AND d.mailbox = ANY(${mailboxes})`;
   return tx.all<Delivery>(
-    sql`SELECT d.mailbox, d.seq, d.message_id, d.from_agent_id, d.priority, d.deliveries, d.delivered_to,
-          d.acknowledged_at
-        FROM deliveries d WHERE d.tenant_id = ${tenant} AND d.message_id = ${message_id}${among}
+    sql`SELECT ${COLUMNS} FROM deliveries d WHERE d.tenant_id = ${tenant} AND d.message_id = ${message_id}${among}
         ORDER BY d.mailbox LIMIT ${limit}`,
   );
 }

@@ -121,16 +121,18 @@ export async function insertMessage(tx: Tx, tenant: string, message: NewMessage)
   return row;
 }
 
+/** Which lane of a mailbox a message is in: one for each sender and priority, the more urgent before the others. */
+const laneOf = ({ priority, from_agent_id }: MessageRow): string =>
+  `${priorities.length - 1 - priority} ${from_agent_id ?? ''}`;
+
+/** How late the lane of a message comes: 0 is the most urgent. */
+export const urgencyOf = (lane: string): number => Number(lane.slice(0, lane.indexOf(' ')));
+
 /**
  * Puts a message into its mailboxes, under the number that it got by its commit, and gives those. One that was erased
  * within the same commit goes to none.
  */
-export async function settleMessage(
-  tx: Tx,
-  tenant: string,
-  row: Pick<MessageRow, 'message_id' | 'to_agent_id' | 'to_agent_type' | 'fan_out'>,
-  seq: number,
-): Promise<string[]> {
+export async function settleMessage(tx: Tx, tenant: string, row: MessageRow, seq: number): Promise<string[]> {
   const { to_agent_id, to_agent_type } = row;
   const toAll = to_agent_type !== null && row.fan_out === 'all';
   const one = to_agent_type === null ? mailboxOfAgent(to_agent_id!) : mailboxOfType(to_agent_type);
@@ -140,8 +142,8 @@ export async function settleMessage(
     ? sql` AND a.tenant_id = ${tenant} AND a.agent_type = ${to_agent_type} AND a.unregistered_at IS NULL`
     : sql``;
   const delivered = await tx.returning<{ mailbox: string }>(
-    sql`INSERT INTO deliveries (tenant_id, mailbox, seq, message_id, from_agent_id, priority, deliveries, expires_at)
-        SELECT m.tenant_id, ${mailbox}, CAST(${seq} AS BIGINT), m.message_id, m.from_agent_id, m.priority, 0, m.expires_at
+    sql`INSERT INTO deliveries (tenant_id, mailbox, seq, message_id, lane, deliveries, expires_at)
+        SELECT m.tenant_id, ${mailbox}, CAST(${seq} AS BIGINT), m.message_id, CAST(${laneOf(row)} AS TEXT), 0, m.expires_at
         FROM messages m${everyone}
         WHERE m.tenant_id = ${tenant} AND m.message_id = ${row.message_id} AND m.erased_at IS NULL${registered}
         RETURNING mailbox`,

@@ -253,14 +253,14 @@ export const coordination: Migration = {
     'CREATE INDEX messages_by_trajectory ON messages (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL',
 
     // A message in a mailbox: \`agent:<id>\`, or \`type:<agent_type>\` for one of a type. seq: the order of commits.
+    // lane: what is handed out in order, the messages of one sender and priority; the most urgent lanes sort first.
     // delivered_to: which agents of the type had it. Goes with the content of the message.
     `CREATE TABLE deliveries (
       tenant_id ${id} NOT NULL,
       mailbox ${id} NOT NULL,
       seq ${int} NOT NULL,
       message_id ${id} NOT NULL,
-      from_agent_id ${id},
-      priority ${int} NOT NULL,
+      lane ${id} NOT NULL,
       deliveries ${int} NOT NULL,
       expires_at ${int},
       delivered_to ${json},
@@ -268,7 +268,7 @@ export const coordination: Migration = {
       acknowledged_at ${int},
       PRIMARY KEY (tenant_id, mailbox, seq)
     ) ${compact}`,
-    'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, priority DESC, seq) WHERE acknowledged_at IS NULL',
+    'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, lane, seq) WHERE acknowledged_at IS NULL',
     'CREATE INDEX deliveries_by_message ON deliveries (tenant_id, message_id)',
 
     // token is that of the last grant and outlives every lock; tickets are given in the order of asking.
