@@ -53,16 +53,25 @@ export async function lockMailboxes(tx: Tx, tenant: string, mailboxes: readonly 
 
 const COLUMNS: Sql = sql`d.mailbox, d.seq, d.message_id, d.lane, d.deliveries, d.delivered_to, d.acknowledged_at`;
 
+/** What waits, under the name d. SQLite would rather go through all that a mailbox ever had. */
+export const OPEN: Sql = byDialect({
+  sqlite: sql`deliveries d INDEXED BY deliveries_open`,
+  postgres: sql`deliveries d`,
+});
+
+/** What was acknowledged, in the same way. */
+export const DONE: Sql = byDialect({
+  sqlite: sql`deliveries d INDEXED BY deliveries_done`,
+  postgres: sql`deliveries d`,
+});
+
 const waits = (tenant: string, mailbox: string): Sql =>
   sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL`;
 const lives = (now: number): Sql => sql`(d.expires_at IS NULL OR d.expires_at > ${now})`;
 
-/**
- * The lease of a delivery under the name d. Whether it is over is not asked here: PostgreSQL would look for it among all
- * that are not.
- */
-const leaseOf = (tenant: string): Sql =>
-  sql`leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = d.mailbox || ' ' || d.seq`;
+/** The lease of a delivery. Whether it is over is not asked here: PostgreSQL would look for it among all that are not. */
+const leaseOf = (tenant: string, mailbox: string, seq: Sql): Sql =>
+  sql`leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = ${`${mailbox} `} || ${seq}`;
 
 /**
  * The lanes of a mailbox in which something waits, the most urgent first. Each is found from the one before it by the
@@ -78,18 +87,17 @@ export function openLanes(
   const waiting = waits(tenant, mailbox);
   return query.all<Lane>(
     sql`WITH RECURSIVE lanes(lane) AS (
-          SELECT MIN(d.lane) FROM deliveries d WHERE ${waiting}
+          SELECT MIN(d.lane) FROM ${OPEN} WHERE ${waiting}
           UNION ALL
-          SELECT (SELECT MIN(d.lane) FROM deliveries d WHERE ${waiting} AND d.lane > n.lane) FROM lanes n
+          SELECT (SELECT MIN(d.lane) FROM ${OPEN} WHERE ${waiting} AND d.lane > n.lane) FROM lanes n
             WHERE n.lane IS NOT NULL
         ), heads AS (
-          SELECT n.lane, (SELECT d.seq FROM deliveries d WHERE ${waiting} AND d.lane = n.lane AND ${lives(now)}
+          SELECT n.lane, (SELECT d.seq FROM ${OPEN} WHERE ${waiting} AND d.lane = n.lane AND ${lives(now)}
             ORDER BY d.seq LIMIT 1) AS seq
           FROM lanes n WHERE n.lane IS NOT NULL LIMIT ${limit}
         )
-        SELECT d.mailbox, d.lane, d.seq, l.holder, l.expires_at AS leased_until
-        FROM heads h CROSS JOIN deliveries d LEFT JOIN ${leaseOf(tenant)}
-        WHERE d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.seq = h.seq`,
+        SELECT CAST(${mailbox} AS TEXT) AS mailbox, h.lane, h.seq, l.holder, l.expires_at AS leased_until
+        FROM heads h LEFT JOIN ${leaseOf(tenant, mailbox, sql`h.seq`)} WHERE h.seq IS NOT NULL`,
   );
 }
 
@@ -104,7 +112,7 @@ export function openDeliveries(
 ): Promise<OpenDelivery[]> {
   return query.all<OpenDelivery>(
     sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
-        FROM deliveries d LEFT JOIN ${leaseOf(tenant)}
+        FROM ${OPEN} LEFT JOIN ${leaseOf(tenant, mailbox, sql`d.seq`)}
         WHERE ${waits(tenant, mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
         ORDER BY d.seq LIMIT ${limit}`,
   );
@@ -146,20 +154,21 @@ export async function takeDeliveries(
   { agent_id, holder, expires_at }: Taking,
 ): Promise<Delivery[]> {
   // Those that nobody else had, which most are, are one statement a mailbox.
-  const alike = new Map<string, { mailbox: string; delivered_to: string | null; seqs: number[] }>();
+  const alike = new Map<string, { mailbox: string; delivered_to: string | null; ids: string[] }>();
   for (const one of chosen) {
-    const { mailbox, seq } = one;
+    const { mailbox, message_id } = one;
     const delivered_to = deliveredTo(one, agent_id);
     const name = JSON.stringify([mailbox, delivered_to]);
     const others = alike.get(name);
-    if (others) others.seqs.push(seq);
-    else alike.set(name, { mailbox, delivered_to, seqs: [seq] });
+    if (others) others.ids.push(message_id);
+    else alike.set(name, { mailbox, delivered_to, ids: [message_id] });
   }
   const got = new Set<string>();
-  for (const { mailbox, delivered_to, seqs } of alike.values()) {
+  for (const { mailbox, delivered_to, ids } of alike.values()) {
     const rows = await tx.returning<{ seq: number }>(
       sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${delivered_to}
-          WHERE tenant_id = ${tenant} AND mailbox = ${mailbox} AND seq = ANY(${seqs}) AND acknowledged_at IS NULL
+          WHERE tenant_id = ${tenant} AND message_id = ANY(${ids}) AND mailbox = ${mailbox}
+            AND acknowledged_at IS NULL
           RETURNING seq`,
     );
     for (const { seq } of rows) got.add(subjectOf(mailbox, seq));
@@ -204,7 +213,7 @@ export async function acknowledgeDelivery(
 ): Promise<void> {
   await tx.send(
     sql`UPDATE deliveries SET acknowledged_at = ${now}, acknowledged_by = ${agent_id}
-        WHERE tenant_id = ${tenant} AND mailbox = ${mailbox} AND seq = ${seq}`,
+        WHERE tenant_id = ${tenant} AND message_id = ${message_id} AND mailbox = ${mailbox}`,
   );
   await tx.send(
     sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ${subjectOf(mailbox, seq)}`,

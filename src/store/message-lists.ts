@@ -1,6 +1,7 @@
 /** Lists of messages, in the order of sending. */
 import type { Query } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
+import { DONE, OPEN } from './deliveries.js';
 import { COLUMNS, type MessageRow, readable } from './messages.js';
 
 export interface MessageFilter {
@@ -22,7 +23,7 @@ export interface Viewer {
 /** Whether the message under the name m is for this agent: sent by it, or in a mailbox of its. */
 const visibleTo = (tenant: string, { agent_id, mailboxes }: Viewer): Sql =>
   sql`(m.from_agent_id = ${agent_id} OR EXISTS (SELECT 1 FROM deliveries x
-    WHERE x.tenant_id = ${tenant} AND x.mailbox = ANY(${mailboxes}) AND x.seq = m.seq))`;
+    WHERE x.tenant_id = ${tenant} AND x.message_id = m.message_id AND x.mailbox = ANY(${mailboxes})))`;
 
 export async function isVisible(
   query: Query,
@@ -37,35 +38,47 @@ export async function isVisible(
   return found !== undefined;
 }
 
-/** Where to look for messages: rows under the name m, and conditions. Each gives them in order by an index. */
-type Source = readonly [from: Sql, where: Sql];
-
-/** What waits in a mailbox is found by the index of that, however much was acknowledged there. */
-const openIn = (tenant: string, mailbox: string): Sql =>
-  byDialect({
-    sqlite: sql`deliveries d INDEXED BY deliveries_open`,
-    postgres: sql`(SELECT * FROM deliveries o WHERE o.tenant_id = ${tenant} AND o.mailbox = ${mailbox}
-      AND o.acknowledged_at IS NULL OFFSET 0) d`,
-  });
-
-function inMailbox(tenant: string, mailbox: string, open: boolean): Source {
-  return [
-    sql`${open ? openIn(tenant, mailbox) : sql`deliveries d`} CROSS JOIN messages m`,
-    sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND m.message_id = d.message_id${
-      open ? sql` AND d.acknowledged_at IS NULL` : sql``
-    }`,
-  ];
+/** Where to look for messages: rows under the name m, conditions, and the column by which an index has them in order. */
+interface Source {
+  readonly from: Sql;
+  readonly where: Sql;
+  readonly seq: Sql;
 }
 
+/**
+ * The message m of each delivery d. PostgreSQL without statistics would rather read all messages than look one up for each;
+ * SQLite has no LATERAL and keeps to the order of a CROSS JOIN.
+ */
+const messageOfDelivery = (tenant: string): Sql =>
+  byDialect({
+    sqlite: sql`CROSS JOIN messages m`,
+    postgres: sql`CROSS JOIN LATERAL (SELECT * FROM messages k
+      WHERE k.tenant_id = ${tenant} AND k.message_id = d.message_id OFFSET 0) m`,
+  });
+
+/** What waits and what is done are found by an index each. */
+const HALVES = {
+  open: [OPEN, sql`d.acknowledged_at IS NULL`],
+  done: [DONE, sql`d.acknowledged_at IS NOT NULL`],
+} as const;
+
+function inMailboxes(tenant: string, mailboxes: readonly string[], open = false): Source[] {
+  const halves = open ? [HALVES.open] : [HALVES.open, HALVES.done];
+  return mailboxes.flatMap((mailbox) =>
+    halves.map(([deliveries, which]) => ({
+      from: sql`${deliveries} ${messageOfDelivery(tenant)}`,
+      where: sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND ${which} AND m.message_id = d.message_id`,
+      seq: sql`d.seq`,
+    })),
+  );
+}
+
+const among = (where: Sql): Source => ({ from: sql`messages m`, where, seq: sql`m.seq` });
+
 function sourcesOf(tenant: string, filter: MessageFilter, viewer: Viewer | null): Source[] {
-  const { mailboxes, unacknowledged = false } = filter;
-  if (mailboxes) return mailboxes.map((mailbox) => inMailbox(tenant, mailbox, unacknowledged));
-  const all: Source = [sql`messages m`, sql`TRUE`];
-  if (viewer === null || filter.from_agent_id !== undefined) return [all];
-  return [
-    [sql`messages m`, sql`m.from_agent_id = ${viewer.agent_id}`],
-    ...viewer.mailboxes.map((mailbox) => inMailbox(tenant, mailbox, false)),
-  ];
+  if (filter.mailboxes) return inMailboxes(tenant, filter.mailboxes, filter.unacknowledged);
+  if (viewer === null || filter.from_agent_id !== undefined) return [among(sql`TRUE`)];
+  return [among(sql`m.from_agent_id = ${viewer.agent_id}`), ...inMailboxes(tenant, viewer.mailboxes)];
 }
 
 function where(tenant: string, filter: MessageFilter, viewer: Viewer | null, now: number): Sql {
@@ -97,10 +110,10 @@ export async function listMessages(
   const conditions = where(tenant, filter, viewer, now);
   const { after = 0, limit, offset = 0 } = page;
   const found = new Map<number, MessageRow>();
-  for (const [from, where] of sourcesOf(tenant, filter, viewer)) {
+  for (const { from, where, seq } of sourcesOf(tenant, filter, viewer)) {
     const rows = await query.all<MessageRow>(
-      sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions} AND m.seq > ${after}
-          ORDER BY m.seq LIMIT ${limit + offset}`,
+      sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions} AND ${seq} > ${after}
+          ORDER BY ${seq} LIMIT ${limit + offset}`,
     );
     for (const row of rows) found.set(row.seq, row);
   }
@@ -113,9 +126,18 @@ export function countMessages(
   viewer: Viewer | null,
   now: number,
 ): Sql {
+  const { mailboxes, unacknowledged, ...others } = filter;
+  // Deliveries go with the content of their message: where nothing else is asked of it, they can be counted alone.
+  if (mailboxes && viewer === null && Object.values(others).every((value) => value === undefined)) {
+    const each = (unacknowledged ? [HALVES.open] : [HALVES.open, HALVES.done]).map(
+      ([deliveries, which]) => sql`SELECT d.seq FROM ${deliveries} WHERE d.tenant_id = ${tenant}
+        AND d.mailbox = ANY(${mailboxes}) AND ${which} AND (d.expires_at IS NULL OR d.expires_at > ${now})`,
+    );
+    return sql`SELECT COUNT(*) AS total FROM (${join(each, ' UNION ALL ')}) found`;
+  }
   const conditions = where(tenant, filter, viewer, now);
   const each = sourcesOf(tenant, filter, viewer).map(
-    ([from, where]) => sql`SELECT m.seq FROM ${from} WHERE ${where} AND ${conditions}`,
+    ({ from, where }) => sql`SELECT m.seq FROM ${from} WHERE ${where} AND ${conditions}`,
   );
   return sql`SELECT COUNT(*) AS total FROM (${join(each, ' UNION ')}) found`;
 }

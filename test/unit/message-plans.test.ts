@@ -20,7 +20,8 @@ describe('messages', () => {
   const walks = (lines: readonly string[]): string[] =>
     lines.filter(
       (line) =>
-        (/^SCAN /.test(line) && !/^SCAN (found|n|h|heads|json_each|\(subquery-\d+\)|CONSTANT ROW)/.test(line)) ||
+        (/^SCAN /.test(line) &&
+          !/^SCAN (found|n|h|heads|json_each|\(subquery-\d+\)|CONSTANT ROW)/.test(line)) ||
         (/\(tenant_id=\?\)/.test(line) && !/^SEARCH (tenants|t) /.test(line)),
     );
 
@@ -46,7 +47,7 @@ describe('messages', () => {
     expect(deliveries.filter((line) => !line.includes('deliveries_open'))).toEqual([]);
   });
 
-  it('receive by the index of what waits, already in the order of handing out', async () => {
+  it('receive by the index of what waits, and not all of it', async () => {
     const lines = await plans.plansOf(() => plans.cairn.messages.receive({ agent_id: 'r2' }));
     const deliveries = lines.filter((line) => /^SEARCH d /.test(line));
     expect(deliveries.length).toBeGreaterThan(1);

@@ -257,19 +257,20 @@ export const coordination: Migration = {
     // delivered_to: which agents of the type had it. Goes with the content of the message.
     `CREATE TABLE deliveries (
       tenant_id ${id} NOT NULL,
+      message_id ${id} NOT NULL,
       mailbox ${id} NOT NULL,
       seq ${int} NOT NULL,
-      message_id ${id} NOT NULL,
       lane ${id} NOT NULL,
       deliveries ${int} NOT NULL,
       expires_at ${int},
       delivered_to ${json},
       acknowledged_by ${id},
       acknowledged_at ${int},
-      PRIMARY KEY (tenant_id, mailbox, seq)
+      PRIMARY KEY (tenant_id, message_id, mailbox)
     ) ${compact}`,
+    // What waits and what is done apart: no look for the one goes through the other.
     'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, lane, seq) WHERE acknowledged_at IS NULL',
-    'CREATE INDEX deliveries_by_message ON deliveries (tenant_id, message_id)',
+    'CREATE INDEX deliveries_done ON deliveries (tenant_id, mailbox, seq) WHERE acknowledged_at IS NOT NULL',
 
     // token is that of the last grant and outlives every lock; tickets are given in the order of asking.
     `CREATE TABLE lock_resources (
