@@ -69,9 +69,18 @@ const waits = (tenant: string, mailbox: string): Sql =>
   sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL`;
 const lives = (now: number): Sql => sql`(d.expires_at IS NULL OR d.expires_at > ${now})`;
 
-/** The lease of a delivery. Whether it is over is not asked here: PostgreSQL would look for it among all that are not. */
-const leaseOf = (tenant: string, mailbox: string, seq: Sql): Sql =>
-  sql`leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = ${`${mailbox} `} || ${seq}`;
+/**
+ * Joins the lease of a delivery. Whether it is over is not asked here: PostgreSQL would look for it among all that are
+ * not. Nor would it look for each by its key, unless each is a query of its own.
+ */
+const withLease = (tenant: string, mailbox: string, seq: Sql): Sql => {
+  const subject = sql`${`${mailbox} `} || ${seq}`;
+  return byDialect({
+    sqlite: sql`LEFT JOIN leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = ${subject}`,
+    postgres: sql`LEFT JOIN LATERAL (SELECT k.holder, k.expires_at FROM leases k
+      WHERE k.tenant_id = ${tenant} AND k.kind = 'message' AND k.subject_id = ${subject} OFFSET 0) l ON TRUE`,
+  });
+};
 
 /**
  * The lanes of a mailbox in which something waits, the most urgent first. Each is found from the one before it by the
@@ -87,9 +96,9 @@ export function openLanes(
   const waiting = waits(tenant, mailbox);
   return query.all<Lane>(
     sql`WITH RECURSIVE lanes(lane) AS (
-          SELECT MIN(d.lane) FROM ${OPEN} WHERE ${waiting}
+          SELECT f.lane FROM (SELECT d.lane FROM ${OPEN} WHERE ${waiting} ORDER BY d.lane LIMIT 1) f
           UNION ALL
-          SELECT (SELECT MIN(d.lane) FROM ${OPEN} WHERE ${waiting} AND d.lane > n.lane) FROM lanes n
+          SELECT (SELECT d.lane FROM ${OPEN} WHERE ${waiting} AND d.lane > n.lane ORDER BY d.lane LIMIT 1) FROM lanes n
             WHERE n.lane IS NOT NULL
         ), heads AS (
           SELECT n.lane, (SELECT d.seq FROM ${OPEN} WHERE ${waiting} AND d.lane = n.lane AND ${lives(now)}
@@ -97,7 +106,7 @@ export function openLanes(
           FROM lanes n WHERE n.lane IS NOT NULL LIMIT ${limit}
         )
         SELECT CAST(${mailbox} AS TEXT) AS mailbox, h.lane, h.seq, l.holder, l.expires_at AS leased_until
-        FROM heads h LEFT JOIN ${leaseOf(tenant, mailbox, sql`h.seq`)} WHERE h.seq IS NOT NULL`,
+        FROM heads h ${withLease(tenant, mailbox, sql`h.seq`)} WHERE h.seq IS NOT NULL`,
   );
 }
 
@@ -112,7 +121,7 @@ export function openDeliveries(
 ): Promise<OpenDelivery[]> {
   return query.all<OpenDelivery>(
     sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
-        FROM ${OPEN} LEFT JOIN ${leaseOf(tenant, mailbox, sql`d.seq`)}
+        FROM ${OPEN} ${withLease(tenant, mailbox, sql`d.seq`)}
         WHERE ${waits(tenant, mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
         ORDER BY d.seq LIMIT ${limit}`,
   );
@@ -165,10 +174,11 @@ export async function takeDeliveries(
   }
   const got = new Set<string>();
   for (const { mailbox, delivered_to, ids } of alike.values()) {
+    // In these words, so that PostgreSQL does not go through all that waits in the mailbox.
     const rows = await tx.returning<{ seq: number }>(
       sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${delivered_to}
           WHERE tenant_id = ${tenant} AND message_id = ANY(${ids}) AND mailbox = ${mailbox}
-            AND acknowledged_at IS NULL
+            AND COALESCE(acknowledged_at, 0) = 0
           RETURNING seq`,
     );
     for (const { seq } of rows) got.add(subjectOf(mailbox, seq));

@@ -75,14 +75,14 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
   it('MSG-19 hand each message to one reader, and keep the order of each sender', async () => {
     const readers = ['r1', 'r2', 'r3', 'r4'];
     await register(stores[0]!, TENANT, 'reviewer', ...readers);
-    const [SENDERS, EACH] = [['s1', 's2', 's3'], 30];
+    const [SENDERS, EACH] = [['s1', 's2', 's3', 's4', 's5', 's6'], 15];
     const handed: { reader: string; payload: string; sender: string; seq: number }[] = [];
     const begun = new Set<string>();
     const broken: string[] = [];
     let left = SENDERS.length * EACH;
     const read = async (reader: string, cairn: Api) => {
       while (left > 0) {
-        const { messages } = await cairn.messages.receive({ agent_id: reader, limit: 4, wait_ms: 100 });
+        const { messages } = await cairn.messages.receive({ agent_id: reader, limit: 2, wait_ms: 100 });
         for (const { payload, from_agent_id, seq, delivery } of messages) {
           const sender = from_agent_id!;
           if (delivery.attempt !== 1) broken.push(`${payload} came again`);
@@ -93,6 +93,8 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
               broken.push(`${payload} came while ${one.reader} had ${one.payload}`);
           handed.push({ reader, payload, sender, seq });
         }
+        // Time enough for the others to have something as well.
+        if (messages.length > 0) await sleep(5);
         for (const { message_id, payload } of messages) {
           begun.add(payload);
           await cairn.messages.acknowledge({ message_id, agent_id: reader });
