@@ -104,6 +104,7 @@ export const lifetime = {
     output: z.object({
       cards_erased: z.int(),
       memories_erased: z.int().describe('Versions of artifacts and notes, whose content is in cards'),
+      messages_erased: z.int(),
       packets_erased: z.int(),
       requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
       cards_kept: z

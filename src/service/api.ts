@@ -35,6 +35,8 @@ import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
 import { asPermitted } from './memory-access.js';
+import { receive, stream } from './message-delivery.js';
+import * as messages from './messages.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import { pack_context } from './packing.js';
@@ -93,7 +95,7 @@ const useCases: UseCases = {
   agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
   delegations: undefined as never,
   handoffs: { ...handoffs, accept: acceptHandoff },
-  messages: undefined as never,
+  messages: { ...messages, receive, stream },
   locks,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },

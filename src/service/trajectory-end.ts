@@ -8,6 +8,7 @@ import { settleEdges } from '../store/edges.js';
 import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
 import { lockExecutionsOf } from '../store/executions.js';
 import { knownMemories } from '../store/memories.js';
+import { eraseMessagesAbout } from '../store/message-erasure.js';
 import { artifactsOf, notesFrom } from '../store/produced.js';
 import { lockScopesOf } from '../store/scopes.js';
 import { activeChildren, findTrajectory } from '../store/trajectories.js';
@@ -125,6 +126,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   await endExecutions(call, tx, runs, deleted_at);
   await endTrajectories(tx, tenant, ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
+  await eraseMessagesAbout(tx, tenant, ids, deleted_at);
   const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };

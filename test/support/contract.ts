@@ -7,6 +7,7 @@ import type { NamedOperation } from '#cairn/contract/operations.js';
 import { plantAgent } from './plant-agents.js';
 import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
+import { plantMessage } from './plant-messages.js';
 
 export type { Api } from '#cairn/contract/api.js';
 export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
@@ -105,6 +106,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     ...(await plantLock(cairn)),
     ...(await plantAgent(cairn, SECRET)),
     ...(await plantHandoffs(cairn, SECRET)),
+    ...(await plantMessage(cairn, SECRET)),
     card_id: spare.card_id,
     card_ids: [first.card_id, spare.card_id],
     box_id,
