@@ -16,7 +16,8 @@ import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../store
 import { lockTrajectory, moveTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { makeFork } from './box-making.js';
 import { startErasure } from './erasure.js';
-import { handoffEvent, noteOverdue } from './handoff-expiry.js';
+import { noteOverdue } from './handoff-expiry.js';
+import { tellHandoff } from './handoff-telling.js';
 import { answeredLocked, readHandoff, receiverOf } from './handoffs.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
@@ -112,7 +113,7 @@ async function takeOver(call: Call, tx: Tx, handoff: HandoffRow, now: number) {
   const moved = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
   const after = await moveHandoff(tx, tenant, handoff, moved);
   await endLease(tx, tenant, 'handoff', handoff_id);
-  tx.journal(handoffEvent(call, now, 'accepted', after));
+  await tellHandoff(call, tx, now, 'accepted', after);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };
   tx.journal(event(call, now, 'cairn.trajectory.updated', 'trajectory', trajectory_id, facts, trajectory_id));
   return { after, closed_scope_ids };

@@ -1,27 +1,9 @@
 /** How an offer of a trajectory ends that nobody answers in time. */
 import type { Tx } from '../driver/driver.js';
-import type { JsonObject } from '../model/json.js';
 import { expired, findHandoff, type HandoffRow, lockHandoff, moveHandoff } from '../store/handoffs.js';
 import { endLease, type Lease } from '../store/leases.js';
+import { tellHandoff } from './handoff-telling.js';
 import type { Call } from './runtime.js';
-import { event } from './write.js';
-
-export const handoffEvent = (
-  call: Call,
-  now: number,
-  what: 'created' | 'accepted' | 'rejected' | 'expired' | 'completed',
-  row: HandoffRow,
-) => {
-  const { handoff_id, trajectory_id, from_agent_id, to_agent_id, scope_id, new_scope_id, context_box_id } =
-    row;
-  const facts: JsonObject = {
-    from_agent_id,
-    to_agent_id,
-    ...(scope_id === null ? {} : { scope_id }),
-    ...(new_scope_id === null ? {} : { new_scope_id, context_box_id }),
-  };
-  return event(call, now, `cairn.handoff.${what}`, 'handoff', handoff_id, facts, trajectory_id);
-};
 
 const isOverdue = ({ status, expires_at }: HandoffRow, now: number): boolean =>
   status === 'Initiated' && expires_at <= now;
@@ -38,7 +20,7 @@ export async function expireHandoff(
     const after = await moveHandoff(tx, call.tenant, row, expired(row));
     // It is nobody's doing, whoever noticed it.
     const nobody = { ...call.caller, agent_id: null, key_id: null };
-    tx.journal(handoffEvent({ ...call, caller: nobody }, now, 'expired', after));
+    await tellHandoff({ ...call, caller: nobody }, tx, now, 'expired', after);
   }
   await endLease(tx, call.tenant, kind, subject_id);
 }

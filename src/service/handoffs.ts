@@ -25,7 +25,8 @@ import { endLease, putLease } from '../store/leases.js';
 import { lockScope } from '../store/scopes.js';
 import type { TrajectoryRow } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
-import { handoffEvent, noteOverdue } from './handoff-expiry.js';
+import { noteOverdue } from './handoff-expiry.js';
+import { tellHandoff } from './handoff-telling.js';
 import { checkMayDelegate } from './may-delegate.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -158,7 +159,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
       await insertHandoff(tx, tenant, row);
       const lease = { kind: 'handoff', subject_id: handoff_id, holder: to_agent_id, token: 1 } as const;
       await putLease(tx, tenant, { ...lease, expires_at });
-      tx.journal(handoffEvent(call, now, 'created', row));
+      await tellHandoff(call, tx, now, 'created', row);
       return toHandoff(row, now);
     },
     remember: ({ handoff_id }) => handoff_id,
@@ -243,7 +244,7 @@ async function settle(
       const moved = { ...also, status: to, updated_at: now, ended_at: now };
       const after = await moveHandoff(tx, tenant, row, moved);
       await endLease(tx, tenant, 'handoff', handoff_id);
-      tx.journal(handoffEvent(call, now, to === 'Rejected' ? 'rejected' : 'completed', after));
+      await tellHandoff(call, tx, now, to === 'Rejected' ? 'rejected' : 'completed', after);
       return toHandoff(after, now);
     },
     remember: () => handoff_id,

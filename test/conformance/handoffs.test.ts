@@ -206,7 +206,8 @@ onEveryTarget('handoffs', (test) => {
       'stays',
     ]);
 
-    const { packets } = await cairn.packets.thread({ thread_id: trajectory_id, limit: 500 });
+    const thread = await cairn.packets.thread({ thread_id: trajectory_id, limit: 500 });
+    const packets = thread.packets.filter(({ packet_type }) => packet_type !== 'cairn.message.sent');
     const told = packets.map(({ packet_type }) => packet_type);
     const from = told.indexOf('cairn.scope.restored');
     expect(told.slice(from, from + 5)).toEqual([
@@ -381,6 +382,61 @@ onEveryTarget('handoffs', (test) => {
     await cairn.handoffs.accept({ handoff_id: (await onward('cyd', 'ann')).handoff_id });
     expect(await former()).toEqual(['bob', 'cyd']);
     expect(await cairn.trajectories.get({ trajectory_id })).toMatchObject({ agent_id: 'ann' });
+  });
+
+  it('HAND-11 a former owner can no longer write', async () => {
+    const team = await someTeam(test());
+    const { cairn, ann, bob } = team;
+    const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
+    const { scope_id } = await someScope(ann, { trajectory_id });
+    const { handoff_id } = await someHandoff(team, { trajectory_id });
+    await say(ann, scope_id, 'before');
+    await bob.handoffs.accept({ handoff_id });
+    const gone = { status: 403, details: { rule: 'former_owner', trajectory_id } };
+    for (const write of [
+      () => say(ann, scope_id, 'after'),
+      () => ann.scopes.create({ trajectory_id, name: 'new' }),
+      () => ann.trajectories.update({ trajectory_id, name: 'mine' }),
+      () => ann.handoffs.create({ trajectory_id, to_agent_id: 'cyd' }),
+    ])
+      expect(await refusalOf(write())).toMatchObject(gone);
+    const back = await bob.handoffs.create({ trajectory_id, to_agent_id: 'ann' });
+    await ann.handoffs.accept({ handoff_id: back.handoff_id });
+    await say(ann, scope_id, 'again');
+    expect(await contentsOf(cairn, scope_id)).toEqual(['before', 'again']);
+    expect(await refusalOf(say(bob, scope_id, 'after'))).toMatchObject(gone);
+  });
+
+  it('HAND-14 receiver and giver are told by messages, which hold ids alone', async () => {
+    const team = await someTeam(test());
+    const { cairn, bob } = team;
+    const heard = async (to_agent: string) =>
+      (await cairn.messages.list({ to_agent })).messages.map(({ message_type, from_agent_id, payload }) => [
+        message_type,
+        from_agent_id,
+        JSON.parse(payload) as object,
+      ]);
+    const first = await someHandoff(team, { reason: 'secret' });
+    const { handoff_id, trajectory_id } = first;
+    const ids = { handoff_id, trajectory_id, from_agent_id: 'ann', to_agent_id: 'bob' };
+    expect(await heard('bob')).toEqual([['handoff.offered', 'ann', { ...ids, status: 'Initiated' }]]);
+    await bob.handoffs.reject({ handoff_id, reason: 'secret' });
+    await bob.handoffs.reject({ handoff_id });
+    expect(await heard('ann')).toEqual([['handoff.rejected', 'bob', { ...ids, status: 'Rejected' }]]);
+    const second = await someHandoff(team, { trajectory_id });
+    await bob.handoffs.accept({ handoff_id: second.handoff_id });
+    await bob.handoffs.complete({ handoff_id: second.handoff_id });
+    const lost = await someHandoff(team);
+    await cairn.trajectories.delete({ trajectory_id: lost.trajectory_id });
+    test().advance(HANDOFF_EXPIRES_MS);
+    await cairn.handoffs.get({ handoff_id: lost.handoff_id });
+    expect((await heard('ann')).map(([type, from]) => [type, from])).toEqual([
+      ['handoff.rejected', 'bob'],
+      ['handoff.accepted', 'bob'],
+      ['handoff.expired', null],
+    ]);
+    // What is sent in a trajectory goes with it.
+    expect(await heard('bob')).toHaveLength(2);
   });
 
   it('IDEM-1 the same Idempotency-Key offers, accepts and completes once', async () => {

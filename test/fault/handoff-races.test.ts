@@ -132,6 +132,30 @@ describe.each(databases())('handoffs between two stores on %s', (kind) => {
     }
   });
 
+  it('HAND-11 nothing of the giver comes behind the take-over', async () => {
+    const caller = { tenant_id: 'default', agent_id: 'ann', role: 'write', key_id: null } as const;
+    const ann = stores[1]!.api(caller);
+    for (let round = 0; round < ROUNDS; round++) {
+      const { handoff_id, trajectory_id } = await offered();
+      const beside = await someScope(apis[0], { trajectory_id });
+      const calls = Array.from({ length: 6 }, (_, i) => async () => {
+        await sleep(i);
+        return say(ann, beside.scope_id, `said ${i}`);
+      });
+      const refused = await race([
+        ...calls.slice(0, round),
+        () => apis[0].handoffs.accept({ handoff_id }),
+        ...calls.slice(round),
+      ]);
+      expect(refused.filter((code) => code !== 'FORBIDDEN')).toEqual([]);
+      const { packets } = await apis[1].packets.thread({ thread_id: trajectory_id, limit: 500 });
+      const told = packets.map(({ packet_type }) => packet_type);
+      const later = told.slice(told.indexOf('cairn.handoff.accepted'));
+      expect(later).not.toContain('cairn.turn.added');
+      expect(told.filter((type) => type === 'cairn.turn.added')).toHaveLength(1 + 6 - refused.length);
+    }
+  });
+
   it('HAND-13 the trajectory is deleted before or after, and nothing of it is left', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { handoff_id, trajectory_id } = await offered();
