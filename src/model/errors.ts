@@ -76,6 +76,10 @@ export const errorCodes = {
     status: 409,
     meaning: 'The agent has an agent_turn under way: wait for its end, or stop it.',
   },
+  DELEGATION_TOO_DEEP: {
+    status: 409,
+    meaning: 'The task was delegated too many times already: who has it must do it, or give it back.',
+  },
   LOCK_CONFLICT: { status: 409, meaning: 'Another holds the lock, and it was not to be had in time.' },
   LOCK_EXPIRED: {
     status: 409,

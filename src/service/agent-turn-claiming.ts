@@ -4,6 +4,7 @@ import type { agent_turns as operations } from '../contract/agent-turns.js';
 import type { Tx } from '../driver/driver.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from '../model/agent-turn.js';
 import {
+  type AgentTurnView,
   anyClaimable,
   type Claimable,
   changeAgentTurn,
@@ -11,8 +12,7 @@ import {
   lockAgentTurn,
   toAgentTurn,
 } from '../store/agent-turns.js';
-import { lockAgent } from '../store/agents.js';
-import { findDelegation } from '../store/delegations.js';
+import { type AgentRow, lockAgent } from '../store/agents.js';
 import { putLease } from '../store/leases.js';
 import { actsAs } from './actor.js';
 import { noteSeen } from './agent-presence.js';
@@ -88,21 +88,34 @@ async function claimOne(
     const agent = await lockAgent(tx, tenant, found.agent_id);
     const turn = await lockAgentTurn(tx, tenant, found.agent_turn_id);
     if (turn?.status !== 'dispatched') continue;
-    const { trajectory_id, agent_turn_id, turn_epoch } = turn;
-    if (agent) {
-      const doing = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
-      await noteSeen(call, tx, agent, now, doing);
-    }
-    const attempts = turn.attempts + 1;
-    const claimed = { status: 'running', attempts, worker_id: input.worker_id, claimed_at: now } as const;
-    const running = await changeAgentTurn(tx, tenant, turn, claimed, now);
     const expires_at = now + (input.lease_ms ?? DEFAULT_TURN_LEASE_MS);
-    const lease = { kind: 'agent_turn', subject_id: agent_turn_id, holder: input.worker_id } as const;
-    await putLease(tx, tenant, { ...lease, token: turn_epoch, expires_at });
-    const delegation = turn.delegation_id && (await findDelegation(tx, tenant, turn.delegation_id));
-    if (delegation) await startDelegation(call, tx, delegation, now);
-    journalTurn(call, tx, running, 'claimed', now, { worker_id: input.worker_id, attempts });
-    return toAgentTurn(tenant, { ...running, lease_expires_at: expires_at });
+    return toAgentTurn(tenant, await takeTurn(call, tx, agent, turn, input.worker_id, expires_at, now));
   }
   throw new NothingThere();
+}
+
+/** Gives a turn that waits to a worker; it and its agent are locked. */
+export async function takeTurn(
+  call: Call,
+  tx: Tx,
+  agent: AgentRow | undefined,
+  turn: AgentTurnView,
+  worker_id: string,
+  expires_at: number,
+  now: number,
+): Promise<AgentTurnView> {
+  const { tenant } = call;
+  const { trajectory_id, agent_turn_id, turn_epoch, delegation_id } = turn;
+  if (agent) {
+    const doing = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
+    await noteSeen(call, tx, agent, now, doing);
+  }
+  const attempts = turn.attempts + 1;
+  const claimed = { status: 'running', attempts, worker_id, claimed_at: now } as const;
+  const running = await changeAgentTurn(tx, tenant, turn, claimed, now);
+  const lease = { kind: 'agent_turn', subject_id: agent_turn_id, holder: worker_id } as const;
+  await putLease(tx, tenant, { ...lease, token: turn_epoch, expires_at });
+  if (delegation_id !== null) await startDelegation(call, tx, delegation_id, now);
+  journalTurn(call, tx, running, 'claimed', now, { worker_id, attempts });
+  return { ...running, lease_expires_at: expires_at };
 }

@@ -73,13 +73,17 @@ export async function lockForEnding(
   }
 }
 
-/** Ends some of those that are locked, and what ends with them. Gives holders whose content is to be erased. */
+/**
+ * Ends some of those that are locked, and what ends with them. Gives holders whose content is to be erased. Trajectories
+ * that are deleted in the same transaction need not finish.
+ */
 export async function endTurns(
   call: Call,
   tx: Tx,
   locked: ReadonlyMap<string, AgentTurnView>,
   ends: ReadonlyMap<string, TurnEnd>,
   now: number,
+  deleted: readonly string[] = [],
 ): Promise<string[]> {
   const turns = new Map(locked);
   const todo = [...ends];
@@ -102,7 +106,7 @@ export async function endTurns(
       batches.clear();
     }
   }
-  return finishTasks(call, tx, ended, now);
+  return finishTasks(call, tx, ended, now, deleted);
 }
 
 const STOPPED_WITH_PARENT: TurnEnd = {
@@ -164,7 +168,8 @@ async function endOne(
 
 function delegationEnd(end: TurnEnd): DelegationEnd {
   if (end.result !== undefined) {
-    return { status: end.result.status === 'Failure' ? 'Failed' : 'Completed', result: end.result };
+    const status = end.result.status === 'Failure' ? 'Failed' : 'Completed';
+    return { status, result: end.result, reason: end.error?.message ?? null };
   }
   if (end.status === 'completed') {
     const status = end.result_status === 'partial' ? 'Partial' : 'Success';

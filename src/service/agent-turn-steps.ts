@@ -2,26 +2,24 @@
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
 import { hasEnded } from '../domain/agent-turn-states.js';
-import { checkDeliverable, resultFields } from '../domain/result-fields.js';
 import type { Tx } from '../driver/driver.js';
 import type { AgentTurn } from '../model/agent-turn.js';
-import type { Card, CardInput } from '../model/card.js';
-import type { DelegationResult } from '../model/delegation.js';
+import type { Card } from '../model/card.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
-import type { JsonObject } from '../model/json.js';
 import { type AgentTurnView, changeAgentTurn, toAgentTurn } from '../store/agent-turns.js';
 import { insertEntries, standingOf } from '../store/box-entries.js';
 import { addReader, growBox, lockBox } from '../store/boxes.js';
 import { knownCards } from '../store/cards.js';
+import { listToText, textToList } from '../store/codec.js';
 import { insertEdges, settleEdges } from '../store/edges.js';
 import { turnBoxHolder } from '../store/endings.js';
 import { takeSealTime } from '../store/lifetime.js';
-import { knownMemories } from '../store/memories.js';
 import { derivedEdges } from '../store/memory-links.js';
 import type { NewPacket } from '../store/packets.js';
 import { fillBox } from '../store/packing.js';
-import { cardsOfType, resultsIn } from '../store/turn-cards.js';
+import { resultsIn } from '../store/turn-cards.js';
+import { deliver, prepareDeliverable, refuseUnknownArtifacts } from './agent-turn-deliverable.js';
 import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
 import { heldTurn, noTurn, openTurn, readTurn } from './agent-turns.js';
 import { makeBox } from './box-making.js';
@@ -130,7 +128,8 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       if (missing.length > 0) throw unknownCards('card_ids', missing);
       const box_id = newId();
       await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
-      const changed = await changeAgentTurn(tx, tenant, turn, { [column]: box_id }, now);
+      const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
+      const changed = await changeAgentTurn(tx, tenant, turn, { [column]: box_id, replaced_box_ids }, now);
       const edges = derivedEdges(
         { entity_type: 'Box', entity_id: box_id },
         [{ entity_type: 'Box', entity_id: old_box_id }],
@@ -216,72 +215,17 @@ async function endHeld(
 }
 
 export async function complete(call: Call, input: In<'complete'>): Promise<AgentTurn> {
-  const { deliverable, status = 'success', summary, artifact_ids = [] } = input;
-  const content: CardInput = {
-    content: deliverable,
-    metadata: { type: 'task.deliverable', role: 'assistant' },
-  };
-  const prepared = prepareCard(call, content);
-  return endHeld(call, input, prepared.bytes, async (tx, turn, now) => {
-    if (turn.status === 'suspended') {
-      throw new CairnError(
-        'STATE_CONFLICT',
-        `agent_turn ${turn.agent_turn_id} is suspended: resume it before you complete it`,
-        { status: turn.status },
-      );
-    }
-    const fields = resultFields(await fieldCards(call, tx, turn));
-    const missing = checkDeliverable(fields, deliverable);
-    if (missing.length > 0) {
-      throw new CairnError(
-        'INVALID_INPUT',
-        `the deliverable lacks what task.result_fields asks for: ${missing.join(', ')}`,
-        { missing_fields: missing },
-      );
-    }
-    await refuseUnknownArtifacts(call, tx, artifact_ids, now);
-    const { cards } = await appendCards(call, tx, turn, [prepared], now);
-    const told = summary ?? (typeof deliverable === 'string' ? deliverable : summaryOf(deliverable));
-    const result: DelegationResult = {
-      status: status === 'partial' ? 'Partial' : 'Success',
-      output: deliverable,
+  const { status = 'success', summary, artifact_ids = [] } = input;
+  const deliverable = prepareDeliverable(call, input.deliverable);
+  return endHeld(call, input, deliverable.card.bytes, async (tx, turn, now) => {
+    await refuseUnknownArtifacts(call, tx, 'artifact_ids', artifact_ids, now);
+    const result = {
+      status: status === 'partial' ? ('Partial' as const) : ('Success' as const),
+      output: input.deliverable,
       ...(artifact_ids.length === 0 ? {} : { artifacts: artifact_ids }),
     };
-    return {
-      status: 'completed',
-      deliverable_card_id: cards[0]!.card_id,
-      result_status: status,
-      summary: told?.slice(0, SUMMARY_LENGTH),
-      result,
-    };
+    return deliver(call, tx, turn, { deliverable, summary, result }, now);
   });
-}
-
-const SUMMARY_LENGTH = 20_000;
-
-const summaryOf = (deliverable: JsonObject): string | undefined =>
-  typeof deliverable.summary === 'string' ? deliverable.summary : undefined;
-
-/** The cards that say which fields a result must have. */
-const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>
-  cardsSeen(call, tx, await cardsOfType(tx, call.tenant, turn.context_box_id, 'task.result_fields'));
-
-async function refuseUnknownArtifacts(
-  call: Call,
-  tx: Tx,
-  ids: readonly string[],
-  now: number,
-): Promise<void> {
-  const known = await knownMemories(tx, call.tenant, ids, now, { kind: 'artifact' });
-  const missing = ids.filter((id) => !known.has(id));
-  if (missing.length === 0) return;
-  throw new CairnError(
-    'UNKNOWN_ENTITY',
-    `artifact_ids names ${missing.length} artifact(s) that do not exist: ${missing.slice(0, 3).join(', ')}`,
-    {
-      missing_ids: missing.slice(0, 100),
-    },
-  );
 }
 
 export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>

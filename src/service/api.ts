@@ -20,6 +20,9 @@ import * as boxes from './boxes.js';
 import * as cards from './cards.js';
 import * as checkpointLists from './checkpoint-lists.js';
 import * as checkpoints from './checkpoints.js';
+import { accept } from './delegation-accepting.js';
+import * as delegationSteps from './delegation-steps.js';
+import * as delegations from './delegations.js';
 import * as edgeWalks from './edge-walks.js';
 import * as edges from './edges.js';
 import { prune, remove as removeExecution } from './execution-end.js';
@@ -93,7 +96,7 @@ const useCases: UseCases = {
   handovers,
   pmo: { ...pmo, pack_context, batch: readBatch },
   agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
-  delegations: undefined as never,
+  delegations: { ...delegations, ...delegationSteps, accept },
   handoffs: { ...handoffs, accept: acceptHandoff },
   messages: { ...messages, receive, stream },
   locks,

@@ -1,15 +1,18 @@
 /** How a delegation moves together with its agent_turn: in one transaction, each move told once. */
 
 import { canonical } from '../domain/canonical.js';
+import { delegationHasEnded } from '../domain/delegation-states.js';
 import type { Tx } from '../driver/driver.js';
 import type { DelegationResult, DelegationStatus } from '../model/delegation.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { changeDelegation, type DelegationRow, lockDelegation } from '../store/delegations.js';
 import { endLease } from '../store/leases.js';
+import { tellParties } from './delegation-news.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
-const NAMES: Partial<Record<DelegationStatus, string>> = {
+const NAMES: Readonly<Record<DelegationStatus, string>> = {
+  Pending: 'created',
   Accepted: 'accepted',
   Rejected: 'rejected',
   InProgress: 'started',
@@ -18,31 +21,28 @@ const NAMES: Partial<Record<DelegationStatus, string>> = {
   Cancelled: 'cancelled',
 };
 
-/** Tells of a move, in the delegator's trajectory, and whoever waits for its end. */
-export function journalDelegation(
+/** Tells of a move: in the delegator's trajectory, the agents that it concerns, and whoever waits for its end. */
+export async function journalDelegation(
   call: Call,
   tx: Tx,
   row: DelegationRow,
   now: number,
   facts: JsonObject = {},
-): void {
+): Promise<void> {
   const { delegation_id, from_agent_id, to_agent_id, status, agent_turn_id, trajectory_id } = row;
   const said = { from_agent_id, to_agent_id, status, agent_turn_id, ...facts };
-  const name = `cairn.delegation.${NAMES[status] ?? 'created'}`;
+  const name = `cairn.delegation.${NAMES[status]}`;
   tx.journal(event(call, now, name, 'delegation', delegation_id, said, trajectory_id));
   tx.wake(`delegation:${delegation_id}`);
+  await tellParties(call, tx, row, now);
 }
 
 /** Work on it has begun: only an accepted one moves. */
-export async function startDelegation(call: Call, tx: Tx, row: DelegationRow, now: number): Promise<void> {
-  const locked = await lockDelegation(tx, call.tenant, row.delegation_id);
+export async function startDelegation(call: Call, tx: Tx, delegation_id: string, now: number): Promise<void> {
+  const locked = await lockDelegation(tx, call.tenant, delegation_id);
   if (locked?.status !== 'Accepted') return;
-  journalDelegation(
-    call,
-    tx,
-    await changeDelegation(tx, call.tenant, locked, { status: 'InProgress' }, now),
-    now,
-  );
+  const started = await changeDelegation(tx, call.tenant, locked, { status: 'InProgress' }, now);
+  await journalDelegation(call, tx, started, now);
 }
 
 export interface DelegationEnd {
@@ -51,9 +51,6 @@ export interface DelegationEnd {
   readonly reason?: string | null;
 }
 
-const ENDED: readonly DelegationStatus[] = ['Rejected', 'Completed', 'Failed', 'Cancelled'];
-export const delegationHasEnded = (status: DelegationStatus): boolean => ENDED.includes(status);
-
 /** Ends a delegation that is locked, unless it has ended. */
 export async function endDelegation(
   call: Call,
@@ -61,12 +58,17 @@ export async function endDelegation(
   row: DelegationRow,
   end: DelegationEnd,
   now: number,
-): Promise<DelegationRow> {
-  if (delegationHasEnded(row.status)) return row;
+): Promise<void> {
+  if (delegationHasEnded(row.status)) return;
   const result = end.result === undefined ? null : canonical(end.result as Json);
   const change = { status: end.status, result, reason: end.reason ?? null, ended_at: now };
   const ended = await changeDelegation(tx, call.tenant, row, change, now);
   await endLease(tx, call.tenant, 'delegation', row.delegation_id);
-  journalDelegation(call, tx, ended, now, end.result === undefined ? {} : { result: end.result.status });
-  return ended;
+  const { artifacts = [] } = end.result ?? {};
+  await journalDelegation(call, tx, ended, now, {
+    ...(end.result === undefined ? {} : { result: end.result.status }),
+    ...(artifacts.length === 0 ? {} : { artifact_ids: artifacts.slice(0, MAX_NAMED) }),
+  });
 }
+/** How many artifacts an event names. */
+const MAX_NAMED = 100;

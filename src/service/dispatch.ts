@@ -1,5 +1,5 @@
 /** Dispatching: finds the agents that are to do tasks, packs a context for each, and puts their agent_turns out for workers. */
-import { planPacking } from '../domain/packing.js';
+import { type PackingPlan, planPacking } from '../domain/packing.js';
 import type { Tx } from '../driver/driver.js';
 import type { DispatchAnswer } from '../model/agent-turn.js';
 import { DEFAULT_MAX_ATTEMPTS, MAX_DEPTH_OF_DELEGATION } from '../model/agent-turn.js';
@@ -66,6 +66,12 @@ export interface Refusal {
 
 export const isRefusal = <T extends object>(one: T | Refusal): one is Refusal => 'error_code' in one;
 
+export const TOO_DEEP: Refusal & { readonly error_code: 'DELEGATION_TOO_DEEP' } = {
+  status: 'rejected',
+  error_code: 'DELEGATION_TOO_DEEP',
+  message: `delegation is at most ${MAX_DEPTH_OF_DELEGATION} deep: do it yourself, or give back what you have`,
+};
+
 /** What is to be dispatched, checked in the transaction, with nothing written yet. */
 export interface ReadyTask {
   readonly target: Target;
@@ -81,13 +87,7 @@ export async function readyTask(
   source: Source,
   author: string,
 ): Promise<ReadyTask | Refusal> {
-  if (source.depth > MAX_DEPTH_OF_DELEGATION) {
-    return {
-      status: 'rejected',
-      error_code: 'DELEGATION_TOO_DEEP',
-      message: `delegation is at most ${MAX_DEPTH_OF_DELEGATION} deep: do it yourself, or give back what you have`,
-    };
-  }
+  if (source.depth > MAX_DEPTH_OF_DELEGATION) return TOO_DEEP;
   const target = await targetOf(call, tx, task, source);
   if (isRefusal(target)) return target;
   const output = task.target_strategy === 'clone' ? [await outputOf(call, tx, source)] : [];
@@ -100,15 +100,19 @@ export async function readyTask(
     ...(box_ids.length === 0 ? {} : { input_box_ids: box_ids }),
   };
   const plan = planPacking(recipe, given);
-  const lost = box_ids.filter((id) => !plan.box_ids.includes(id));
-  if (lost.length > 0) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `the handover does not inherit input_box_ids, so these boxes would be left out: ${lost.join(', ')}`,
-    );
-  }
+  refuseLost(plan, box_ids);
   const boxes = await visibleBoxes(asAgent(call, source.agent_id), tx, plan.box_ids);
   return { target, packing: preparePacking(call, plan, { author, source_agent_id: source.agent_id }), boxes };
+}
+
+/** Refuses a recipe that leaves boxes out that are given. */
+export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void {
+  const lost = box_ids.filter((id) => !plan.box_ids.includes(id));
+  if (lost.length === 0) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `the handover does not inherit input_box_ids, so these boxes would be left out: ${lost.join(', ')}`,
+  );
 }
 
 /** The box that the source has put out into so far: of its agent_turn, or of the last one it had. */
@@ -132,6 +136,8 @@ export interface DispatchOptions {
   /** Of a delegation that is there already, and was accepted. */
   readonly delegation_id?: string;
   readonly scope_id?: string;
+  /** Made when absent. */
+  readonly context_box_id?: string;
   /** Of cards that are inherited, which not. */
   readonly without?: readonly string[];
   /** Which of them is the instruction, where no argument is. */
@@ -174,7 +180,7 @@ export async function dispatch(
   const { tenant } = call;
   const { target, packing, boxes } = ready;
   const { agent_id } = target.agent;
-  const context_box_id = newId();
+  const context_box_id = options.context_box_id ?? newId();
   const packed = await packBox(
     call,
     tx,
@@ -254,6 +260,7 @@ const NEW_TURN = {
   max_attempts: DEFAULT_MAX_ATTEMPTS,
   worker_id: null,
   record_box_id: null,
+  replaced_box_ids: null,
   deliverable_card_id: null,
   result_status: null,
   summary: null,
@@ -307,6 +314,8 @@ function recordDelegation(
     child_trajectory_id: row.trajectory_id,
     child_scope_id: null,
     agent_turn_id: row.agent_turn_id,
+    parent_agent_turn_id: row.parent_agent_turn_id,
+    depth: row.depth,
     status: 'Accepted',
     task_description: null,
     context: null,

@@ -3,6 +3,7 @@ import type { Tx } from '../driver/driver.js';
 import { endLease, type Lease, type LeaseKind, stillOver } from '../store/leases.js';
 import { expireAgent } from './agent-offline.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turn-expiry.js';
+import { expireDelegation } from './delegation-expiry.js';
 import { expireHandoff } from './handoff-expiry.js';
 import { expireLock } from './lock-line.js';
 import { deliveryOver } from './message-expiry.js';
@@ -22,7 +23,7 @@ export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
   agent_turn: expireTurn,
   deadline: expireDeadline,
   batch: expireBatch,
-  delegation: justEnds,
+  delegation: expireDelegation,
   handoff: expireHandoff,
   lock: (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now),
   message: deliveryOver,

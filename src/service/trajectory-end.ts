@@ -25,6 +25,7 @@ import { endExecutions } from './execution-end.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
+import { lockTasksBelow, stopTasks } from './task-removal.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -114,12 +115,14 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       `there is no trajectory ${trajectory_id} in project ${tenant}`,
     );
   }
+  const tasks = await lockTasksBelow(call, tx, trajectory_id);
   await lockHandoffsBelow(tx, tenant, trajectory_id);
   const ids = await lockTree(tx, tenant, trajectory_id);
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
+  const ended = await stopTasks(call, tx, ids, tasks, now);
   const scopes = await lockScopesOf(tx, tenant, ids);
   const runs = await lockExecutionsOf(tx, tenant, ids);
   const deleted_at = await endScopes(call, tx, scopes, now);
@@ -142,7 +145,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
     const settle = (last: Tx, recorded_at: number) => settleEdges(last, tenant, edge_ids, recorded_at);
     tx.journal(from === 0 ? { ...packet, settle } : packet);
   }
-  return endedBelow(tx, tenant, trajectory_id);
+  return [...ended, ...(await endedBelow(tx, tenant, trajectory_id))];
 }
 
 export async function remove(call: Call, input: In<'delete'>): Promise<void> {

@@ -28,6 +28,8 @@ export interface AgentTurnRow {
   readonly context_box_id: string;
   readonly output_box_id: string;
   readonly record_box_id: string | null;
+  /** A list in JSON: contexts and outputs that gave way to others. */
+  readonly replaced_box_ids: string | null;
   readonly instruction_card_id: string | null;
   readonly deliverable_card_id: string | null;
   readonly result_status: 'success' | 'partial' | null;
@@ -50,7 +52,7 @@ export interface AgentTurnView extends AgentTurnRow {
 const iso = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
 export const toAgentTurn = (tenant: string, row: AgentTurnView): AgentTurn => {
-  const { profile_card_id: _, error, lease_expires_at, ...rest } = row;
+  const { profile_card_id: _, replaced_box_ids: __, error, lease_expires_at, ...rest } = row;
   return {
     ...rest,
     project_id: tenant,
@@ -67,7 +69,7 @@ export const toAgentTurn = (tenant: string, row: AgentTurnView): AgentTurn => {
 const COLUMNS: Sql = sql`t.agent_turn_id, t.agent_id, t.source_agent_id, t.parent_agent_turn_id, t.depth,
   t.profile_name, t.profile_box_id, t.profile_card_id, t.trajectory_id, t.scope_id, t.delegation_id, t.batch_id,
   t.task_index, t.channel_id, t.status, t.turn_epoch, t.attempts, t.max_attempts, t.worker_id, t.context_box_id,
-  t.output_box_id, t.record_box_id, t.instruction_card_id, t.deliverable_card_id, t.result_status, t.summary,
+  t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status, t.summary,
   t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
 
 const LEASE_END: Sql = sql`(SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'
@@ -206,6 +208,7 @@ export type TurnChange = Partial<
     | 'context_box_id'
     | 'output_box_id'
     | 'record_box_id'
+    | 'replaced_box_ids'
     | 'deliverable_card_id'
     | 'result_status'
     | 'summary'
@@ -228,7 +231,8 @@ export async function changeAgentTurn<R extends AgentTurnRow>(
   await tx.send(
     sql`UPDATE agent_turns SET status = ${next.status}, turn_epoch = ${next.turn_epoch}, attempts = ${next.attempts},
           worker_id = ${next.worker_id}, context_box_id = ${next.context_box_id}, output_box_id = ${next.output_box_id},
-          record_box_id = ${next.record_box_id}, deliverable_card_id = ${next.deliverable_card_id},
+          record_box_id = ${next.record_box_id}, replaced_box_ids = ${next.replaced_box_ids},
+          deliverable_card_id = ${next.deliverable_card_id},
           result_status = ${next.result_status}, summary = ${next.summary}, error = ${next.error},
           dispatched_at = ${next.dispatched_at}, claimed_at = ${next.claimed_at}, updated_at = ${now},
           ended_at = ${next.ended_at}

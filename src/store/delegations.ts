@@ -3,7 +3,8 @@ import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Delegation, DelegationResult, DelegationStatus } from '../model/delegation.js';
-import type { JsonObject } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { readableAt } from './cards.js';
 
 export interface DelegationRow {
   readonly delegation_id: string;
@@ -14,9 +15,12 @@ export interface DelegationRow {
   readonly child_trajectory_id: string | null;
   readonly child_scope_id: string | null;
   readonly agent_turn_id: string | null;
+  /** The agent_turn in which it was delegated, and how deep it is. */
+  readonly parent_agent_turn_id: string | null;
+  readonly depth: number;
   readonly status: DelegationStatus;
   readonly task_description: string | null;
-  /** JSON, as are handover and result. */
+  /** JSON, as are handover and result. One that was dispatched at once has none of them at first, nor a description. */
   readonly context: string | null;
   readonly handover: string | null;
   readonly expected_completion: number | null;
@@ -30,12 +34,23 @@ export interface DelegationRow {
   readonly ended_at: number | null;
 }
 
+/** With the content of its instruction card, in JSON, where the description is there alone. */
+export interface DelegationView extends DelegationRow {
+  readonly instruction: string | null;
+}
+
 const iso = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-export const toDelegation = (row: DelegationRow): Delegation => {
-  const { handover: _, sent_hash: __, ...rest } = row;
+const asText = (json: string | null): string | null => {
+  const content = json === null ? null : (JSON.parse(json) as Json);
+  return content === null || typeof content === 'string' ? content : json;
+};
+
+export const toDelegation = (row: DelegationView): Delegation => {
+  const { handover: _, sent_hash: __, parent_agent_turn_id: ___, depth: ____, instruction, ...rest } = row;
   return {
     ...rest,
+    task_description: row.task_description ?? asText(instruction),
     context: row.context === null ? null : (JSON.parse(row.context) as JsonObject),
     result: row.result === null ? null : (JSON.parse(row.result) as DelegationResult),
     expected_completion: iso(row.expected_completion),
@@ -47,20 +62,40 @@ export const toDelegation = (row: DelegationRow): Delegation => {
 };
 
 const COLUMNS: Sql = sql`d.delegation_id, d.from_agent_id, d.to_agent_id, d.trajectory_id, d.scope_id,
-  d.child_trajectory_id, d.child_scope_id, d.agent_turn_id, d.status, d.context, d.handover, d.expected_completion,
+  d.child_trajectory_id, d.child_scope_id, d.agent_turn_id, d.parent_agent_turn_id, d.depth, d.status, d.context, d.handover, d.expected_completion,
   d.result, d.reason, d.channel_id, d.sent_hash, d.created_at, d.updated_at, d.accepted_at, d.ended_at,
   d.task_description`;
 
 export function insertDelegation(tx: Tx, tenant: string, row: DelegationRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO delegations (tenant_id, delegation_id, from_agent_id, to_agent_id, trajectory_id, scope_id,
-          child_trajectory_id, child_scope_id, agent_turn_id, status, task_description, context, handover,
-          expected_completion, result, reason, channel_id, sent_hash, created_at, updated_at, accepted_at, ended_at)
+          child_trajectory_id, child_scope_id, agent_turn_id, parent_agent_turn_id, depth, status, task_description,
+          context, handover, expected_completion, result, reason, channel_id, sent_hash, created_at, updated_at, accepted_at, ended_at)
         VALUES (${tenant}, ${row.delegation_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
-          ${row.scope_id}, ${row.child_trajectory_id}, ${row.child_scope_id}, ${row.agent_turn_id}, ${row.status},
-          ${row.task_description}, ${row.context}, ${row.handover}, ${row.expected_completion}, ${row.result},
+          ${row.scope_id}, ${row.child_trajectory_id}, ${row.child_scope_id}, ${row.agent_turn_id},
+          ${row.parent_agent_turn_id}, ${row.depth}, ${row.status}, ${row.task_description}, ${row.context}, ${row.handover}, ${row.expected_completion}, ${row.result},
           ${row.reason}, ${row.channel_id}, ${row.sent_hash}, ${row.created_at}, ${row.updated_at},
           ${row.accepted_at}, ${row.ended_at})`,
+  );
+}
+
+/** The card is that of the agent_turn: it can be read until its trajectory is deleted. */
+const instruction = (now: number): Sql =>
+  sql`CASE WHEN d.task_description IS NULL THEN (
+        SELECT c.content FROM agent_turns t CROSS JOIN cards c
+        WHERE t.tenant_id = d.tenant_id AND t.agent_turn_id = d.agent_turn_id
+          AND c.tenant_id = d.tenant_id AND c.card_id = t.instruction_card_id AND ${readableAt(now)}) END AS instruction`;
+
+/** To be shown. */
+export function viewDelegation(
+  query: Query,
+  tenant: string,
+  delegation_id: string,
+  now: number,
+): Promise<DelegationView | undefined> {
+  return query.get<DelegationView>(
+    sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
+        WHERE d.tenant_id = ${tenant} AND d.delegation_id = ${delegation_id}`,
   );
 }
 
@@ -148,12 +183,25 @@ export function listDelegations(
   tenant: string,
   filter: DelegationFilter,
   page: { after?: string | undefined; limit: number; offset?: number | undefined },
-): Promise<DelegationRow[]> {
-  return query.all<DelegationRow>(
-    sql`SELECT ${COLUMNS} FROM delegations d WHERE ${where(tenant, filter)} AND d.delegation_id > ${page.after ?? ''}
+  now: number,
+): Promise<DelegationView[]> {
+  return query.all<DelegationView>(
+    sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d WHERE ${where(tenant, filter)} AND d.delegation_id > ${page.after ?? ''}
         ORDER BY d.delegation_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countDelegations = (tenant: string, filter: DelegationFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM delegations d WHERE ${where(tenant, filter)}`;
+
+/** What is offered in these trajectories and not accepted, locked in the order of ids. */
+export function lockOffersIn(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+): Promise<DelegationRow[]> {
+  return tx.all<DelegationRow>(
+    sql`SELECT ${COLUMNS} FROM delegations d WHERE d.tenant_id = ${tenant} AND d.trajectory_id = ANY(${trajectory_ids})
+          AND d.status = 'Pending' ORDER BY d.delegation_id FOR UPDATE`,
+  );
+}

@@ -3,6 +3,7 @@ import type { Query, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { deleteEdges, ENDS_IN_ORDER } from './edges.js';
 import { checkpointHolder, handoffHolder, sessionHolder, trajectoryHolder } from './endings.js';
+import { clearTasks, endTurnBoxes } from './task-removal.js';
 import type { TrajectoryRow } from './trajectories.js';
 
 /** A trajectory and all below it, deleted ones included. */
@@ -16,7 +17,8 @@ const below = (tenant: string, trajectory_id: string): Sql =>
       )
       SELECT trajectory_id FROM below`;
 
-async function idsBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+/** Their ids. */
+export async function idsBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
   const rows = await query.all<{ trajectory_id: string }>(below(tenant, trajectory_id));
   return rows.map((row) => row.trajectory_id);
 }
@@ -92,9 +94,10 @@ export async function endTrajectories(
         WHERE h.tenant_id = ${tenant} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
+  await endTurnBoxes(tx, tenant, trajectory_ids, ended_at);
 }
 
-/** Leaves of trajectories, their scopes and handoffs no more than their ids and times. */
+/** Leaves of trajectories, their scopes, handoffs and tasks no more than their ids and times. */
 export async function clearTrajectories(
   tx: Tx,
   tenant: string,
@@ -119,6 +122,7 @@ export async function clearTrajectories(
     sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
         WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
   );
+  await clearTasks(tx, tenant, trajectory_ids, now);
 }
 
 /**

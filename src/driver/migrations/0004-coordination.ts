@@ -83,6 +83,7 @@ export const coordination: Migration = {
 
     // One execution of an agent. context_box_id is sealed, output_box_id is appended to by the holder of the lease,
     // record_box_id has the prompts and tools as they were rendered. deliverable_card_id is in the output box.
+    // replaced_box_ids: contexts and outputs that gave way to others.
     `CREATE TABLE agent_turns (
       tenant_id ${id} NOT NULL,
       agent_turn_id ${id} NOT NULL,
@@ -107,6 +108,7 @@ export const coordination: Migration = {
       context_box_id ${id} NOT NULL,
       output_box_id ${id} NOT NULL,
       record_box_id ${id},
+      replaced_box_ids ${json},
       instruction_card_id ${id},
       deliverable_card_id ${id},
       result_status TEXT,
@@ -162,7 +164,8 @@ export const coordination: Migration = {
       PRIMARY KEY (tenant_id, batch_id)
     ) ${compact}`,
 
-    // trajectory_id is the delegator's, child_trajectory_id the delegatee's. Texts go with either.
+    // trajectory_id is the delegator's, child_trajectory_id the delegatee's. Texts go with either. handover: what it takes
+    // to pack the context once it is accepted; depth and parent_agent_turn_id are given to the agent_turn that is made then.
     `CREATE TABLE delegations (
       tenant_id ${id} NOT NULL,
       delegation_id ${id} NOT NULL,
@@ -173,6 +176,8 @@ export const coordination: Migration = {
       child_trajectory_id ${id},
       child_scope_id ${id},
       agent_turn_id ${id},
+      parent_agent_turn_id ${id},
+      depth ${int} NOT NULL,
       status TEXT NOT NULL,
       task_description TEXT,
       context ${json},

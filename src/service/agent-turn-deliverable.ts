@@ -1,0 +1,102 @@
+/** What an agent_turn delivers: checked against what the task asks for, and put into the output box as its last card. */
+import { checkDeliverable, resultFields } from '../domain/result-fields.js';
+import type { Tx } from '../driver/driver.js';
+import type { Card } from '../model/card.js';
+import type { DelegationResult } from '../model/delegation.js';
+import { CairnError } from '../model/errors.js';
+import type { Json, JsonObject } from '../model/json.js';
+import type { AgentTurnView } from '../store/agent-turns.js';
+import { knownMemories } from '../store/memories.js';
+import { cardsOfType } from '../store/turn-cards.js';
+import type { TurnEnd } from './agent-turn-ending.js';
+import { appendCards } from './agent-turn-steps.js';
+import { type PreparedCard, prepareCard } from './cards.js';
+import type { Call } from './runtime.js';
+import { cardsSeen } from './turn-cards.js';
+
+/** Checked and hashed, before any transaction. */
+export interface PreparedDeliverable {
+  readonly content: string | JsonObject;
+  readonly card: PreparedCard;
+}
+
+export const prepareDeliverable = (call: Call, content: string | JsonObject): PreparedDeliverable => ({
+  content,
+  card: prepareCard(call, { content, metadata: { type: 'task.deliverable', role: 'assistant' } }),
+});
+
+interface Delivery {
+  readonly deliverable: PreparedDeliverable;
+  readonly summary?: string | undefined;
+  /** What the delegation is told. */
+  readonly result: DelegationResult & { readonly status: 'Success' | 'Partial' };
+}
+
+/** Delivers in a turn that is held: gives how it ends. */
+export async function deliver(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  { deliverable, summary, result }: Delivery,
+  now: number,
+): Promise<TurnEnd> {
+  const { content, card } = deliverable;
+  if (turn.status === 'suspended') {
+    throw new CairnError(
+      'STATE_CONFLICT',
+      `agent_turn ${turn.agent_turn_id} is suspended: resume it before you complete it`,
+      { status: turn.status },
+    );
+  }
+  const fields = resultFields(await fieldCards(call, tx, turn));
+  const missing = checkDeliverable(fields, content);
+  if (missing.length > 0) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the deliverable lacks what task.result_fields asks for: ${missing.join(', ')}`,
+      { missing_fields: missing },
+    );
+  }
+  const { cards } = await appendCards(call, tx, turn, [card], now);
+  const told = summary ?? (typeof content === 'string' ? content : summaryOf(content));
+  return {
+    status: 'completed',
+    deliverable_card_id: cards[0]!.card_id,
+    result_status: result.status === 'Partial' ? 'partial' : 'success',
+    summary: told?.slice(0, SUMMARY_LENGTH),
+    result,
+  };
+}
+
+const SUMMARY_LENGTH = 20_000;
+
+const summaryOf = (deliverable: JsonObject): string | undefined =>
+  typeof deliverable.summary === 'string' ? deliverable.summary : undefined;
+
+/** The cards that say which fields a result must have. */
+const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>
+  cardsSeen(call, tx, await cardsOfType(tx, call.tenant, turn.context_box_id, 'task.result_fields'));
+
+export async function refuseUnknownArtifacts(
+  call: Call,
+  tx: Tx,
+  field: string,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const known = await knownMemories(tx, call.tenant, ids, now, { kind: 'artifact' });
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length === 0) return;
+  throw new CairnError(
+    'UNKNOWN_ENTITY',
+    `${field} names ${missing.length} artifact(s) that do not exist: ${missing.slice(0, 3).join(', ')}`,
+    { missing_ids: missing.slice(0, 100) },
+  );
+}
+
+/** Text and objects as they are; what else JSON has as text. */
+export const asDeliverable = (output: Json): string | JsonObject => {
+  if (typeof output === 'string') return output;
+  if (typeof output === 'object' && output !== null && !Array.isArray(output)) return output;
+  return JSON.stringify(output);
+};

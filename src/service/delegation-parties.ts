@@ -1,0 +1,94 @@
+/** Who may do what with a delegation, and locking one together with its agent_turn. */
+import { stateConflict } from '../domain/delegation-states.js';
+import type { Query, Tx } from '../driver/driver.js';
+import { toIso } from '../model/common.js';
+import type { Delegation } from '../model/delegation.js';
+import { CairnError } from '../model/errors.js';
+import type { AgentTurnView } from '../store/agent-turns.js';
+import { lockAgent } from '../store/agents.js';
+import {
+  type DelegationRow,
+  findDelegation,
+  lockDelegation,
+  toDelegation,
+  viewDelegation,
+} from '../store/delegations.js';
+import { findLease } from '../store/leases.js';
+import { actsAs } from './actor.js';
+import { lockForEnding } from './agent-turn-ending.js';
+import type { Call } from './runtime.js';
+
+/** For an agent that is no party of it, a delegation does not exist. */
+function present<R extends DelegationRow>(call: Call, delegation_id: string, row: R | undefined): R {
+  const { agent_id } = call.caller;
+  if (row && (agent_id === null || agent_id === row.from_agent_id || agent_id === row.to_agent_id))
+    return row;
+  throw new CairnError(
+    'DELEGATION_NOT_FOUND',
+    `there is no delegation ${delegation_id} in project ${call.tenant}`,
+  );
+}
+
+export const openDelegation = async (
+  call: Call,
+  query: Query,
+  delegation_id: string,
+): Promise<DelegationRow> =>
+  present(call, delegation_id, await findDelegation(query, call.tenant, delegation_id));
+
+export const readDelegation = async (call: Call, query: Query, delegation_id: string): Promise<Delegation> =>
+  toDelegation(
+    present(call, delegation_id, await viewDelegation(query, call.tenant, delegation_id, call.driver.now())),
+  );
+
+/** Refuses whoever is not this party. A key without an agent acts for the one it names, else for the party. */
+export function checkParty(
+  call: Call,
+  row: DelegationRow,
+  named: string | undefined,
+  party: 'from_agent_id' | 'to_agent_id',
+): void {
+  const agent_id = actsAs(call, named, 'agent_id') ?? named;
+  if (agent_id === undefined || agent_id === row[party]) return;
+  const who = party === 'to_agent_id' ? `agent ${row.to_agent_id} that it is for` : 'who delegated it';
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${agent_id} may not do this with delegation ${row.delegation_id}: only ${who} may`,
+    { rule: 'delegation_party', from_agent_id: row.from_agent_id, to_agent_id: row.to_agent_id },
+  );
+}
+
+export interface LockedDelegation {
+  readonly row: DelegationRow;
+  /** Its agent_turn with all that may end with it; empty as long as it has none. */
+  readonly turns: Map<string, AgentTurnView>;
+}
+
+/**
+ * Locks a delegation behind its agent_turn. One that is offered has none yet, and cannot get one while its receiver is
+ * locked: whoever accepts locks that first.
+ */
+export async function lockWithTurn(
+  call: Call,
+  tx: Tx,
+  delegation_id: string,
+): Promise<LockedDelegation | undefined> {
+  const { tenant } = call;
+  let known = await findDelegation(tx, tenant, delegation_id);
+  if (known?.agent_turn_id === null) {
+    await lockAgent(tx, tenant, known.to_agent_id);
+    known = await findDelegation(tx, tenant, delegation_id);
+  }
+  if (!known) return undefined;
+  const { agent_turn_id } = known;
+  const turns = agent_turn_id === null ? new Map() : await lockForEnding(call, tx, [agent_turn_id]);
+  const row = await lockDelegation(tx, tenant, delegation_id);
+  return row && { row, turns };
+}
+
+/** Refuses to move what is overdue, also when nobody has noticed yet. */
+export async function refuseOverdue(call: Call, tx: Tx, row: DelegationRow, now: number): Promise<void> {
+  const lease = await findLease(tx, call.tenant, 'delegation', row.delegation_id);
+  if (!lease || lease.expires_at > now) return;
+  throw stateConflict(row.delegation_id, 'Failed', `was due at ${toIso(lease.expires_at)}`);
+}
