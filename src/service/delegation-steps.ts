@@ -151,7 +151,10 @@ async function endOf(
 function checkNotHeld(call: Call, turn: AgentTurnView, input: In<'complete'>, now: number): void {
   const guard = call.turn?.agent_turn_id === turn.agent_turn_id ? call.turn.turn_epoch : undefined;
   const turn_epoch = input.turn_epoch ?? guard;
-  if (turn_epoch !== undefined) return checkTurnHeld(turn, turn_epoch, now);
+  if (turn_epoch !== undefined) {
+    checkTurnHeld(turn, turn_epoch, now);
+    return;
+  }
   if (turn.status === 'dispatched' || turn.worker_id === turn.agent_id) return;
   throw new CairnError(
     'STATE_CONFLICT',

@@ -25,7 +25,7 @@ import { endExecutions } from './execution-end.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
-import { lockTasksBelow, stopTasks } from './task-removal.js';
+import { finishAbove, lockTasksBelow, stopTasks } from './task-removal.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -122,7 +122,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
-  const ended = await stopTasks(call, tx, ids, tasks, now);
+  const stopped = await stopTasks(call, tx, ids, tasks, now);
   const scopes = await lockScopesOf(tx, tenant, ids);
   const runs = await lockExecutionsOf(tx, tenant, ids);
   const deleted_at = await endScopes(call, tx, scopes, now);
@@ -130,6 +130,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   await endTrajectories(tx, tenant, ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
   await eraseMessagesAbout(tx, tenant, ids, deleted_at);
+  const ended = await finishAbove(call, tx, stopped, ids, deleted_at);
   const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };

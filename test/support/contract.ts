@@ -5,6 +5,7 @@ import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 import { plantAgent } from './plant-agents.js';
+import { plantDelegations } from './plant-delegations.js';
 import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
 import { plantMessage } from './plant-messages.js';
@@ -107,6 +108,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     ...(await plantAgent(cairn, SECRET)),
     ...(await plantHandoffs(cairn, SECRET)),
     ...(await plantMessage(cairn, SECRET)),
+    ...(await plantDelegations(cairn, SECRET)),
     card_id: spare.card_id,
     card_ids: [first.card_id, spare.card_id],
     box_id,
