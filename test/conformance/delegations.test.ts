@@ -167,12 +167,12 @@ onEveryTarget('delegations', (test) => {
     expect(scope).toMatchObject({ trajectory_id: child!.trajectory_id, agent_id: 'bob', is_active: true });
     expect(scope.metadata).toEqual({ delegation_id, context_box_id: turn!.context_box_id });
     for (const api of [ann, bob]) {
-      const box = await api.boxes.load({ box_id: turn!.context_box_id });
-      expect(box.sealed_at).not.toBeNull();
-      expect(from(box.cards)).toEqual([
+      const box_id = turn!.context_box_id;
+      expect((await api.boxes.load({ box_id })).sealed_at).not.toBeNull();
+      expect(from((await api.boxes.cards({ box_id })).cards)).toEqual([
         ['task.instruction', 'Review the patch.'],
         ['task.context', context],
-        [null, 'said before'],
+        ['turn', 'said before'],
         [null, 'in a box'],
         ['meta.parent_pointer', { parent_agent_id: 'ann' }],
       ]);
@@ -202,7 +202,7 @@ onEveryTarget('delegations', (test) => {
     await cairn.delegations.accept({ delegation_id });
     const { turn } = await standing(cairn, delegation_id);
     expect(turn!.profile_name).toBe('reviewing');
-    const { cards } = await cairn.boxes.load({ box_id: turn!.context_box_id });
+    const { cards } = await cairn.boxes.cards({ box_id: turn!.context_box_id });
     expect(from(cards)).toEqual([['task.order', 'Review the patch.']]);
   });
 
@@ -320,7 +320,7 @@ onEveryTarget('delegations', (test) => {
     expect(completed).toMatchObject({ status: 'Completed', result, reason: null });
     const { turn, child } = await standing(ann, delegation_id);
     expect(turn).toMatchObject({ status: 'completed', result_status: 'partial', summary: 'Half.' });
-    const { cards } = await ann.boxes.load({ box_id: turn!.output_box_id });
+    const { cards } = await ann.boxes.cards({ box_id: turn!.output_box_id });
     expect(cards.map(({ card_id }) => card_id)).toEqual([turn!.deliverable_card_id]);
     expect(from(cards)).toEqual([['task.deliverable', result.output]]);
     expect(child).toMatchObject({
@@ -474,7 +474,7 @@ onEveryTarget('delegations', (test) => {
     await bob.delegations.complete({ delegation_id, result: { status: 'Success', output: 7 } });
     expect(await waiting).toMatchObject({ status: 'Completed', result: { output: 7 } });
     const { turn } = await standing(cairn, delegation_id);
-    const { cards } = await cairn.boxes.load({ box_id: turn!.output_box_id });
+    const { cards } = await cairn.boxes.cards({ box_id: turn!.output_box_id });
     expect(from(cards)).toEqual([['task.deliverable', '7']]);
   });
 
