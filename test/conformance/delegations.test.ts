@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { sql } from '#cairn/driver/sql.js';
+import { MAX_DEPTH_OF_DELEGATION } from '#cairn/model/agent-turn.js';
 import { STUCK_AFTER_MS } from '#cairn/model/delegation.js';
 import {
   addWorkers,
@@ -534,7 +536,7 @@ onEveryTarget('delegations', (test) => {
   });
 
   it('DELEG-18 delegation is bounded in depth, and what is delegated ends with what delegated it', async () => {
-    const { cairn, ann } = await someDelegators(test());
+    const { cairn, tenant } = await someDelegators(test());
     const { agent_turn_id } = await someAccepted(cairn);
     await cairn.agent_turns.claim({ worker_id: 'w', agent_turn_id });
     const { trajectory_id } = await cairn.agent_turns.get({ agent_turn_id });
@@ -544,20 +546,52 @@ onEveryTarget('delegations', (test) => {
     await cairn.agent_turns.stop({ agent_turn_id });
     const ended = await standing(cairn, below.delegation_id);
     expect(ended).toMatchObject({ agree: true, delegation: { status: 'Cancelled' } });
-    // Twenty deep, and no further.
-    const names = Array.from({ length: 22 }, (_, i) => `deep-${i}`);
-    await addWorkers(cairn, names);
-    let in_trajectory = (await ann.trajectories.create({ name: 'task' })).trajectory_id;
-    let from_agent_id = 'ann';
-    for (const to_agent_id of names.slice(0, 21)) {
-      const offer = { from_agent_id, to_agent_id, trajectory_id: in_trajectory };
-      in_trajectory = (await someAccepted(cairn, offer)).child_trajectory_id;
-      from_agent_id = to_agent_id;
-    }
-    const offer = { from_agent_id, to_agent_id: names[21]!, trajectory_id: in_trajectory };
+    const deep = await someAccepted(cairn);
+    await test().store.driver.write(tenant, (tx) =>
+      tx.run(sql`UPDATE agent_turns SET depth = ${MAX_DEPTH_OF_DELEGATION}
+                 WHERE tenant_id = ${tenant} AND agent_turn_id = ${deep.agent_turn_id}`),
+    );
+    const offer = { from_agent_id: 'bob', to_agent_id: 'cyd', trajectory_id: deep.child_trajectory_id };
     expect(await refusalOf(someOffer(cairn, offer))).toMatchObject({
       code: 'DELEGATION_TOO_DEEP',
       status: 409,
     });
+  });
+
+  it('DELEG-20 deleting its trajectory ends what is under way and leaves no text of it', async () => {
+    const { cairn, ann } = await someDelegators(test());
+    const { delegation_id, trajectory_id, agent_turn_id } = await someAccepted(cairn, { context: { a: 1 } });
+    const pending = await someOffer(cairn, { trajectory_id: trajectory_id!, to_agent_id: 'cyd' });
+    const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'w', agent_turn_id });
+    const { turn_epoch, context_box_id, output_box_id } = agent_turn!;
+    await cairn.trajectories.delete({ trajectory_id: trajectory_id!, wait: true });
+    for (const id of [delegation_id, pending.delegation_id]) {
+      const { delegation, agree, turn } = await standing(ann, id);
+      expect(agree).toBe(true);
+      const empty = { task_description: null, context: null, result: null, reason: null };
+      expect(delegation).toMatchObject({ status: 'Cancelled', ...empty });
+      expect(turn?.error ?? null).toBeNull();
+    }
+    const late = cairn.agent_turns.append({ agent_turn_id, turn_epoch, cards: [{ content: 'late' }] });
+    expect(await refusalOf(late)).toMatchObject({ code: 'STALE_TURN' });
+    for (const box_id of [context_box_id, output_box_id])
+      expect(await refusalOf(cairn.boxes.load({ box_id }))).toMatchObject({ code: 'BOX_NOT_FOUND' });
+    expect(await newsOf(cairn, 'cyd')).toEqual([
+      ['delegation.offered', pending.delegation_id],
+      ['delegation.cancelled', pending.delegation_id],
+    ]);
+    expect((await someAccepted(cairn)).status).toBe('Accepted');
+  });
+
+  it('DELEG-20 deleting the trajectory of a task lets that above it finish', async () => {
+    const { cairn } = await someDelegators(test());
+    const above = await someAccepted(cairn);
+    const { delegation_id, child_trajectory_id: trajectory_id } = above;
+    const below = await someAccepted(cairn, { from_agent_id: 'bob', to_agent_id: 'cyd', trajectory_id });
+    await cairn.delegations.complete({ delegation_id, result: { status: 'Success', output: 'done' } });
+    expect((await standing(cairn, delegation_id)).child!.status).toBe('Active');
+    await cairn.trajectories.delete({ trajectory_id: below.child_trajectory_id });
+    expect((await standing(cairn, delegation_id)).child!.status).toBe('Completed');
+    expect((await standing(cairn, below.delegation_id)).delegation.status).toBe('Cancelled');
   });
 });
