@@ -1,6 +1,6 @@
 /** delegations: rows in, rows out. */
 import type { Query, Tx } from '../driver/driver.js';
-import { join, type Sql, sql } from '../driver/sql.js';
+import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Delegation, DelegationResult, DelegationStatus } from '../model/delegation.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -194,6 +194,12 @@ export function listDelegations(
 export const countDelegations = (tenant: string, filter: DelegationFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM delegations d WHERE ${where(tenant, filter)}`;
 
+/** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
+const byTrajectory: Sql = byDialect({
+  sqlite: sql`delegations d INDEXED BY delegations_by_trajectory`,
+  postgres: sql`delegations d`,
+});
+
 /** What is offered in these trajectories and not accepted, locked in the order of ids. */
 export function lockOffersIn(
   tx: Tx,
@@ -201,7 +207,7 @@ export function lockOffersIn(
   trajectory_ids: readonly string[],
 ): Promise<DelegationRow[]> {
   return tx.all<DelegationRow>(
-    sql`SELECT ${COLUMNS} FROM delegations d WHERE d.tenant_id = ${tenant} AND d.trajectory_id = ANY(${trajectory_ids})
+    sql`SELECT ${COLUMNS} FROM ${byTrajectory} WHERE d.tenant_id = ${tenant} AND d.trajectory_id = ANY(${trajectory_ids})
           AND d.status = 'Pending' ORDER BY d.delegation_id FOR UPDATE`,
   );
 }

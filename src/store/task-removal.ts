@@ -3,6 +3,12 @@ import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import { turnBoxHolder } from './endings.js';
 
+/** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
+const turnsByTrajectory: Sql = byDialect({
+  sqlite: sql`agent_turns t INDEXED BY agent_turns_by_trajectory`,
+  postgres: sql`agent_turns t`,
+});
+
 /** The agent_turns of these trajectories that have not ended. */
 export async function turnsUnderWayIn(
   query: Query,
@@ -10,14 +16,14 @@ export async function turnsUnderWayIn(
   trajectory_ids: readonly string[],
 ): Promise<string[]> {
   const rows = await query.all<{ agent_turn_id: string }>(
-    sql`SELECT t.agent_turn_id FROM agent_turns t WHERE t.tenant_id = ${tenant}
+    sql`SELECT t.agent_turn_id FROM ${turnsByTrajectory} WHERE t.tenant_id = ${tenant}
           AND t.trajectory_id = ANY(${trajectory_ids}) AND t.ended_at IS NULL ORDER BY t.agent_turn_id`,
   );
   return rows.map((row) => row.agent_turn_id);
 }
 
 const replacedOf: Sql = byDialect({
-  sqlite: sql`CROSS JOIN json_each(t.replaced_box_ids) r`,
+  sqlite: sql`CROSS JOIN json_each(t.replaced_box_ids)`,
   postgres: sql`CROSS JOIN LATERAL json_array_elements_text(t.replaced_box_ids) AS r(value)`,
 });
 
@@ -37,15 +43,15 @@ export function endTurnBoxes(
         SELECT b.tenant_id, ${turnBoxHolder('')} || b.box_id, CAST(${ended_at} AS BIGINT), b.trajectory_id, b.box_id,
           0, 0, 0, 0
         FROM (
-          SELECT t.tenant_id, t.trajectory_id, t.context_box_id AS box_id FROM agent_turns t WHERE ${ours}
+          SELECT t.tenant_id, t.trajectory_id, t.context_box_id AS box_id FROM ${turnsByTrajectory} WHERE ${ours}
           UNION ALL
-          SELECT t.tenant_id, t.trajectory_id, t.record_box_id FROM agent_turns t
+          SELECT t.tenant_id, t.trajectory_id, t.record_box_id FROM ${turnsByTrajectory}
             WHERE ${ours} AND t.record_box_id IS NOT NULL
           UNION ALL
-          SELECT t.tenant_id, t.trajectory_id, r.value FROM agent_turns t ${replacedOf}
+          SELECT t.tenant_id, t.trajectory_id, value FROM ${turnsByTrajectory} ${replacedOf}
             WHERE ${ours} AND t.replaced_box_ids IS NOT NULL
           UNION ALL
-          SELECT t.tenant_id, t.trajectory_id, t.output_box_id FROM agent_turns t
+          SELECT t.tenant_id, t.trajectory_id, t.output_box_id FROM ${turnsByTrajectory}
             WHERE ${ours} AND NOT EXISTS (
               SELECT 1 FROM agent_turns o CROSS JOIN trajectories p
               WHERE o.tenant_id = ${tenant} AND o.agent_id = t.agent_id AND o.output_box_id = t.output_box_id
