@@ -564,6 +564,12 @@ onEveryTarget('delegations', (test) => {
     const pending = await someOffer(cairn, { trajectory_id: trajectory_id!, to_agent_id: 'cyd' });
     const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'w', agent_turn_id });
     const { turn_epoch, context_box_id, output_box_id } = agent_turn!;
+    const replaced = await cairn.agent_turns.replace_box({
+      agent_turn_id,
+      turn_epoch,
+      box: 'output',
+      card_ids: [],
+    });
     await cairn.trajectories.delete({ trajectory_id: trajectory_id!, wait: true });
     for (const id of [delegation_id, pending.delegation_id]) {
       const { delegation, agree, turn } = await standing(ann, id);
@@ -574,7 +580,7 @@ onEveryTarget('delegations', (test) => {
     }
     const late = cairn.agent_turns.append({ agent_turn_id, turn_epoch, cards: [{ content: 'late' }] });
     expect(await refusalOf(late)).toMatchObject({ code: 'STALE_TURN' });
-    for (const box_id of [context_box_id, output_box_id])
+    for (const box_id of [context_box_id, output_box_id, replaced.output_box_id])
       expect(await refusalOf(cairn.boxes.load({ box_id }))).toMatchObject({ code: 'BOX_NOT_FOUND' });
     expect(await newsOf(cairn, 'cyd')).toEqual([
       ['delegation.offered', pending.delegation_id],
