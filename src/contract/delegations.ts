@@ -7,7 +7,6 @@ import { handoverChoice } from '../model/handover.js';
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { contextState } from '../model/scope.js';
-import { reads } from './memory-use.js';
 import { operation } from './operation.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -42,7 +41,6 @@ export const delegations = {
     output: delegation,
     access: 'write',
     event: 'cairn.delegation.created',
-    memory: [reads('Turn', 'scope_id')],
     status: 201,
     summary: 'Offer a task to another agent, which accepts or rejects it.',
     example: {

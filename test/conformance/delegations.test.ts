@@ -122,6 +122,12 @@ onEveryTarget('delegations', (test) => {
     });
     const nobodys = await cairn.trajectories.create({ name: 'task' });
     expect(await of(nobodys.trajectory_id)).toMatchObject({ status: 'Pending' });
+    await cairn.agents.update({ agent_id: 'ann', memory_access: { read: [], write: [] } });
+    const { scope_id } = await someScope(cairn, { trajectory_id });
+    expect(await refusalOf(of(trajectory_id, { scope_id }))).toMatchObject({
+      details: { rule: 'memory_access' },
+    });
+    expect(await of(trajectory_id)).toMatchObject({ status: 'Pending' });
   });
 
   it('DELEG-4 boxes must be visible to the delegator, when it is offered and when it is accepted', async () => {
