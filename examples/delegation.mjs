@@ -1,5 +1,4 @@
-// A part of a task goes to a specialist, which works in a trajectory of its own and gives back what it made.
-// `node examples/delegation.mjs`
+// A part of a task goes to a specialist, who gives back what it made. `node examples/delegation.mjs`
 // #region delegation
 import { openCairn } from 'cairndb';
 
@@ -21,7 +20,6 @@ const { delegation_id } = await cairn.delegations.create({
 // Rob hears of it, accepts, and works on the context that was packed for him.
 const [offer] = (await cairn.messages.receive({ agent_id: 'rob' })).messages;
 const task = await cairn.delegations.accept({ delegation_id });
-await cairn.messages.acknowledge({ message_id: offer.message_id, agent_id: 'rob' });
 console.log(`${offer.message_type}: ${task.task_description}`);
 const { artifact_id } = await cairn.artifacts.create({
   trajectory_id: task.child_trajectory_id,
