@@ -93,7 +93,7 @@ function addOperation(group: Command, operation: NamedOperation): void {
 }
 
 function exampleOf(operation: NamedOperation, inPath: readonly string[]): string {
-  const words = [`cairn ${operation.group} ${operation.verb.replaceAll('_', '-')}`];
+  const words = [`cairn ${operation.group.replaceAll('_', '-')} ${operation.verb.replaceAll('_', '-')}`];
   for (const name of inPath) words.push(String(operation.example[name]));
   for (const [name, value] of Object.entries(operation.example)) {
     if (inPath.includes(name)) continue;
@@ -108,7 +108,7 @@ export function addOperations(program: Command, own: readonly OwnCommand[]): voi
   for (const [name, description] of Object.entries(groups)) {
     const verbs = allOperations.filter((operation) => operation.group === name && !operation.stream);
     if (verbs.length === 0) continue;
-    const group = program.command(name).description(description);
+    const group = program.command(name.replaceAll('_', '-')).description(description);
     const ofGroup = own.filter((command) => command.group === name);
     for (const operation of verbs) {
       if (!ofGroup.some(({ verb }) => verb === operation.verb)) addOperation(group, operation);
