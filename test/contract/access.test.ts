@@ -20,6 +20,8 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const OWN_ANSWER: Readonly<Record<string, string>> = {
   'boxes.save': 'makes a box of its own, which may have the same id',
   'packets.thread': 'a thread that is empty here',
+  'profiles.save': 'makes a profile of its own, which may have the same name',
+  'handovers.save': 'makes a handover of its own, which may have the same name',
 };
 
 function expectRefusal(reply: Reply, status: number, code?: string): void {

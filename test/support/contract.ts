@@ -9,6 +9,7 @@ import { plantDelegations } from './plant-delegations.js';
 import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
 import { plantMessage } from './plant-messages.js';
+import { plantTurns } from './plant-turns.js';
 
 export type { Api } from '#cairn/contract/api.js';
 export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
@@ -105,6 +106,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
   return {
     ...(await plantRun(cairn)),
     ...(await plantLock(cairn)),
+    ...(await plantTurns(cairn, SECRET)),
     ...(await plantAgent(cairn, SECRET)),
     ...(await plantHandoffs(cairn, SECRET)),
     ...(await plantMessage(cairn, SECRET)),
@@ -181,8 +183,11 @@ export function inputOf(operation: NamedOperation, planted: Planted): Record<str
   for (const name of [...pathParameters(operation.path), ...Object.keys(input)]) {
     if (Object.hasOwn(planted, name)) input[name] = planted[name];
   }
-  Object.assign(input, planted[operation.name]);
-  const unknown = pathParameters(operation.path).filter((name) => !Object.hasOwn(planted, name));
+  const own = Object(planted[operation.name]) as Planted;
+  Object.assign(input, own);
+  const unknown = pathParameters(operation.path).filter(
+    (name) => !Object.hasOwn(planted, name) && !Object.hasOwn(own, name),
+  );
   if (unknown.length > 0) {
     throw new Error(`${operation.name}: teach plant() to make a ${unknown.join(', ')}`);
   }

@@ -7,6 +7,7 @@ export async function plantAgent(cairn: Api, secret: string): Promise<{ agent_id
   const agent_id = 'reviewer';
   const { agent_type, capabilities } = agents.register.example;
   await cairn.agents.register({ agent_id, agent_type, capabilities: [...capabilities] });
-  await cairn.agents.update({ agent_id, metadata: { about: secret } });
+  // It must not fall silent while tests look whether anything has changed.
+  await cairn.agents.update({ agent_id, metadata: { about: secret }, offline_after_ms: 7 * 24 * 3_600_000 });
   return { agent_id };
 }
