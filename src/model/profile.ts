@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { canDelegateTo, capabilities, memoryAccess } from './agent.js';
 import { instant } from './common.js';
+import { anyId } from './ids.js';
 import { jsonObject, text } from './json.js';
 
-export const profileName = text(200, 1).regex(/^\S(.*\S)?$/s, 'must not begin or end with a space');
+export const profileName = anyId.regex(/^\S(.*\S)?$/, 'must not begin or end with a space');
 
 /** The content of its sys.profile card, but for the name. */
 export const profileContent = {
