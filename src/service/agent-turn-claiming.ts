@@ -1,7 +1,7 @@
 /** Claiming agent_turns: the oldest that waits for a worker, by one of those who ask. */
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from '../model/agent-turn.js';
 import {
   type AgentTurnView,
@@ -16,8 +16,9 @@ import { type AgentRow, lockAgent } from '../store/agents.js';
 import { putLease } from '../store/leases.js';
 import { actsAs } from './actor.js';
 import { noteSeen } from './agent-presence.js';
-import { journalTurn, readTurn } from './agent-turns.js';
+import { journalTurn, openTurn } from './agent-turns.js';
 import { startDelegation } from './delegation-moves.js';
+import { checkTurnHeld } from './guards.js';
 import type { Call } from './runtime.js';
 import { noticeDue } from './timekeeper.js';
 import { waitFor } from './waiting-for.js';
@@ -25,9 +26,6 @@ import { change } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
-/** How many that others were faster to claim are passed over before it is left to the next look. */
-const CLAIM_ATTEMPTS = 8;
 
 const keys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[] => {
   if (agent_id !== undefined) return [`agent:${agent_id}`];
@@ -57,8 +55,8 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
     return change<AgentTurn | undefined>(call, {
       input,
       work: (tx, now) => claimOne(call, tx, wanted, input, now),
-      remember: (turn) => turn!.agent_turn_id,
-      again: (query, kept) => readTurn(call, query, kept as string),
+      remember: (turn) => [turn!.agent_turn_id, turn!.turn_epoch],
+      again: (query, kept) => claimedBefore(call, query, kept as [string, number]),
     }).catch((error) => {
       if (error instanceof NothingThere) return undefined;
       throw error;
@@ -74,6 +72,13 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
   return { agent_turn: found ?? null };
 }
 
+/** What was claimed, as long as it is held: who lost it must not take the epoch of the next one for its own. */
+async function claimedBefore(call: Call, query: Query, [id, epoch]: [string, number]): Promise<AgentTurn> {
+  const turn = await openTurn(call, query, id);
+  if (turn.turn_epoch !== epoch) checkTurnHeld(turn, epoch, call.driver.now());
+  return toAgentTurn(call.tenant, turn);
+}
+
 async function claimOne(
   call: Call,
   tx: Tx,
@@ -82,16 +87,16 @@ async function claimOne(
   now: number,
 ): Promise<AgentTurn> {
   const { tenant } = call;
-  for (let passed = 0; passed < CLAIM_ATTEMPTS; passed++) {
+  // Others may be faster: as long as something is left, it is worth another look.
+  for (;;) {
     const found = await findClaimable(tx, tenant, wanted);
-    if (!found) break;
+    if (!found) throw new NothingThere();
     const agent = await lockAgent(tx, tenant, found.agent_id);
     const turn = await lockAgentTurn(tx, tenant, found.agent_turn_id);
     if (turn?.status !== 'dispatched') continue;
     const expires_at = now + (input.lease_ms ?? DEFAULT_TURN_LEASE_MS);
     return toAgentTurn(tenant, await takeTurn(call, tx, agent, turn, input.worker_id, expires_at, now));
   }
-  throw new NothingThere();
 }
 
 /** Gives a turn that waits to a worker; it and its agent are locked. */
