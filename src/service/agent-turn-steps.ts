@@ -40,7 +40,7 @@ export async function appendCards(
   turn: AgentTurnView,
   prepared: readonly PreparedCard[],
   now: number,
-): Promise<Omit<Out<'append'>, 'output_box_id'>> {
+): Promise<Omit<Out<'append'>, 'output_box_id'> & { readonly appended: boolean }> {
   const { tenant } = call;
   const box = await lockBox(tx, tenant, turn.output_box_id);
   if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
@@ -52,27 +52,31 @@ export async function appendCards(
   const ids = cards.map(({ card_id }) => card_id);
   const { entered } = await standingOf(tx, tenant, box.box_id, ids, now);
   const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
-  if (fresh.length === 0) return { revision: box.revision, length: box.length, cards };
+  if (fresh.length === 0) return { revision: box.revision, length: box.length, cards, appended: false };
   const revision = box.revision + 1;
   const length = box.length + fresh.length;
   const place = { position: box.next_position, behind: box.length, revision };
   await insertEntries(tx, tenant, box.box_id, place, fresh);
   const grown = { revision, length, next_position: box.next_position + fresh.length, updated_at: now };
   await growBox(tx, tenant, box.box_id, grown);
-  return { revision, length, cards };
+  return { revision, length, cards, appended: true };
 }
 
-/** One result per call within an output box. */
+/** One result per call within an output box; the same card again is the same result. */
 async function refuseSecondResults(
   call: Call,
   tx: Tx,
   box_id: string,
   prepared: readonly PreparedCard[],
 ): Promise<void> {
-  const results = prepared.filter(isResult).map(({ input }) => input.tool_call_id!);
+  const results = prepared.filter(isResult);
   if (results.length === 0) return;
-  const twice = results.find((id, i) => results.indexOf(id) !== i);
-  const there = twice ?? (await resultsIn(tx, call.tenant, box_id, results)).find((id) => id !== undefined);
+  const ids = results.map(({ input }) => input.tool_call_id!);
+  const own = new Set(results.map(({ input }) => input.card_id));
+  const known = await resultsIn(tx, call.tenant, box_id, ids);
+  const there =
+    ids.find((id, i) => ids.indexOf(id) !== i) ??
+    known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
   if (there === undefined) return;
   throw new CairnError(
     'TOOL_RESULT_EXISTS',
@@ -93,12 +97,12 @@ export async function append(call: Call, input: In<'append'>): Promise<Out<'appe
       const turn = await heldTurn(call, tx, input, now);
       const { output_box_id, agent_turn_id, trajectory_id } = turn;
       const done = await appendCards(call, tx, turn, prepared, now);
-      const { revision, length } = done;
-      const facts = { output_box_id, revision, length, card_ids: done.cards.map(({ card_id }) => card_id) };
-      tx.journal(
-        event(call, now, 'cairn.agent_turn.appended', 'agent_turn', agent_turn_id, facts, trajectory_id),
-      );
-      return { output_box_id, ...done };
+      const { revision, length, cards, appended } = done;
+      const facts = { output_box_id, revision, length, card_ids: cards.map(({ card_id }) => card_id) };
+      const packet_type = 'cairn.agent_turn.appended';
+      if (appended)
+        tx.journal(event(call, now, packet_type, 'agent_turn', agent_turn_id, facts, trajectory_id));
+      return { output_box_id, revision, length, cards };
     },
     remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
     again: async (query, kept) => {
@@ -181,7 +185,7 @@ async function putBox(
 ): Promise<void> {
   const { tenant } = call;
   const sealed_at = seal ? { sealed_at: await takeSealTime(tx, tenant, now) } : {};
-  const length = await fillBox(tx, tenant, box_id, [{ card_ids }], now);
+  const length = await fillBox(tx, tenant, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
   const { agent_id, source_agent_id } = turn;
   const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
   await makeBox(call, tx, { ...made, ...sealed_at }, now);

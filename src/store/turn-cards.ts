@@ -8,20 +8,19 @@ const entriesByCard: Sql = byDialect({
   postgres: sql`box_entries e`,
 });
 
-/** Which of these tool_call_ids have a tool.result in a box. */
+/** The tool.results of these tool_call_ids in a box. */
 export async function resultsIn(
   query: Query,
   tenant: string,
   box_id: string,
   tool_call_ids: readonly string[],
-): Promise<string[]> {
-  const rows = await query.all<{ tool_call_id: string }>(
-    sql`SELECT DISTINCT c.tool_call_id FROM cards c CROSS JOIN ${entriesByCard}
+): Promise<{ tool_call_id: string; card_id: string }[]> {
+  return query.all(
+    sql`SELECT c.tool_call_id, c.card_id FROM cards c CROSS JOIN ${entriesByCard}
         WHERE c.tenant_id = ${tenant} AND c.tool_call_id = ANY(${tool_call_ids})
           AND c.metadata ->> 'type' = 'tool.result'
           AND e.tenant_id = ${tenant} AND e.card_id = c.card_id AND e.box_id = ${box_id} AND e.removed_revision IS NULL`,
   );
-  return rows.map((row) => row.tool_call_id);
 }
 
 /** The ids of a box's cards of a type, in order. */
