@@ -2,7 +2,6 @@
 import type { Tx } from '../driver/driver.js';
 import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
 import { endLease, type Lease, putLease } from '../store/leases.js';
-import { releaseTurnOf } from './agent-turn-expiry.js';
 import { releaseHeldBy } from './locks.js';
 import { releaseDeliveriesOf } from './message-expiry.js';
 import type { Call } from './runtime.js';
@@ -11,8 +10,11 @@ import { event } from './write.js';
 /** Lets go of one kind of what an agent held, whose row is locked. */
 export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
 
-/** One for each kind of thing that an agent can hold. Asked when it is needed: what they do may lead back here. */
-const releases = (): readonly Release[] => [releaseTurnOf, releaseHeldBy, releaseDeliveriesOf];
+/**
+ * One for each kind of thing that an agent can hold. Asked when it is needed: what they do may lead back here. An
+ * agent_turn is not among them: how long its worker may be silent its own lease says, which is longer while it is suspended.
+ */
+const releases = (): readonly Release[] => [releaseHeldBy, releaseDeliveriesOf];
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
 export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** What follows when a worker falls silent, or a deadline passes: the epoch moves, so that who was late stays out. */
 import type { Tx } from '../driver/driver.js';
-import { activeTurnOf, changeAgentTurn, lockAgentTurn, turnsOfBatch } from '../store/agent-turns.js';
+import { changeAgentTurn, lockAgentTurn, turnsOfBatch } from '../store/agent-turns.js';
 import { endLease, type Lease, stillOver } from '../store/leases.js';
 import { endTurns, lockForEnding, OVERDUE, settleBatch, type TurnEnd } from './agent-turn-ending.js';
 import { journalTurn } from './agent-turns.js';
@@ -77,10 +77,4 @@ export async function expireBatch(call: Call, tx: Tx, lease: Lease, now: number)
       OVERDUE,
       now,
     );
-}
-
-/** The agent itself is silent: what it was doing is put out again. */
-export async function releaseTurnOf(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  const active = await activeTurnOf(tx, call.tenant, agent_id);
-  if (active) await dispatchAgain(call, tx, active.agent_turn_id, 'agent_offline', now);
 }
