@@ -77,7 +77,9 @@ export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrate
       const { prompt, content_hash } = await renderSeen(call, tx, turn, seen, format);
       const last = await findStep(tx, tenant, turn.agent_turn_id, undefined);
       // The same again is no new step: nothing is to be recorded that is not there.
-      if (last?.content_hash === content_hash && last.format === format) return answer(turn, last, prompt);
+      if (last?.content_hash === content_hash && last.format === format) {
+        return { ...answer(turn, last, prompt), turn_epoch: turn.turn_epoch };
+      }
       const kept = await keepPrompt(call, tx, turn, prompt, now);
       const step: StepRow = {
         ...seen,
