@@ -6,11 +6,13 @@ import type { Tx } from '../driver/driver.js';
 import type { AgentTurn } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';
 import type { AgentTurnRow } from '../store/agent-turns.js';
+import { standingOf } from '../store/box-entries.js';
+import type { BoxRow } from '../store/boxes.js';
 import { findTrajectory, isFinished } from '../store/trajectories.js';
 import { openTurn, readTurn } from './agent-turns.js';
-import { type PreparedCard, prepareCard } from './cards.js';
-import { dispatch, isRefusal, placeTask, type ReadyTask } from './dispatch.js';
-import { registerTarget, type Source, targetOf } from './dispatch-targets.js';
+import { type PreparedCard, prepareCard, unknownCards } from './cards.js';
+import { dispatch, isRefusal, placeTask, type ReadyTask, tooDeep } from './dispatch.js';
+import { registerTarget, type Source, sourceOf, targetOf } from './dispatch-targets.js';
 import { inItem } from './items.js';
 import { preparePacking } from './packing.js';
 import type { Call } from './runtime.js';
@@ -42,9 +44,37 @@ async function readyFork(
   if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);
   const boxes = [await turnBox(call, tx, turn.context_box_id)];
   if (input.include_output) boxes.push(await turnBox(call, tx, turn.output_box_id));
+  await refuseAbsent(call, tx, boxes, input.without_card_ids ?? []);
   const plan = planPacking(RECIPE, input.instruction === undefined ? {} : { instruction: input.instruction });
   const packing = preparePacking(call, plan, { author: 'fork', source_agent_id: source.agent_id });
   return { target, packing: { ...packing, after }, boxes };
+}
+
+/** What is to be left out must be there: else the new one would see what it was not to see, under another id. */
+async function refuseAbsent(
+  call: Call,
+  tx: Tx,
+  boxes: readonly BoxRow[],
+  card_ids: readonly string[],
+): Promise<void> {
+  const present = new Set<string>();
+  for (const { box_id } of card_ids.length === 0 ? [] : boxes) {
+    const { entered } = await standingOf(tx, call.tenant, box_id, card_ids, call.driver.now());
+    for (const id of entered) present.add(id);
+  }
+  const missing = card_ids.filter((id) => !present.has(id));
+  if (missing.length > 0) throw unknownCards('without_card_ids', missing);
+}
+
+/** Who forks delegates: an agent by its own rules and depth, the tenant on behalf of who delegated the first. */
+async function forkingSource(call: Call, tx: Tx, turn: AgentTurnRow, now: number): Promise<Source> {
+  const source: Source =
+    call.caller.agent_id === null
+      ? { agent_id: turn.source_agent_id, turn: undefined, depth: turn.depth }
+      : await sourceOf(call, tx, undefined, now);
+  const refusal = tooDeep(source);
+  if (refusal) throw new CairnError('STATE_CONFLICT', refusal.message);
+  return source;
 }
 
 /** Beside the one that it was forked from, unless what that was a part of has finished. */
@@ -63,7 +93,7 @@ export async function fork(call: Call, input: In): Promise<AgentTurn> {
     bytes: after.reduce((sum, { bytes }) => sum + bytes, instruction?.length ?? 0),
     work: async (tx, now) => {
       const turn = await openTurn(call, tx, input.agent_turn_id);
-      const source: Source = { agent_id: turn.source_agent_id, turn: undefined, depth: turn.depth };
+      const source = await forkingSource(call, tx, turn, now);
       const ready = await readyFork(call, tx, input, turn, source, after);
       await registerTarget(call, tx, ready.target, now);
       // The instruction that it had gives way to a new one.
