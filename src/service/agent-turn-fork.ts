@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
 import { planPacking } from '../domain/packing.js';
 import type { Tx } from '../driver/driver.js';
-import type { AgentTurn } from '../model/agent-turn.js';
+import { type AgentTurn, MAX_DEPTH_OF_DELEGATION } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';
 import type { AgentTurnRow } from '../store/agent-turns.js';
 import { standingOf } from '../store/box-entries.js';
@@ -11,7 +11,7 @@ import type { BoxRow } from '../store/boxes.js';
 import { findTrajectory, isFinished } from '../store/trajectories.js';
 import { openTurn, readTurn } from './agent-turns.js';
 import { type PreparedCard, prepareCard, unknownCards } from './cards.js';
-import { dispatch, isRefusal, placeTask, type ReadyTask, tooDeep } from './dispatch.js';
+import { dispatch, isRefusal, placeTask, type ReadyTask, TOO_DEEP } from './dispatch.js';
 import { registerTarget, type Source, sourceOf, targetOf } from './dispatch-targets.js';
 import { inItem } from './items.js';
 import { preparePacking } from './packing.js';
@@ -72,8 +72,7 @@ async function forkingSource(call: Call, tx: Tx, turn: AgentTurnRow, now: number
     call.caller.agent_id === null
       ? { agent_id: turn.source_agent_id, turn: undefined, depth: turn.depth }
       : await sourceOf(call, tx, undefined, now);
-  const refusal = tooDeep(source);
-  if (refusal) throw new CairnError('STATE_CONFLICT', refusal.message);
+  if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
   return source;
 }
 

@@ -108,6 +108,8 @@ export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Re
 
 async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target> {
   const original = await registeredAgent(call, tx, agent_id);
+  // Who may delegate to an agent may delegate to one like it.
+  await checkMayDelegate(call, tx, source.agent_id, original);
   const profile = await profileOf(call, tx, original);
   const { agent_type, capabilities, memory_access, can_delegate_to, profile_name } = original;
   const agent = madeAgent(call, source, {
@@ -117,7 +119,6 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
     can_delegate_to,
     profile_name,
   });
-  await checkMayDelegate(call, tx, source.agent_id, agent);
   return { agent, is_new: true, profile, output_box_id: null };
 }
 

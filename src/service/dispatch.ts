@@ -90,7 +90,9 @@ export async function readyTask(
   if (source.depth > MAX_DEPTH_OF_DELEGATION) return TOO_DEEP;
   const target = await targetOf(call, tx, task, source);
   if (isRefusal(target)) return target;
-  const output = task.target_strategy === 'clone' ? [await outputOf(call, tx, source)] : [];
+  // A clone goes on from what its source has put out, if that has put out anything.
+  const history = task.target_strategy === 'clone' ? await historyOf(call, tx, source) : undefined;
+  const output = history === undefined ? [] : [history];
   const first = task.context_box_id === undefined ? [] : [task.context_box_id];
   const box_ids = [...new Set([...first, ...(task.input_box_ids ?? []), ...output])];
   const given: JsonObject = {
@@ -105,8 +107,14 @@ export async function readyTask(
   return { target, packing: preparePacking(call, plan, { author, source_agent_id: source.agent_id }), boxes };
 }
 
-/** Refuses a recipe that leaves boxes out that are given. */
+/** Refuses a recipe that leaves out the instruction, or boxes that are given. */
 export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void {
+  if (!plan.cards.some(({ arg_key }) => arg_key === 'instruction')) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      'the handover does not pack the argument instruction, so nobody would see it: add it to pack_arguments',
+    );
+  }
   const lost = box_ids.filter((id) => !plan.box_ids.includes(id));
   if (lost.length === 0) return;
   throw new CairnError(
@@ -116,11 +124,15 @@ export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void 
 }
 
 /** The box that the source has put out into so far: of its agent_turn, or of the last one it had. */
+async function historyOf(call: Call, tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
+  const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, call.tenant, agent_id));
+  return last?.output_box_id;
+}
+
+/** The same where it was asked for. */
 export async function outputOf(call: Call, tx: Tx, source: Source): Promise<string> {
-  const turn =
-    source.turn ??
-    (source.agent_id === null ? undefined : await lastTurnOf(tx, call.tenant, source.agent_id));
-  if (turn) return turn.output_box_id;
+  const box_id = await historyOf(call, tx, source);
+  if (box_id !== undefined) return box_id;
   throw new CairnError(
     'INVALID_INPUT',
     `${source.agent_id === null ? 'a caller that is no agent' : `agent ${source.agent_id}`} has no output box yet: there is no history to give`,
