@@ -1,7 +1,15 @@
 /** Who may do what with a box: it belongs to its creator, and may be granted. */
 import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
-import { type BoxRow, type BoxState, findBox, findGrant, lockBox } from '../store/boxes.js';
+import {
+  type BoxRow,
+  type BoxState,
+  findBox,
+  findBoxes,
+  findGrant,
+  grantedBoxes,
+  lockBox,
+} from '../store/boxes.js';
 import { actsAs } from './actor.js';
 import type { Call } from './runtime.js';
 
@@ -25,23 +33,38 @@ export async function permitted<B extends BoxState>(
   box: B | undefined,
   need: Need,
 ): Promise<B> {
+  const there = present(call, box_id, box);
+  if (!(await mayUse(call, query, there, need))) throw notPermitted(call, box_id, need);
+  return there;
+}
+
+/** Boxes in this order, if all are there and the caller may read each: what was granted is asked once for all. */
+export async function openBoxes(call: Call, query: Query, box_ids: readonly string[]): Promise<BoxRow[]> {
+  const { tenant, caller } = call;
+  const found = await findBoxes(query, tenant, box_ids);
+  const boxes = box_ids.map((id) => present(call, id, found.get(id)));
+  const { agent_id } = caller;
+  if (agent_id === null) return boxes;
+  const foreign = boxes.filter((box) => box.agent_id !== agent_id).map(({ box_id }) => box_id);
+  const granted = foreign.length === 0 ? undefined : await grantedBoxes(query, tenant, foreign, agent_id);
+  const refused = foreign.find((id) => !granted!.has(id));
+  if (refused !== undefined) throw notPermitted(call, refused, 'read');
+  return boxes;
+}
+
+function present<B extends BoxState>(call: Call, box_id: string, box: B | undefined): B {
   // What a scope held is gone with it, its box included.
   const ended = box !== undefined && 'ended_at' in box && box.ended_at !== null;
-  if (!box || ended)
-    throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
-  if (!(await mayUse(call, query, box, need))) {
-    const wanted = need === 'own' ? 'change the grants of' : need;
-    throw new CairnError(
-      'FORBIDDEN',
-      `agent ${call.caller.agent_id} may not ${wanted} box ${box_id}: ask its owner for a grant`,
-      {
-        rule: 'box_owner_or_grant',
-        box_id,
-      },
-    );
-  }
-  return box;
+  if (box && !ended) return box;
+  throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
 }
+
+const notPermitted = (call: Call, box_id: string, need: Need): CairnError =>
+  new CairnError(
+    'FORBIDDEN',
+    `agent ${call.caller.agent_id} may not ${need === 'own' ? 'change the grants of' : need} box ${box_id}: ask its owner for a grant`,
+    { rule: 'box_owner_or_grant', box_id },
+  );
 
 export async function mayUse(call: Call, query: Query, box: BoxState, need: Need): Promise<boolean> {
   const agent = call.caller.agent_id;

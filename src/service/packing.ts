@@ -10,11 +10,11 @@ import { CairnError } from '../model/errors.js';
 import type { Packed } from '../model/handover.js';
 import { newId } from '../model/ids.js';
 import { segmentsOf } from '../store/box-entries.js';
-import { type BoxRow, findBoxes } from '../store/boxes.js';
+import type { BoxRow } from '../store/boxes.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { fillBox, type Part, packedCards } from '../store/packing.js';
 import { actsAs } from './actor.js';
-import { permitted } from './box-access.js';
+import { openBoxes } from './box-access.js';
 import { makeBox } from './box-making.js';
 import { addCard, type PreparedCard, prepareCard } from './cards.js';
 import { recipeOf } from './handovers.js';
@@ -72,9 +72,7 @@ export function preparePacking(
 /** The boxes in this order, if all are there and this agent may see each. */
 export async function visibleBoxes(call: Call, tx: Tx, box_ids: readonly string[]): Promise<BoxRow[]> {
   if (box_ids.length === 0) return [];
-  const found = await findBoxes(tx, call.tenant, box_ids);
-  const boxes: BoxRow[] = [];
-  for (const id of box_ids) boxes.push(await permitted(call, tx, id, found.get(id), 'read'));
+  const boxes = await openBoxes(call, tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
   if (total <= MAX_CONTEXT_CARDS) return boxes;
   throw new CairnError(

@@ -221,6 +221,20 @@ export async function findGrant(
   );
 }
 
+/** Which of these boxes an agent was granted. */
+export async function grantedBoxes(
+  query: Query,
+  tenant: string,
+  box_ids: readonly string[],
+  agent_id: string,
+): Promise<Set<string>> {
+  const rows = await query.all<{ box_id: string }>(
+    sql`SELECT box_id FROM box_grants
+        WHERE tenant_id = ${tenant} AND box_id = ANY(${box_ids}) AND agent_id = ${agent_id}`,
+  );
+  return new Set(rows.map((row) => row.box_id));
+}
+
 export async function listGrants(query: Query, tenant: string, box_id: string): Promise<GrantRow[]> {
   return query.all<GrantRow>(
     sql`SELECT box_id, agent_id, access, granted_at FROM box_grants
