@@ -29,7 +29,9 @@ export async function plantTurns(cairn: Api, secret: string): Promise<Record<str
   await cairn.agent_turns.hydrate({ agent_turn_id, turn_epoch });
   return {
     profile_name,
-    ...Object.fromEntries(['get', 'save', 'delete'].map((verb) => [`profiles.${verb}`, { name: profile_name }])),
+    ...Object.fromEntries(
+      ['get', 'save', 'delete'].map((verb) => [`profiles.${verb}`, { name: profile_name }]),
+    ),
     ...Object.fromEntries(['get', 'save', 'delete'].map((verb) => [`handovers.${verb}`, { name }])),
     batch_id: forked.batch_id,
     agent_turn_id,
