@@ -1,11 +1,10 @@
 /** Reading the cards of an agent_turn's boxes, as they stood at some revision. */
 import type { Query } from '../driver/driver.js';
 import type { Card } from '../model/card.js';
-import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { type BoxRow, findBox } from '../store/boxes.js';
-import { type CardRow, findCards, toCard, wasVisible } from '../store/cards.js';
+import { findCards, toCard } from '../store/cards.js';
 import { hydrateViews } from './box-views.js';
 import { MAX_CONTEXT_CARDS } from './packing.js';
 import type { Call } from './runtime.js';
@@ -39,35 +38,17 @@ export interface BoxAt {
   readonly revision: number;
 }
 
-/**
- * All cards of some boxes, one box after the other, as they could be read at a moment. Refuses when one that could be
- * read then was erased since; what had expired before is left out, unless the box is sealed and keeps it.
- */
-export async function cardsOfBoxes(
-  call: Call,
-  query: Query,
-  boxes: readonly BoxAt[],
-  moment: number,
-): Promise<Card[]> {
+/** All cards of some boxes, one box after the other. Refuses when one of the cards was erased. */
+export async function cardsOfBoxes(call: Call, query: Query, boxes: readonly BoxAt[]): Promise<Card[]> {
   const { tenant } = call;
-  const views: { row: BoxRow; card_ids: string[] }[] = [];
+  const views = [];
   for (const { box, revision } of boxes) {
     const segments = await segmentsOf(query, tenant, box, revision);
     const entries = await entriesAfter(query, tenant, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
     views.push({ row: box, card_ids: entries.map(({ card_id }) => card_id) });
   }
   const shown = await hydrateViews(call, query, views, 'cards: replace the boxes by shorter ones');
-  const expired = ({ expires_at }: Card) => expires_at !== null && toMs(expires_at) <= moment;
   const missing = shown.flatMap((one) => one.missing);
-  const rows = await findCards(query, tenant, missing);
-  const open = new Set(views.flatMap(({ row, card_ids }) => (row.sealed_at === null ? card_ids : [])));
-  const lost = missing.filter((id) => !open.has(id) || couldBeRead(rows.get(id), moment));
-  if (lost.length > 0) throw gone(lost);
-  return shown.flatMap(({ cards }, i) =>
-    views[i]!.row.sealed_at === null ? cards.filter((card) => !expired(card)) : cards,
-  );
+  if (missing.length > 0) throw gone(missing);
+  return shown.flatMap(({ cards }) => cards);
 }
-
-/** Whether a card that is erased now could be read at a moment. */
-const couldBeRead = (row: CardRow | undefined, moment: number): boolean =>
-  row !== undefined && wasVisible({ ...row, erased_at: null }, moment) && row.erased_at! > moment;

@@ -1,0 +1,450 @@
+import { expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import { canonical, sha256 } from '#cairn/domain/canonical.js';
+import type { Hydrated } from '#cairn/model/hydration.js';
+import type { Json } from '#cairn/model/json.js';
+import { addEndings, turnBoxHolder } from '#cairn/store/endings.js';
+import {
+  atWork,
+  boxOf,
+  cardsIn,
+  claim,
+  dispatched,
+  expectNothingWritten,
+  heldOf,
+  PROFILE,
+  thought,
+  withProfile,
+  wordsIn,
+} from '../support/agent-turns.js';
+import { tenantOf } from '../support/hierarchy.js';
+import { eventsOf } from '../support/scopes.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
+
+const because = { code: 'NO', message: 'could not' };
+const statusOf = async (cairn: Api, trajectory_id: string) =>
+  (await cairn.trajectories.get({ trajectory_id })).status;
+/** What a model is given, without where that is recorded. */
+const promptOf = ({ format, system, messages, tools, pending_calls }: Hydrated) => ({
+  format,
+  system,
+  messages,
+  tools,
+  pending_calls,
+});
+
+onEveryTarget('what agent_turns leave', (test) => {
+  it('ATURN-15 is completed once, with its deliverable as the last card of the output box', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    await cairn.agent_turns.append({ ...held, cards: [thought('hm')] });
+    const ended = await cairn.agent_turns.complete({ ...held, deliverable: 'It is 42.', summary: 'found' });
+    expect(ended).toMatchObject({
+      status: 'completed',
+      turn_epoch: 1,
+      result_status: 'success',
+      summary: 'found',
+      error: null,
+      lease_expires_at: null,
+      ended_at: expect.any(String),
+    });
+    const cards = await cardsIn(cairn, turn.output_box_id);
+    expect(cards).toHaveLength(2);
+    expect(cards[1]).toMatchObject({
+      card_id: ended.deliverable_card_id,
+      content: 'It is 42.',
+      metadata: { type: 'task.deliverable', role: 'assistant' },
+    });
+    const { agent_turn_id } = held;
+    await expectNothingWritten(test(), cairn, async () => {
+      const late = { code: 'STALE_TURN', status: 409 };
+      expect(
+        await refusalOf(cairn.agent_turns.complete({ ...held, deliverable: 'It is 42.' })),
+      ).toMatchObject(late);
+      expect(await refusalOf(cairn.agent_turns.fail({ ...held, error: because }))).toMatchObject(late);
+      expect(await refusalOf(cairn.agent_turns.stop({ agent_turn_id }))).toMatchObject({
+        code: 'STATE_CONFLICT',
+      });
+    });
+    expect(await cairn.agents.get({ agent_id: turn.agent_id })).toMatchObject({
+      status: 'idle',
+      current_trajectory_id: null,
+    });
+    expect(await eventsOf(cairn, 'cairn.agent_turn.completed', agent_turn_id)).toMatchObject([
+      { deliverable_card_id: ended.deliverable_card_id },
+    ]);
+  });
+
+  it('ATURN-16 a deliverable has the fields that the task asks for; what it names must be there', async () => {
+    const cairn = await withProfile(test());
+    const handover = {
+      context_packing_config: {
+        pack_arguments: [{ arg_key: 'instruction' }, { arg_key: 'want', as_card_type: 'task.result_fields' }],
+      },
+    };
+    const want = [{ name: 'answer', required: true }, { name: 'why', required: true }, 'note'];
+    const { held } = await atWork(cairn, { handover, arguments: { want } });
+    const { artifact_id } = await cairn.artifacts.create({
+      trajectory_id: (await cairn.trajectories.create({ name: 't' })).trajectory_id,
+      artifact_type: 'Fact',
+      name: 'a',
+      content: 'x',
+    });
+    await expectNothingWritten(test(), cairn, async () => {
+      const complete = (deliverable: string | Record<string, Json>, more: object = {}) =>
+        refusalOf(cairn.agent_turns.complete({ ...held, deliverable, ...more }));
+      const lacking = (...missing_fields: string[]) => ({
+        code: 'INVALID_INPUT',
+        details: { missing_fields },
+      });
+      expect(await complete('text')).toMatchObject(lacking('answer', 'why'));
+      expect(await complete({ answer: 1, note: 'x' })).toMatchObject(lacking('why'));
+      const unknown = held.agent_turn_id;
+      expect(await complete({ answer: 1, why: 2 }, { artifact_ids: [artifact_id, unknown] })).toMatchObject({
+        code: 'UNKNOWN_ENTITY',
+        details: { missing_ids: [unknown] },
+      });
+    });
+    const deliverable = { answer: null, why: 'because' };
+    const ended = await cairn.agent_turns.complete({
+      ...held,
+      deliverable,
+      status: 'partial',
+      artifact_ids: [artifact_id],
+    });
+    expect(ended).toMatchObject({ status: 'completed', result_status: 'partial' });
+  });
+
+  it('ATURN-17 a failed turn says why, and a stopped one takes with it what it has delegated', async () => {
+    const cairn = await withProfile(test());
+    const failed = await atWork(cairn);
+    expect(await cairn.agent_turns.fail({ ...failed.held, error: because })).toMatchObject({
+      status: 'failed',
+      error: because,
+      turn_epoch: 1,
+      deliverable_card_id: null,
+    });
+    expect(await statusOf(cairn, failed.turn.trajectory_id)).toBe('Failed');
+    const { turn, held } = await atWork(cairn);
+    const child = await atWork(cairn, { source_agent_id: turn.agent_id });
+    const grandchild = await dispatched(cairn, { source_agent_id: child.turn.agent_id });
+    const { agent_turn_id } = held;
+    const stopped = await cairn.agent_turns.stop({ agent_turn_id, reason: 'not needed' });
+    expect(stopped).toMatchObject({
+      status: 'stopped',
+      turn_epoch: 2,
+      error: { code: 'STOPPED', message: 'not needed' },
+    });
+    for (const id of [child.turn.agent_turn_id, grandchild.agent_turn_id])
+      expect(await cairn.agent_turns.get({ agent_turn_id: id })).toMatchObject({
+        status: 'stopped',
+        turn_epoch: 2,
+        error: { code: 'PARENT_ENDED' },
+      });
+    for (const { trajectory_id } of [turn, child.turn, grandchild])
+      expect(await statusOf(cairn, trajectory_id)).toBe('Failed');
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(await cairn.agent_turns.stop({ agent_turn_id })).toEqual(stopped);
+      expect(
+        await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] })),
+      ).toMatchObject({
+        code: 'STALE_TURN',
+      });
+    });
+    expect(await cairn.agent_turns.claim({ worker_id: 'w' })).toEqual({ agent_turn: null });
+  });
+
+  it('ATURN-18 the trajectory of a task finishes with it, or with the last below it', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    const child = await atWork(cairn, { source_agent_id: turn.agent_id });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'x', summary: 'all', status: 'partial' });
+    // What it has delegated is still under way.
+    expect(await statusOf(cairn, turn.trajectory_id)).toBe('Active');
+    await cairn.agent_turns.complete({ ...child.held, deliverable: 'y' });
+    expect(await cairn.trajectories.get({ trajectory_id: child.turn.trajectory_id })).toMatchObject({
+      status: 'Completed',
+      outcome: { status: 'Success', summary: 'y' },
+    });
+    expect(await cairn.trajectories.get({ trajectory_id: turn.trajectory_id })).toMatchObject({
+      status: 'Completed',
+      outcome: { status: 'Partial', summary: 'all' },
+    });
+  });
+
+  it('ATURN-19 the holder puts a new box in the place of either; the old one stays, and the new derives from it', async () => {
+    const cairn = await withProfile(test());
+    await boxOf(cairn, 'x', ['1', '2'], 'planner');
+    const { turn, held } = await atWork(cairn, { source_agent_id: 'planner', context_box_id: 'x' });
+    const { cards } = await cairn.agent_turns.append({ ...held, cards: [thought('long'), thought('end')] });
+    await cairn.cards.add({ card_id: 'short', content: 'in short', metadata: { role: 'user' } });
+    const context = await cairn.agent_turns.replace_box({
+      ...held,
+      box: 'context',
+      card_ids: [turn.instruction_card_id!, 'short', 'short'],
+    });
+    const output = await cairn.agent_turns.replace_box({
+      ...held,
+      box: 'output',
+      card_ids: [cards[1]!.card_id],
+    });
+    expect(context.context_box_id).not.toBe(turn.context_box_id);
+    expect(output).toMatchObject({
+      context_box_id: context.context_box_id,
+      turn_epoch: 1,
+      status: 'running',
+    });
+    const [c, o] = [output.context_box_id, output.output_box_id];
+    expect(await wordsIn(cairn, c)).toEqual(['Look it up.', 'in short']);
+    expect(await wordsIn(cairn, o)).toEqual(['end']);
+    expect(await wordsIn(cairn, turn.context_box_id)).toHaveLength(4);
+    expect(await wordsIn(cairn, turn.output_box_id)).toEqual(['long', 'end']);
+    for (const [entity_id, old] of [
+      [c, turn.context_box_id],
+      [o, turn.output_box_id],
+    ] as const) {
+      const { edges } = await cairn.edges.list({ entity_type: 'Box', entity_id, edge_type: 'DerivedFrom' });
+      expect(edges).toMatchObject([
+        {
+          participants: [
+            { entity_type: 'Box', entity_id },
+            { entity_type: 'Box', entity_id: old },
+          ],
+        },
+      ]);
+    }
+    const planner = await test().as({ tenant: await tenantOf(cairn), agent: 'planner' });
+    for (const box_id of [c, o]) await cardsIn(planner, box_id);
+    await cairn.cards.add({ card_id: 'more', content: 'x' });
+    expect(await refusalOf(cairn.boxes.append({ box_id: c, card_ids: ['more'] }))).toMatchObject({
+      code: 'BOX_HELD',
+    });
+    await cairn.agent_turns.append({ ...held, cards: [thought('further')] });
+    expect(await wordsIn(cairn, o)).toEqual(['end', 'further']);
+    await expectNothingWritten(test(), cairn, async () => {
+      const missing = { ...held, box: 'context' as const, card_ids: ['short', 'nowhere'] };
+      expect(await refusalOf(cairn.agent_turns.replace_box(missing))).toMatchObject({
+        code: 'UNKNOWN_CARD',
+        details: { missing_card_ids: ['nowhere'] },
+      });
+    });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'done' });
+    expect((await wordsIn(cairn, o)).at(-1)).toBe('done');
+  });
+
+  it('ATURN-20 hydrating gives the same bytes as long as the cards are the same, and keeps prompt and tools as cards', async () => {
+    const cairn = await withProfile(test());
+    const tools = [{ name: 'look', description: 'looks', input_schema: { type: 'object', properties: {} } }];
+    await cairn.profiles.save({ name: PROFILE, system_prompt: 'You look.', tools });
+    const { turn, held } = await atWork(cairn);
+    const first = await cairn.agent_turns.hydrate(held);
+    expect(first).toMatchObject({
+      ...held,
+      step: 1,
+      format: 'openai',
+      system: 'You look.',
+      messages: [
+        { role: 'system', content: 'You look.' },
+        { role: 'user', content: 'Look it up.' },
+      ],
+      pending_calls: [],
+    });
+    expect(first.content_hash).toBe(sha256(canonical(promptOf(first) as unknown as Json)));
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(JSON.stringify(await cairn.agent_turns.hydrate(held))).toBe(JSON.stringify(first));
+    });
+    const other = await cairn.agent_turns.hydrate({ ...held, format: 'anthropic' });
+    expect(other).toMatchObject({ step: 2, format: 'anthropic', messages: [{ role: 'user' }] });
+    await cairn.agent_turns.append({
+      ...held,
+      cards: [
+        {
+          content: { tool_name: 'look', arguments: { at: 'x' } },
+          tool_call_id: 'call-1',
+          metadata: { type: 'tool.call', role: 'assistant' },
+        },
+      ],
+    });
+    const third = await cairn.agent_turns.hydrate(held);
+    expect(third).toMatchObject({ step: 3, pending_calls: [{ tool_call_id: 'call-1', tool_name: 'look' }] });
+    const { record_box_id } = await cairn.agent_turns.get({ agent_turn_id: held.agent_turn_id });
+    const records = await cardsIn(cairn, record_box_id!);
+    expect(records.map(({ card_id }) => card_id)).toEqual(
+      [first, other, third].flatMap(({ prompt_card_id, tools_card_id }) => [prompt_card_id, tools_card_id]),
+    );
+    expect(records[0]).toMatchObject({ content: 'You look.', metadata: { type: 'sys.rendered_prompt' } });
+    expect(records[1]).toMatchObject({ content: { tools: first.tools }, metadata: { type: 'sys.tools' } });
+    expect(first.tools).toHaveLength(1);
+    expect(await wordsIn(cairn, turn.output_box_id)).toHaveLength(1);
+    expect(await eventsOf(cairn, 'cairn.agent_turn.hydrated', held.agent_turn_id)).toMatchObject([
+      { step: 1, content_hash: first.content_hash },
+      { step: 2 },
+      { step: 3 },
+    ]);
+  });
+
+  it('ATURN-21 who takes over is shown the same, under its own epoch', async () => {
+    const cairn = await withProfile(test());
+    const { held } = await atWork(cairn);
+    const first = await cairn.agent_turns.hydrate(held);
+    test().advance(30_000);
+    const next = heldOf(await claim(cairn, { agent_turn_id: held.agent_turn_id }));
+    const again = await cairn.agent_turns.hydrate(next);
+    expect(again).toEqual({ ...first, turn_epoch: 2 });
+  });
+
+  it('ATURN-22 any past step is replayed byte for byte, whatever has happened since', async () => {
+    const cairn = await withProfile(test());
+    await boxOf(cairn, 'x', ['1'], 'planner');
+    const { turn, held } = await atWork(cairn, { source_agent_id: 'planner', context_box_id: 'x' });
+    const { agent_turn_id } = held;
+    const never = { code: 'INVALID_INPUT', message: expect.stringContaining('never hydrated') };
+    expect(await refusalOf(cairn.agent_turns.replay({ agent_turn_id }))).toMatchObject(never);
+    const shown = [await cairn.agent_turns.hydrate(held)];
+    await cairn.agent_turns.append({ ...held, cards: [thought('a')] });
+    shown.push(await cairn.agent_turns.hydrate(held));
+    await cairn.agent_turns.replace_box({ ...held, box: 'context', card_ids: [turn.instruction_card_id!] });
+    shown.push(await cairn.agent_turns.hydrate({ ...held, format: 'anthropic' }));
+    await cairn.agent_turns.replace_box({ ...held, box: 'output', card_ids: [] });
+    await cairn.agent_turns.append({ ...held, cards: [thought('b')] });
+    shown.push(await cairn.agent_turns.hydrate(held));
+    expect(shown.map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+    await cairn.profiles.save({ name: PROFILE, system_prompt: 'Something else.' });
+    await cairn.cards.delete({ card_id: 'x-1' });
+    await cairn.agent_turns.append({ ...held, cards: [thought('c')] });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'd' });
+    await cairn.profiles.delete({ name: PROFILE });
+    await cairn.lifetime.sweep();
+    await expectNothingWritten(test(), cairn, async () => {
+      for (const [i, one] of shown.entries())
+        expect(JSON.stringify(await cairn.agent_turns.replay({ agent_turn_id, step: i + 1 }))).toBe(
+          JSON.stringify(one),
+        );
+      expect(await cairn.agent_turns.replay({ agent_turn_id })).toEqual(shown[3]);
+      expect(await refusalOf(cairn.agent_turns.replay({ agent_turn_id, step: 5 }))).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('step 5'),
+      });
+    });
+  });
+
+  it('ATURN-23 its boxes keep what they hold, also what expires; when they are gone, replaying is 410', async () => {
+    const cairn = await withProfile(test());
+    const tenant = await tenantOf(cairn);
+    const cards = [{ card_id: 'brief', content: 'for a minute', ttl_seconds: 60 }];
+    await cairn.cards.add_batch({ cards });
+    await cairn.boxes.create({ box_id: 'x', card_ids: ['brief'] });
+    const { turn, held } = await atWork(cairn, { context_box_id: 'x' });
+    const { agent_turn_id } = held;
+    await cairn.agent_turns.renew({ ...held, lease_ms: 3_600_000 });
+    await cairn.agent_turns.append({ ...held, cards: [thought('so long', { ttl_seconds: 60 })] });
+    const shown = await cairn.agent_turns.hydrate(held);
+    expect(JSON.stringify(shown.messages)).toMatch(/for a minute.*so long/);
+    test().advance(60_001);
+    await cairn.lifetime.sweep();
+    expect((await refusalOf(cairn.cards.get({ card_id: 'brief' }))).code).toBe('CONTENT_ERASED');
+    expect(await cairn.agent_turns.hydrate(held)).toEqual(shown);
+    const { store } = test();
+    const ending = {
+      holder: turnBoxHolder(turn.output_box_id),
+      ended_at: store.driver.now(),
+      thread_id: null,
+    };
+    await store.driver.write(tenant, (tx) =>
+      addEndings(tx, tenant, [{ ...ending, box_id: turn.output_box_id }]),
+    );
+    for (const call of [
+      () => cairn.agent_turns.replay({ agent_turn_id }),
+      () => cairn.agent_turns.hydrate(held),
+    ])
+      expect(await refusalOf(call())).toMatchObject({
+        code: 'CONTENT_ERASED',
+        status: 410,
+        details: { box_ids: [turn.output_box_id] },
+      });
+  });
+
+  it('ATURN-24 a fork starts a new agent_turn from the same context, with changes', async () => {
+    const cairn = await withProfile(test());
+    await boxOf(cairn, 'x', ['1', '2'], 'planner');
+    const by = { source_agent_id: 'planner', context_box_id: 'x', channel_id: 'chat-7' };
+    const { turn, held } = await atWork(cairn, by);
+    const { agent_turn_id } = held;
+    await cairn.agent_turns.append({ ...held, cards: [thought('so far')] });
+    const parent = { parent_agent_id: 'planner' };
+    const plain = await cairn.agent_turns.fork({ agent_turn_id });
+    expect(plain).toMatchObject({
+      status: 'dispatched',
+      turn_epoch: 1,
+      forked_from: agent_turn_id,
+      channel_id: 'chat-7',
+      source_agent_id: 'planner',
+      depth: 0,
+      profile_name: PROFILE,
+      instruction_card_id: turn.instruction_card_id,
+    });
+    expect(plain.agent_id).not.toBe(turn.agent_id);
+    expect(await wordsIn(cairn, plain.context_box_id)).toEqual(['Look it up.', '1', '2', parent]);
+    expect(await wordsIn(cairn, plain.output_box_id)).toEqual([]);
+    await cairn.profiles.create({ name: 'other' });
+    const changed = await cairn.agent_turns.fork({
+      agent_turn_id,
+      profile_name: 'other',
+      instruction: 'Look elsewhere.',
+      without_card_ids: ['x-1'],
+      add_cards: [{ content: 'also', metadata: { role: 'user' } }],
+      include_output: true,
+      channel_id: 'chat-8',
+    });
+    expect(await wordsIn(cairn, changed.context_box_id)).toEqual([
+      'Look elsewhere.',
+      '2',
+      parent,
+      'so far',
+      'also',
+    ]);
+    expect(changed).toMatchObject({ profile_name: 'other', channel_id: 'chat-8' });
+    expect(await eventsOf(cairn, 'cairn.agent_turn.forked', changed.agent_turn_id)).toMatchObject([
+      { forked_from: agent_turn_id },
+    ]);
+    const next = await claim(cairn, { agent_turn_id: plain.agent_turn_id });
+    const mine = await cairn.agent_turns.hydrate(held);
+    const theirs = await cairn.agent_turns.hydrate(heldOf(next));
+    expect(theirs.messages).toEqual(mine.messages.slice(0, -1));
+    await expectNothingWritten(test(), cairn, async () => {
+      const without_card_ids = ['x-2', 'nowhere'];
+      expect(await refusalOf(cairn.agent_turns.fork({ agent_turn_id, without_card_ids }))).toMatchObject({
+        code: 'UNKNOWN_CARD',
+        details: { missing_card_ids: ['nowhere'] },
+      });
+      expect(
+        await refusalOf(cairn.agent_turns.fork({ agent_turn_id, profile_name: 'nobody' })),
+      ).toMatchObject({
+        code: 'PROFILE_NOT_FOUND',
+      });
+    });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
+    expect(await cairn.agent_turns.fork({ agent_turn_id })).toMatchObject({ status: 'dispatched' });
+    expect(await wordsIn(cairn, turn.context_box_id)).toEqual(['Look it up.', '1', '2', parent]);
+  });
+
+  it('ATURN-25 an agent that forks delegates: by its own rules, below its own agent_turn', async () => {
+    const cairn = await withProfile(test());
+    await cairn.profiles.create({ name: 'other', agent_type: 'other' });
+    const { turn, held } = await atWork(cairn, { source_agent_id: 'planner' });
+    const { agent_turn_id } = held;
+    const worker = await test().as({ tenant: await tenantOf(cairn), agent: turn.agent_id, role: 'write' });
+    await cairn.agents.update({ agent_id: turn.agent_id, can_delegate_to: ['other'] });
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(await refusalOf(worker.agent_turns.fork({ agent_turn_id }))).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { rule: 'can_delegate_to', from_agent_id: turn.agent_id },
+      });
+    });
+    expect(await worker.agent_turns.fork({ agent_turn_id, profile_name: 'other' })).toMatchObject({
+      source_agent_id: turn.agent_id,
+      parent_agent_turn_id: agent_turn_id,
+      depth: 1,
+    });
+  });
+});
