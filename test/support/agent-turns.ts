@@ -1,7 +1,7 @@
 /** Profiles, boxes and agent_turns for tests, and whether a call has left anything behind. */
 import { expect } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/sql.js';
 import type { AgentTurn, DispatchAnswer } from '#cairn/model/agent-turn.js';
 import { tenantOf } from './hierarchy.js';
 import type { TestStore } from './targets.js';
@@ -88,32 +88,26 @@ export const thought = (content: string, more: Record<string, unknown> = {}) => 
   ...more,
 });
 
-const COUNTED: Readonly<Record<string, (tenant: string) => Sql>> = {
-  packets: (tenant) => sql`SELECT COUNT(*) AS count FROM packet_store WHERE tenant_id = ${tenant}`,
-  cards: (tenant) => sql`SELECT COUNT(*) AS count FROM cards WHERE tenant_id = ${tenant}`,
-  boxes: (tenant) => sql`SELECT COUNT(*) AS count FROM boxes WHERE tenant_id = ${tenant}`,
-  entries: (tenant) => sql`SELECT COUNT(*) AS count FROM box_entries WHERE tenant_id = ${tenant}`,
-  grants: (tenant) => sql`SELECT COUNT(*) AS count FROM box_grants WHERE tenant_id = ${tenant}`,
-  agents: (tenant) => sql`SELECT COUNT(*) AS count FROM agents WHERE tenant_id = ${tenant}`,
-  turns: (tenant) => sql`SELECT COUNT(*) AS count FROM agent_turns WHERE tenant_id = ${tenant}`,
-  steps: (tenant) => sql`SELECT COUNT(*) AS count FROM agent_turn_steps WHERE tenant_id = ${tenant}`,
-  batches: (tenant) => sql`SELECT COUNT(*) AS count FROM turn_batches WHERE tenant_id = ${tenant}`,
-  delegations: (tenant) => sql`SELECT COUNT(*) AS count FROM delegations WHERE tenant_id = ${tenant}`,
-  trajectories: (tenant) => sql`SELECT COUNT(*) AS count FROM trajectories WHERE tenant_id = ${tenant}`,
-  leases: (tenant) => sql`SELECT COUNT(*) AS count FROM leases WHERE tenant_id = ${tenant}`,
-  profiles: (tenant) => sql`SELECT COUNT(*) AS count FROM profiles WHERE tenant_id = ${tenant}`,
-  handovers: (tenant) => sql`SELECT COUNT(*) AS count FROM handovers WHERE tenant_id = ${tenant}`,
-};
-
 /** How many rows of each kind a tenant has, its events included. */
-export async function rowCounts({ store }: TestStore, cairn: Api): Promise<Record<string, number>> {
+export async function rowCounts({ store }: TestStore, cairn: Api): Promise<object> {
   const tenant = await tenantOf(cairn);
-  const counts: Record<string, number> = {};
-  for (const [name, statement] of Object.entries(COUNTED)) {
-    const row = await store.driver.at(tenant).get<{ count: number }>(statement(tenant));
-    counts[name] = Number(row!.count);
-  }
-  return counts;
+  const counts = await store.driver.at(tenant).get<Record<string, number>>(
+    sql`SELECT (SELECT COUNT(*) FROM packet_store WHERE tenant_id = ${tenant}) AS packets,
+      (SELECT COUNT(*) FROM cards WHERE tenant_id = ${tenant}) AS cards,
+      (SELECT COUNT(*) FROM boxes WHERE tenant_id = ${tenant}) AS boxes,
+      (SELECT COUNT(*) FROM box_entries WHERE tenant_id = ${tenant}) AS entries,
+      (SELECT COUNT(*) FROM box_grants WHERE tenant_id = ${tenant}) AS grants,
+      (SELECT COUNT(*) FROM agents WHERE tenant_id = ${tenant}) AS agents,
+      (SELECT COUNT(*) FROM agent_turns WHERE tenant_id = ${tenant}) AS turns,
+      (SELECT COUNT(*) FROM agent_turn_steps WHERE tenant_id = ${tenant}) AS steps,
+      (SELECT COUNT(*) FROM turn_batches WHERE tenant_id = ${tenant}) AS batches,
+      (SELECT COUNT(*) FROM delegations WHERE tenant_id = ${tenant}) AS delegations,
+      (SELECT COUNT(*) FROM trajectories WHERE tenant_id = ${tenant}) AS trajectories,
+      (SELECT COUNT(*) FROM leases WHERE tenant_id = ${tenant}) AS leases,
+      (SELECT COUNT(*) FROM profiles WHERE tenant_id = ${tenant}) AS profiles,
+      (SELECT COUNT(*) FROM handovers WHERE tenant_id = ${tenant}) AS handovers`,
+  );
+  return counts!;
 }
 
 /** Runs what must leave nothing behind. */
