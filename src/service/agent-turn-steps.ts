@@ -2,15 +2,18 @@
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
 import { hasEnded } from '../domain/agent-turn-states.js';
+import { cardExtents, reachesCard } from '../domain/memory-access.js';
 import type { Tx } from '../driver/driver.js';
+import type { MemoryAccess } from '../model/agent.js';
 import type { AgentTurn } from '../model/agent-turn.js';
 import type { Card } from '../model/card.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import { type AgentTurnView, changeAgentTurn, toAgentTurn } from '../store/agent-turns.js';
+import { findAgent } from '../store/agents.js';
 import { insertEntries, standingOf } from '../store/box-entries.js';
 import { addReader, growBox, lockBox } from '../store/boxes.js';
-import { knownCards } from '../store/cards.js';
+import { findCards, knownCards } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
 import { insertEdges, settleEdges } from '../store/edges.js';
 import { turnBoxHolder } from '../store/endings.js';
@@ -130,6 +133,7 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       const known = await knownCards(tx, tenant, card_ids, now);
       const missing = card_ids.filter((id) => !known.has(id));
       if (missing.length > 0) throw unknownCards('card_ids', missing);
+      await refuseBeyondReach(call, tx, turn, card_ids, now);
       const box_id = newId();
       await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
@@ -171,6 +175,33 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),
   });
+}
+
+/** What an agent may not read it does not put before its model, unless that was given it. */
+async function refuseBeyondReach(
+  call: Call,
+  tx: Tx,
+  { agent_id, context_box_id, output_box_id }: AgentTurnView,
+  card_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const { tenant, caller } = call;
+  const access = caller.agent_id === null ? null : (await findAgent(tx, tenant, agent_id))?.memory_access;
+  if (access == null || card_ids.length === 0) return;
+  const extents = cardExtents(JSON.parse(access) as MemoryAccess, 'read');
+  const rows = await findCards(tx, tenant, card_ids);
+  const given = await Promise.all(
+    [context_box_id, output_box_id].map((box_id) => standingOf(tx, tenant, box_id, card_ids, now)),
+  );
+  const beyond = card_ids.filter(
+    (id) => !reachesCard(extents, agent_id, rows.get(id)!) && !given.some(({ entered }) => entered.has(id)),
+  );
+  if (beyond.length === 0) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${agent_id} may not read ${beyond.length} of these cards by its memory_access: ${beyond.slice(0, 3).join(', ')}`,
+    { rule: 'memory_access', memory_type: 'Card', need: 'read', card_ids: beyond.slice(0, 100) },
+  );
 }
 
 /** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */

@@ -447,4 +447,29 @@ onEveryTarget('what agent_turns leave', (test) => {
       depth: 1,
     });
   });
+
+  it('ATURN-26 an agent with memory_access is shown what it was given, and puts nothing else before its model', async () => {
+    const cairn = await test().freshTenant();
+    await cairn.profiles.create({ name: PROFILE, memory_access: { read: [] } });
+    await boxOf(cairn, 'x', ['1'], 'planner');
+    const { agent_id, agent_turn_id } = await dispatched(cairn, {
+      source_agent_id: 'planner',
+      context_box_id: 'x',
+    });
+    const worker = await test().as({ tenant: await tenantOf(cairn), agent: agent_id, role: 'write' });
+    const held = heldOf(await claim(worker, { agent_turn_id }));
+    const { cards } = await worker.agent_turns.append({ ...held, cards: [thought('own')] });
+    expect(JSON.stringify((await worker.agent_turns.hydrate(held)).messages)).toMatch(/Look it up.*1.*own/);
+    await cairn.cards.add({ card_id: 'secret', content: 'x' });
+    await expectNothingWritten(test(), cairn, async () => {
+      const more = { ...held, box: 'context' as const, card_ids: ['x-1', 'secret'] };
+      expect(await refusalOf(worker.agent_turns.replace_box(more))).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { rule: 'memory_access', card_ids: ['secret'] },
+      });
+    });
+    await worker.agent_turns.replace_box({ ...held, box: 'context', card_ids: ['x-1', cards[0]!.card_id] });
+    // The tenant may give it anything.
+    await cairn.agent_turns.replace_box({ ...held, box: 'context', card_ids: ['secret'] });
+  });
 });
