@@ -45,12 +45,13 @@ export async function prepareTasks(
   handover: HandoverChoice = INSTRUCTION_HANDOVER,
 ): Promise<PreparedTask[]> {
   const recipe = await recipeOf(call, call.driver.at(call.tenant), handover);
-  for (const { arguments: given = {} } of tasks) {
+  for (const [i, { arguments: given = {} }] of tasks.entries()) {
     const taken = RESERVED.filter((name) => Object.hasOwn(given, name));
     if (taken.length > 0) {
+      const where = tasks.length === 1 ? 'arguments' : `tasks[${i}].arguments`;
       throw new CairnError(
         'INVALID_INPUT',
-        `arguments must not have ${taken.join(', ')}: it is given by the call`,
+        `${where} must not have ${taken.join(', ')}: it is given by the call`,
       );
     }
   }

@@ -75,6 +75,31 @@ onEveryTarget('what agent_turns leave', (test) => {
     ]);
   });
 
+  it('ATURN-15 of many who end it at once one does, and the others write nothing', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    const { agent_turn_id } = held;
+    const outcomes = await Promise.allSettled(
+      [0, 1, 2].flatMap((i) => [
+        cairn.agent_turns.complete({ ...held, deliverable: `${i}` }),
+        cairn.agent_turns.fail({ ...held, error: because }),
+        cairn.agent_turns.stop({ agent_turn_id }),
+      ]),
+    );
+    const done = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const { status } = await cairn.agent_turns.get({ agent_turn_id });
+    expect(new Set(done.map((one) => one.status))).toEqual(new Set([status]));
+    // To stop what is stopped is no refusal.
+    if (status !== 'stopped') expect(done).toHaveLength(1);
+    const ends = await Promise.all(
+      ['completed', 'failed', 'stopped'].map((end) =>
+        eventsOf(cairn, `cairn.agent_turn.${end}`, agent_turn_id),
+      ),
+    );
+    expect(ends.flat()).toMatchObject([{ status }]);
+    expect(await wordsIn(cairn, turn.output_box_id)).toHaveLength(status === 'completed' ? 1 : 0);
+  });
+
   it('ATURN-16 a deliverable has the fields that the task asks for; what it names must be there', async () => {
     const cairn = await withProfile(test());
     const handover = {

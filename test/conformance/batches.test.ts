@@ -161,6 +161,23 @@ onEveryTarget('fork_join', (test) => {
     expect(await eventsOf(cairn, 'cairn.batch.ended', batch_id)).toMatchObject([{ status: 'success' }]);
   });
 
+  it('PMO-16 ends once when the last of its tasks end at the same time', async () => {
+    const cairn = await withProfile(test());
+    const { batch_id, turns } = await atWorkOn(cairn, [...three, ...three]);
+    await Promise.all(turns.map((held, i) => cairn.agent_turns.complete({ ...held, deliverable: `${i}` })));
+    const { status, results } = await cairn.pmo.batch({ batch_id });
+    expect([status, ...results.map(({ deliverable }) => deliverable)]).toEqual([
+      'success',
+      '0',
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+    ]);
+    expect(await eventsOf(cairn, 'cairn.batch.ended', batch_id)).toHaveLength(1);
+  });
+
   it('PMO-17 is partial when some tasks were not done in full, and failed when none was', async () => {
     const cairn = await withProfile(test());
     const mixed = await atWorkOn(cairn, three);

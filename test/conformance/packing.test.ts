@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { sql } from '#cairn/driver/sql.js';
 import {
   boxOf as anyBoxOf,
   cardsIn,
@@ -356,6 +357,23 @@ onEveryTarget('packing', (test) => {
         await refusalOf(cairn.pmo.pack_context(packing({ instruction: 'else' }), options)),
       ).toMatchObject({
         code: 'IDEMPOTENCY_CONFLICT',
+      });
+    });
+  });
+
+  it('PACK-16 boxes with more than 100,000 cards together are refused', async () => {
+    const cairn = await withProfile(test());
+    const tenant = await tenantOf(cairn);
+    for (const box_id of ['x', 'y']) await boxOf(cairn, box_id, ['1']);
+    await test().store.driver.write(tenant, (tx) =>
+      tx.run(sql`UPDATE boxes SET length = 50001 WHERE tenant_id = ${tenant} AND agent_id = 'planner'`),
+    );
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(
+        await refusalOf(cairn.pmo.pack_context(packing({ a: ['x', 'y'] }, boxesFrom('a')))),
+      ).toMatchObject({
+        code: 'TOO_LARGE',
+        details: { cards: 100_002, limit: 100_000 },
       });
     });
   });
