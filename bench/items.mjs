@@ -2,6 +2,7 @@
 import { checkpoints } from './checkpoints.mjs';
 import { growth } from './growth.mjs';
 import { http } from './http.mjs';
+import { locks } from './locks.mjs';
 import { peers } from './peers.mjs';
 import { reads } from './reads.mjs';
 import { row_security } from './row-security.mjs';
@@ -19,5 +20,6 @@ export const items = {
   http,
   reads,
   checkpoints,
+  locks,
   row_security,
 };

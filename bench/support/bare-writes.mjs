@@ -8,6 +8,13 @@ const BOX = `UPDATE boxes SET revision = $1, length = $2, first_position = $3, n
 const GROW = `UPDATE boxes SET revision = $1, length = $2, next_position = $3, updated_at = $4
   WHERE tenant_id = $5 AND box_id = $6`;
 const USE = `UPDATE scopes SET tokens_used = $1, threshold_at = $2, updated_at = $3 WHERE tenant_id = $4 AND scope_id = $5`;
+const RESOURCE = `UPDATE lock_resources SET token = $1, ticket = $2 WHERE tenant_id = $3 AND resource_type = $4 AND resource_id = $5`;
+const LOCK = `INSERT INTO locks (tenant_id, lock_id, resource_type, resource_id, holder_agent_id, mode, state, ticket, token,
+  lease_ms, asked_at, granted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+const LEASE = `INSERT INTO leases (tenant_id, kind, subject_id, holder, token, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`;
+const UNLOCK = `UPDATE locks SET state = $1, ticket = $2, token = $3, granted_at = $4, ended_at = $5
+  WHERE tenant_id = $6 AND lock_id = $7`;
+const UNLEASE = `DELETE FROM leases WHERE tenant_id = $1 AND kind = $2 AND subject_id = $3`;
 const INDEX = `INSERT INTO packet_index (tenant_id, kind, value, seq) VALUES ($1, $2, $3, $4)`;
 
 const PACKET_COLUMNS = [
@@ -70,8 +77,8 @@ function rowsLike(template, columns) {
 
 /**
  * Gives a function that writes a group in one transaction. Each item has a `packet` row, maybe `index` pairs, for an
- * append the card's `entry` and the `box` as it is after it, and for a turn the `card`, its `entry`, and how box and
- * scope `grow` and are in `use` by it.
+ * append the card's `entry` and the `box` as it is after it, for a turn the `card`, its `entry`, and how box and
+ * scope `grow` and are in `use` by it; for a lock its `resource`, `lock` and `lease`, and how they end.
  */
 export function groupWriter(kind, bare) {
   return kind === 'sqlite' ? sqliteGroups(bare) : postgresGroups(bare);
@@ -84,6 +91,11 @@ const BEFORE = [
   [BOX, 'box'],
   [GROW, 'grow'],
   [USE, 'use'],
+  [RESOURCE, 'resource'],
+  [LOCK, 'lock'],
+  [LEASE, 'lease'],
+  [UNLOCK, 'unlock'],
+  [UNLEASE, 'unlease'],
 ];
 
 function sqliteGroups(bare) {

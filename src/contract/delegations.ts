@@ -60,6 +60,7 @@ export const delegations = {
     output: delegation,
     access: 'read',
     event: null,
+    waits: true,
     summary: 'Read a delegation; waits for its end if asked to.',
     example: { delegation_id: AN_ID },
   }),

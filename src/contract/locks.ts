@@ -6,6 +6,8 @@ import { leaseMs, lock, lockMode } from '../model/lock.js';
 import { operation } from './operation.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+/** Many HTTP clients give up on an answer after five minutes. Asking again with the lock_id goes on waiting. */
+const MAX_WAIT_MS = 240_000;
 const byId = { lock_id: uuid };
 
 export const locks = {
@@ -20,13 +22,19 @@ export const locks = {
       resource_id: anyId,
       holder_agent_id: anyId.optional().describe('The agent of the key unless given'),
       mode: lockMode.optional(),
-      timeout_ms: z.int().min(0).max(600_000).optional().describe('How long to wait for it: 0 unless given'),
+      timeout_ms: z
+        .int()
+        .min(0)
+        .max(MAX_WAIT_MS)
+        .optional()
+        .describe('How long to wait for it: 0 unless given'),
       lease_ms: leaseMs.optional().describe('How long it is held unless extended: 30,000 unless given'),
     }),
     output: lock,
     access: 'write',
     event: 'cairn.lock.acquired',
     status: 201,
+    waits: true,
     summary: 'Acquire a lock; waits in line for as long as asked to.',
     example: {
       resource_type: 'file',

@@ -87,6 +87,7 @@ export const messages = {
     output: z.object({ messages: z.array(deliveredMessage) }),
     access: 'write',
     event: null,
+    waits: true,
     summary:
       'Take delivery of messages, the most urgent first, in order for each sender. What is not acknowledged comes again.',
     example: { agent_id: 'reviewer-1' },

@@ -21,6 +21,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly status?: number;
   /** Its body carries a whole state, and may be larger than others. */
   readonly large?: true;
+  /** May take as long as its input says, and ends early when the caller has gone. */
+  readonly waits?: true;
   /** A stream answers with one output after another, over server-sent events; `frames` says how they look there. */
   readonly stream?: true;
   readonly frames?: Frames;

@@ -113,6 +113,7 @@ export const pmo = {
     output: batch,
     access: 'read',
     event: null,
+    waits: true,
     summary: 'Read how the tasks of a fork_join stand; waits for their end if asked to.',
     example: { batch_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' },
   }),

@@ -15,6 +15,7 @@ import { queryReader } from './query.js';
 import { referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
 import { sendStream } from './stream.js';
+import { untilGone } from './waits.js';
 
 export interface ServerOptions {
   readonly version: string;
@@ -69,7 +70,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   // Hooks that every request passes call back: a promise for each would cost more than what they do.
   app.addHook('onRequest', (_request, _reply, done) => {
     if (!stopping.signal.aborted) return done();
-    done(new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again'));
+    done(isStopping());
   });
   // A connection that becomes idle after the closing began would be waited for until its keep-alive is over.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -90,7 +91,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
       return typeof bound === 'object' && bound ? bound.port : address.port;
     },
     close: async () => {
-      stopping.abort();
+      stopping.abort(isStopping());
       for (const socket of silent) socket.destroy();
       // Whoever sent half a body, or does not take its answer, must not keep the server from ending.
       const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
@@ -98,6 +99,9 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     },
   };
 }
+
+const isStopping = (): CairnError =>
+  new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again');
 
 /** Connections on which no request came yet. Clients open them ahead of need; Node does not count them as idle. */
 function connectionsWithoutRequest(app: FastifyInstance): ReadonlySet<Socket> {
@@ -165,7 +169,11 @@ function addRoute(
           stopping,
         );
       const key = request.headers['idempotency-key'];
-      const answer = await run(input, key === undefined ? undefined : { idempotency_key: String(key) });
+      const options = key === undefined ? undefined : { idempotency_key: String(key) };
+      const answer = operation.waits
+        ? await untilGone(reply, stopping, (signal) => run(input, { ...options, signal }) as Promise<unknown>)
+        : await run(input, options);
+      if (operation.waits && reply.raw.destroyed) return reply.hijack();
       const status = operation.status ?? 200;
       reply.code(status);
       return status === 204 ? reply.send() : reply.type('application/json').send(JSON.stringify(answer));

@@ -28,7 +28,9 @@ export const lock = z
     lease_ms: z.int(),
     asked_at: instant,
     acquired_at: instant.nullable(),
-    expires_at: instant.nullable().describe('When it ends unless it is extended; null once it has ended'),
+    expires_at: instant
+      .nullable()
+      .describe('When it ends unless it is extended; null while it waits and once it has ended'),
     ended_at: instant.nullable(),
   })
   .meta({ id: 'Lock' });

@@ -31,6 +31,7 @@ import * as executions from './executions.js';
 import { guarding } from './guards.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
+import * as locks from './locks.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import { pack_context } from './packing.js';
@@ -90,7 +91,7 @@ const useCases: UseCases = {
   delegations: undefined as never,
   handoffs: undefined as never,
   messages: undefined as never,
-  locks: undefined as never,
+  locks,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
   packets,

@@ -3,6 +3,7 @@ import type { Tx } from '../driver/driver.js';
 import { endLease, type Lease, type LeaseKind } from '../store/leases.js';
 import { expireAgent } from './agent-offline.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turn-expiry.js';
+import { expireLock } from './lock-line.js';
 import type { Call } from './runtime.js';
 
 /** Locks the subject first, then decides by what it finds there. */
@@ -18,7 +19,7 @@ export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
   batch: expireBatch,
   delegation: justEnds,
   handoff: justEnds,
-  lock: justEnds,
+  lock: (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now),
   message: justEnds,
   job: justEnds,
 };

@@ -16,6 +16,7 @@ import {
   noteKept,
   noteSweep,
 } from '../store/lifetime.js';
+import { forgetLocks, KEEP_ENDED_LOCKS_MS } from '../store/locks.js';
 import { eraseExpired, expiredVersions } from '../store/memories.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
@@ -34,6 +35,7 @@ export async function sweep(call: Call): Promise<Swept> {
   const memories_erased = await sweepMemories(call);
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
+  await sweepLocks(call);
   await eraseAll(call);
   // What was overwritten in the file is in its log until that is emptied.
   if (cards.erased + memories_erased + packets_erased > 0) await call.driver.scrub();
@@ -145,6 +147,11 @@ async function sweepRequests(call: Call): Promise<number> {
     total += count;
     if (count < BATCH) return total;
   }
+}
+
+async function sweepLocks({ driver, tenant }: Call): Promise<void> {
+  const before = driver.now() - KEEP_ENDED_LOCKS_MS;
+  while ((await driver.write(tenant, (tx) => forgetLocks(tx, tenant, before, BATCH))) === BATCH);
 }
 
 export async function stats(call: Call): Promise<Stats> {

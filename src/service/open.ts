@@ -204,6 +204,7 @@ export class Store implements Host {
     this.#stopping = true;
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
+    this.#runtime.wakes.close();
     await this.#timekeeper?.stop();
     this.#runtime.wakes.close();
     await this.#runtime.erasures.stop();

@@ -46,3 +46,8 @@ export async function forgetRequests(tx: Tx, tenant: string, before: number, lim
           SELECT idempotency_key FROM requests WHERE tenant_id = ${tenant} AND recorded_at <= ${before} LIMIT ${limit})`,
   );
 }
+
+/** For a request that was accepted at first and then refused after all. */
+export function forgetRequest(tx: Tx, tenant: string, key: string): Promise<void> {
+  return tx.send(sql`DELETE FROM requests WHERE tenant_id = ${tenant} AND idempotency_key = ${key}`);
+}

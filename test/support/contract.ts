@@ -5,6 +5,7 @@ import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 import { plantAgent } from './plant-agents.js';
+import { plantLock } from './plant-locks.js';
 
 export type { Api } from '#cairn/contract/api.js';
 export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
@@ -97,6 +98,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
   return {
     ...(await plantRun(cairn)),
+    ...(await plantLock(cairn)),
     ...(await plantAgent(cairn, SECRET)),
     card_id: spare.card_id,
     card_ids: [first.card_id, spare.card_id],

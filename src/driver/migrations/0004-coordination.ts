@@ -278,7 +278,8 @@ export const coordination: Migration = {
       ticket ${int} NOT NULL,
       PRIMARY KEY (tenant_id, resource_type, resource_id)
     ) ${compact}`,
-    // Waiting, then held, then ended: released, expired or abandoned. How long, its lease says.
+    // Waiting, granted (whoever waits has not taken it up yet), held, then ended: released, expired or abandoned. How
+    // long, its lease says.
     `CREATE TABLE locks (
       tenant_id ${id} NOT NULL,
       lock_id ${id} NOT NULL,
@@ -290,13 +291,12 @@ export const coordination: Migration = {
       ticket ${int} NOT NULL,
       token ${int},
       lease_ms ${int} NOT NULL,
-      sent_hash TEXT,
       asked_at ${int} NOT NULL,
       granted_at ${int},
       ended_at ${int},
       PRIMARY KEY (tenant_id, lock_id)
     ) ${table}`,
-    'CREATE INDEX locks_open ON locks (tenant_id, resource_type, resource_id, ticket) WHERE ended_at IS NULL',
+    'CREATE INDEX locks_open ON locks (tenant_id, resource_type, resource_id, state, ticket) WHERE ended_at IS NULL',
     'CREATE INDEX locks_by_holder ON locks (tenant_id, holder_agent_id, lock_id) WHERE ended_at IS NULL',
     'CREATE INDEX locks_ended ON locks (tenant_id, ended_at) WHERE ended_at IS NOT NULL',
   ],

@@ -1,0 +1,25 @@
+/** Fencing: a write that names a lock and its token counts only while that lock is held so. */
+import type { Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import { findLock, holds, isLive, lockResourceOf } from '../store/locks.js';
+import type { Call } from './runtime.js';
+
+/** Refuses unless the lock is held with this token now; and it stays so until the commit, whoever else waits. */
+export async function checkFencing(
+  call: Call,
+  tx: Tx,
+  lock_id: string,
+  token: number,
+  now: number,
+): Promise<void> {
+  const [, row] = await Promise.all([
+    lockResourceOf(tx, call.tenant, lock_id),
+    findLock(tx, call.tenant, lock_id),
+  ]);
+  if (row && isLive(row, now) && holds(row) && row.token === token) return;
+  throw new CairnError(
+    'LOCK_EXPIRED',
+    `lock ${lock_id} is not held with the fencing token ${token}: another may have the resource, so nothing was written`,
+    { lock_id, fencing_token: token },
+  );
+}
