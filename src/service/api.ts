@@ -28,7 +28,7 @@ import * as executionTransfer from './execution-transfer.js';
 import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
-import { guarding } from './guards.js';
+import { guarding, namesGuards } from './guards.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
@@ -119,23 +119,35 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       tenant: caller.tenant_id,
       options: {},
     };
-    const call = (input: unknown, made: Call) => {
-      checkRole(operation, caller);
-      return useCase(made, parseAs(operation.input, input ?? {}, operation.name));
-    };
     const madeWith = (options: CallOptions | undefined): Call =>
       options === undefined ? plain : { ...plain, options };
+    const writes = operation.access !== 'read';
+    const checked = (input: unknown) => {
+      checkRole(operation, caller);
+      return parseAs(operation.input, input ?? {}, operation.name);
+    };
     group[operation.verb] = operation.stream
-      ? (input: unknown, options?: CallOptions) => call(input, madeWith(options))
+      ? (input: unknown, options?: CallOptions) => {
+          const parsed = checked(input);
+          const made = madeWith(options);
+          if (!namesGuards(made.options)) return useCase(made, parsed);
+          return streamGuarded(made, parsed, useCase as unknown as StreamUseCase);
+        }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
+            const parsed = checked(input);
             const made = madeWith(options);
-            const guarded =
-              options?.agent_turn === undefined ? made : await guarding(made, options.agent_turn);
-            return call(input, guarded) as Promise<unknown>;
+            if (!namesGuards(made.options)) return useCase(made, parsed) as Promise<unknown>;
+            return useCase(await guarding(made, parsed, writes), parsed) as Promise<unknown>;
           });
   }
   return api as unknown as Api;
+}
+
+type StreamUseCase = (call: Call, input: unknown) => AsyncIterable<unknown>;
+
+async function* streamGuarded(made: Call, input: unknown, useCase: StreamUseCase): AsyncGenerator<unknown> {
+  yield* useCase(await guarding(made, input, false), input);
 }
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
