@@ -131,7 +131,7 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
           const parsed = checked(input);
           const made = madeWith(options);
           if (!namesGuards(made.options)) return useCase(made, parsed);
-          return streamGuarded(made, parsed, useCase as unknown as StreamUseCase);
+          return streamGuarded(made, parsed, writes, useCase as unknown as StreamUseCase);
         }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
@@ -146,8 +146,13 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
 
 type StreamUseCase = (call: Call, input: unknown) => AsyncIterable<unknown>;
 
-async function* streamGuarded(made: Call, input: unknown, useCase: StreamUseCase): AsyncGenerator<unknown> {
-  yield* useCase(await guarding(made, input, false), input);
+async function* streamGuarded(
+  made: Call,
+  input: unknown,
+  writes: boolean,
+  useCase: StreamUseCase,
+): AsyncGenerator<unknown> {
+  yield* useCase(await guarding(made, input, writes), input);
 }
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
