@@ -65,7 +65,9 @@ class Connection {
   }
 
   async call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
-    if (this.#closing.signal.aborted) throw new CairnError('SHUTTING_DOWN', 'this client was closed');
+    if (this.#closing.signal.aborted) {
+      throw new CairnError('SHUTTING_DOWN', 'this client was closed', { closed: true });
+    }
     const work = this.#call(operation, input, options);
     const quiet = work.catch(() => undefined).finally(() => this.#underWay.delete(quiet));
     this.#underWay.add(quiet);
@@ -215,7 +217,9 @@ function refusal(status: number, text: string): CairnError {
       message: string;
       details?: Record<string, unknown>;
     };
-    if (isErrorCode(code)) return new CairnError(code, message, details);
+    // That the server's store is closed is not for good: another server may come.
+    const kept = code === 'SHUTTING_DOWN' ? undefined : details;
+    if (isErrorCode(code)) return new CairnError(code, message, kept);
   } catch {
     // Not an answer of Cairn's.
   }

@@ -21,7 +21,7 @@ import { startDelegation } from './delegation-moves.js';
 import type { Call } from './runtime.js';
 import { noticeDue } from './timekeeper.js';
 import { waitFor } from './waiting-for.js';
-import { change } from './write.js';
+import { change, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -52,8 +52,8 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
     // A worker that fell silent has given up its turn, whether or not somebody has noticed.
     nextEnd = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
     // Most looks find nothing, and need no transaction to see it.
-    const keyed = call.options.idempotency_key !== undefined;
-    if (!keyed && !(await anyClaimable(driver.at(tenant), tenant, wanted))) return undefined;
+    const any = await anyClaimable(driver.at(tenant), tenant, wanted);
+    if (!any && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
       work: (tx, now) => claimOne(call, tx, wanted, input, now),
