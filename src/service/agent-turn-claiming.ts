@@ -18,6 +18,7 @@ import { actsAs } from './actor.js';
 import { noteSeen } from './agent-presence.js';
 import { journalTurn, readTurn } from './agent-turns.js';
 import { startDelegation } from './delegation-moves.js';
+import { isGuarded } from './guards.js';
 import type { Call } from './runtime.js';
 import { noticeDue } from './timekeeper.js';
 import { waitFor } from './waiting-for.js';
@@ -51,9 +52,9 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // A worker that fell silent has given up its turn, whether or not somebody has noticed.
     nextEnd = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
-    // Most looks find nothing, and need no transaction to see it.
-    const any = await anyClaimable(driver.at(tenant), tenant, wanted);
-    if (!any && (await keptAnswer(call, input)) === undefined) return undefined;
+    // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.
+    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), tenant, wanted));
+    if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
       work: (tx, now) => claimOne(call, tx, wanted, input, now),
