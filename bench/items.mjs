@@ -1,5 +1,6 @@
 // What is measured, by name, in the order of the table.
 import { checkpoints } from './checkpoints.mjs';
+import { delegations } from './delegations.mjs';
 import { growth } from './growth.mjs';
 import { http } from './http.mjs';
 import { locks } from './locks.mjs';
@@ -20,6 +21,7 @@ export const items = {
   http,
   reads,
   checkpoints,
+  delegations,
   locks,
   row_security,
 };

@@ -1,7 +1,7 @@
 // Large scopes: what a turn costs at a hundred thousand turns against at a hundred, and how long another writer waits
 // while a scope of that size is closed and erased. Both use the same large scope.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBare, openCairn } from './support/databases.mjs';
+import { openCairn, settle } from './support/databases.mjs';
 import { byCallers, interleave, median } from './support/measure.mjs';
 import { uuids } from './support/seeded.mjs';
 import { counted, fillScopes, openScopes, sayings } from './support/turns.mjs';
@@ -47,13 +47,6 @@ export async function scopes({ target, quick, report }) {
   await small.close();
   await closing(large, newId, quick, report);
   await large.close();
-}
-
-/** Brings the database into the state in which one is that was filled long ago. */
-async function settle(kind, database) {
-  const bare = await openBare(kind, database);
-  await bare.exec(kind === 'postgres' ? 'VACUUM ANALYZE' : 'PRAGMA wal_checkpoint(TRUNCATE)');
-  await bare.close();
 }
 
 /**

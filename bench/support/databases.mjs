@@ -106,3 +106,10 @@ async function barePostgres(url) {
     close: () => client.end(),
   };
 }
+
+/** Brings the database into the state in which one is that was filled long ago. */
+export async function settle(kind, database) {
+  const bare = await openBare(kind, database);
+  await bare.exec(kind === 'postgres' ? 'VACUUM ANALYZE' : 'PRAGMA wal_checkpoint(TRUNCATE)');
+  await bare.close();
+}

@@ -155,3 +155,5 @@ const button: readonly Step[] = [
 export const run = { token, direct, button };
 
 export const conversation = { design, implementation, detour, retry, review };
+
+export const browsers = ['Firefox', 'Safari', 'Chrome'] as const;

@@ -1,7 +1,7 @@
 /** `cairn demo`: fills a store with a realistic run, through the same Api that everyone uses. */
 import type { Api } from '../contract/api.js';
 import { RunStates } from './demo-run.js';
-import { conversation, run } from './demo-script.js';
+import { browsers, conversation, run } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';
 import { grey } from './terminal.js';
 
@@ -134,28 +134,59 @@ async function work(cairn: Api, trajectory_id: string, tell: Tell): Promise<void
   );
 }
 
-/** A part of the task, done by another agent. */
-async function review(cairn: Api, parent: string, tell: Tell): Promise<void> {
-  const { trajectory_id } = await cairn.trajectories.create({
-    name: 'Review the login link',
-    parent_trajectory_id: parent,
-    agent_id: 'reviewer',
+/** A part of the task, offered to another agent, which accepts it, works in a trajectory of its own and gives back. */
+async function review(cairn: Api, trajectory_id: string, tell: Tell): Promise<void> {
+  const { delegation_id } = await cairn.delegations.create({
+    from_agent_id: 'builder',
+    to_agent_id: 'reviewer',
+    trajectory_id,
+    task_description: 'Review the login link',
   });
-  const scope = await cairn.scopes.create({ trajectory_id, name: 'Reading', token_budget: 100 });
-  await talk(cairn, scope.scope_id, conversation.review);
+  const accepted = await cairn.delegations.accept({ delegation_id });
+  const scope_id = accepted.child_scope_id!;
+  await talk(cairn, scope_id, conversation.review);
   await cairn.notes.create({
     note_type: 'Procedure',
     title: 'How to compare secrets',
     content: 'Compare hashes with crypto.timingSafeEqual, never texts with ==.',
     abstraction_level: 'L2',
-    source_trajectory_ids: [trajectory_id],
+    source_trajectory_ids: [accepted.child_trajectory_id!],
   });
-  await cairn.trajectories.update({
+  const output = 'One finding, fixed: secrets are compared in constant time.';
+  await cairn.delegations.complete({ delegation_id, result: { status: 'Success', output } });
+  const { messages } = await cairn.messages.receive({ agent_id: 'builder' });
+  for (const { message_id } of messages) {
+    await cairn.messages.acknowledge({ message_id, agent_id: 'builder' });
+  }
+  tell('a part of the task for another agent, which told when it was done');
+}
+
+/** Three agents at once, each on a packed context; the file that they may touch is locked meanwhile. */
+async function tryOut(cairn: Api, trajectory_id: string, tell: Tell): Promise<void> {
+  await cairn.profiles.save({ name: 'tester', system_prompt: 'You try a page out in one browser.' });
+  const lock = await cairn.locks.acquire({
+    resource_type: 'file',
+    resource_id: 'src/login-page.ts',
+    holder_agent_id: 'builder',
+  });
+  const started = await cairn.pmo.fork_join({
+    tasks: browsers.map((browser) => ({
+      target_strategy: 'new',
+      target_ref: 'tester',
+      instruction: `Log in with ${browser}`,
+    })),
+    source_agent_id: 'builder',
     trajectory_id,
-    status: 'Completed',
-    outcome: { summary: 'One finding, fixed: secrets are compared in constant time.' },
   });
-  tell('a part of the task for another agent, completed with its outcome');
+  if (started.status !== 'accepted') throw new Error(started.message);
+  for (const browser of browsers) {
+    const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'demo', profile_name: 'tester' });
+    const { agent_turn_id, turn_epoch } = agent_turn!;
+    await cairn.agent_turns.complete({ agent_turn_id, turn_epoch, deliverable: `${browser}: logged in` });
+  }
+  const { results } = await cairn.pmo.batch({ batch_id: started.batch_id });
+  await cairn.locks.release({ lock_id: lock.lock_id });
+  tell(`${results.length} agents that tried it out at once, each on a context packed for it`);
 }
 
 export async function demo(options: Settings): Promise<void> {
@@ -167,10 +198,14 @@ export async function demo(options: Settings): Promise<void> {
       agent_id: 'builder',
     });
     tell('a trajectory: the task');
+    for (const agent_type of ['builder', 'reviewer']) {
+      await cairn.agents.register({ agent_id: agent_type, agent_type, capabilities: [agent_type] });
+    }
     const decision = await design(cairn, trajectory_id, tell);
     await implement(cairn, trajectory_id, decision, tell);
     await work(cairn, trajectory_id, tell);
     await review(cairn, trajectory_id, tell);
+    await tryOut(cairn, trajectory_id, tell);
     const where = options.url === undefined ? ` --database ${options.database}` : ` --url ${options.url}`;
     console.log(`\nLook at it:\n  cairn tree${where}\n  cairn tail --after 0${where}`);
   });

@@ -1,5 +1,6 @@
-/** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes and runs, as a picture. */
+/** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and runs, as a picture. */
 import type { Api } from '../contract/api.js';
+import { coordinationOf } from './coordination-tree.js';
 import { draw, type Line } from './drawing.js';
 import { executionLines, executionsOf, looseExecutions } from './execution-tree.js';
 import { type Settings, withApi } from './settings.js';
@@ -38,8 +39,9 @@ async function treeLines(cairn: Api, nodes: readonly Node[], options: Shown): Pr
     lines.push({ depth: node.depth, text: describeNode(node, options.ids) });
     if (node.kind === 'trajectory') owner = node;
     const next = nodes[i + 1];
-    if (owner && (!next || next.kind === 'trajectory'))
-      for (const line of await executionsOf(cairn, owner.id, owner.depth + 1, options)) lines.push(line);
+    if (!owner || (next && next.kind !== 'trajectory')) continue;
+    for (const linesOf of [coordinationOf, executionsOf])
+      for (const line of await linesOf(cairn, owner.id, owner.depth + 1, options)) lines.push(line);
   }
   return lines;
 }

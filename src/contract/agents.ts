@@ -81,7 +81,7 @@ export const agents = {
     output: agent,
     access: 'write',
     event: 'cairn.agent.updated',
-    summary: 'Change an agent. What it may see and do is changed by a key without an agent.',
+    summary: 'Change an agent. What it may see and do is changed by an admin key without an agent.',
     example: { agent_id: 'reviewer-1', status: 'busy' },
   }),
   heartbeat: operation({

@@ -6,6 +6,7 @@ import { uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
+import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const byId = { artifact_id: uuid };
@@ -24,6 +25,7 @@ export const artifacts = {
     input: artifactInput,
     output: artifact,
     access: 'write',
+    memory: [makes('Artifact', 'trajectory_id', 'scope_id')],
     event: 'cairn.artifact.created',
     status: 201,
     summary: 'Keep what came out of a conversation.',
@@ -35,6 +37,7 @@ export const artifacts = {
     input: z.strictObject({ ...byId, as_of: asOf }),
     output: artifact,
     access: 'read',
+    memory: [reads('Artifact', 'artifact_id')],
     event: null,
     summary: 'Read one artifact, as it is or as it was. Counts as an access.',
     example: { artifact_id: AN_ARTIFACT },
@@ -50,6 +53,7 @@ export const artifacts = {
     }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
     access: 'read',
+    memory: [reads('Artifact', 'listed')],
     event: null,
     summary: 'List artifacts, in the order of their ids.',
     example: { abstraction_level: 'L0' },
@@ -60,6 +64,7 @@ export const artifacts = {
     input: artifactPatch.extend(byId),
     output: artifact,
     access: 'write',
+    memory: [writes('Artifact', 'artifact_id')],
     event: 'cairn.artifact.updated',
     summary: 'Change an artifact: a new version, which supersedes the one before.',
     example: { artifact_id: AN_ARTIFACT, content: 'Use tokens.' },
@@ -70,6 +75,7 @@ export const artifacts = {
     input: z.strictObject(byId),
     output: z.void(),
     access: 'write',
+    memory: [writes('Artifact', 'artifact_id')],
     event: 'cairn.artifact.deleted',
     status: 204,
     summary: 'Delete an artifact. An earlier as_of still finds it.',
@@ -85,6 +91,7 @@ export const artifacts = {
       ...pageOutput,
     }),
     access: 'read',
+    memory: [reads('Artifact', 'artifact_id')],
     event: null,
     summary: 'Read all versions of an artifact, the first one first, also after it was deleted.',
     example: { artifact_id: AN_ARTIFACT },
@@ -96,6 +103,7 @@ export const artifacts = {
     input: batchInput(byId, artifactInput, artifactPatch),
     output: batchResult(artifact.nullable()),
     access: 'write',
+    memory: [writes('Artifact', 'items')],
     event: 'cairn.artifact.*',
     summary: 'Create, change and delete up to 1,000 artifacts, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },

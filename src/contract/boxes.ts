@@ -5,6 +5,7 @@ import { card } from '../model/card.js';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject } from '../model/json.js';
+import { reads } from './memory-use.js';
 import { operation } from './operation.js';
 
 const byId = { box_id: anyId };
@@ -51,6 +52,7 @@ export const boxes = {
       missing_card_ids: z.array(z.string()),
     }),
     access: 'read',
+    memory: [reads('Card', 'listed')],
     event: null,
     summary: 'Read up to 100 boxes, in the order of the request.',
     example: { box_ids: ['box-1'], hydrate: true },
@@ -85,6 +87,7 @@ export const boxes = {
       ...pageOutput,
     }),
     access: 'read',
+    memory: [reads('Card', 'listed')],
     event: null,
     summary: 'Read the cards of a box, in order.',
     example: { box_id: 'box-1', limit: 50 },

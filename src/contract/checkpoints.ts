@@ -20,6 +20,7 @@ import { semanticDiff } from '../model/execution.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { agentFilter, confidence, name } from '../model/memory.js';
+import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const A_CHECKPOINT = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
@@ -68,6 +69,7 @@ export const checkpoints = {
     }),
     output: checkpointSummary,
     access: 'write',
+    memory: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.checkpoint.created',
     status: 201,
     large: true,
@@ -83,6 +85,7 @@ export const checkpoints = {
     }),
     output: checkpoint,
     access: 'read',
+    memory: [reads('Checkpoint', 'checkpoint_id')],
     event: null,
     summary: 'Read a checkpoint whole, in the portable form.',
     example: { checkpoint_id: A_CHECKPOINT },
@@ -93,6 +96,7 @@ export const checkpoints = {
     input: z.strictObject({ execution_id: anyId }),
     output: checkpoint,
     access: 'read',
+    memory: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read the checkpoint that an execution stands at.',
     example: { execution_id: 'run-1' },
@@ -123,6 +127,7 @@ export const checkpoints = {
     }),
     output: summaryPage,
     access: 'read',
+    memory: [reads('Checkpoint', 'listed')],
     event: null,
     summary:
       'Find checkpoints: by execution, reason, time, agent, labels, and by the thoughts and tool calls in them.',
@@ -134,6 +139,7 @@ export const checkpoints = {
     input: z.strictObject({ ...where, checkpoint_id: anyId.optional(), ...thoughtFilters, ...pageInput }),
     output: z.object({ thoughts: z.array(foundThought), ...pageOutput }),
     access: 'read',
+    memory: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'listed')],
     event: null,
     summary: 'Find thoughts, each with the checkpoint that brought it; of one checkpoint, all that it has.',
     example: { confidence_below: 0.5 },
@@ -144,6 +150,7 @@ export const checkpoints = {
     input: z.strictObject({ ...where, checkpoint_id: anyId.optional(), ...toolFilters, ...pageInput }),
     output: z.object({ tool_calls: z.array(foundToolCall), ...pageOutput }),
     access: 'read',
+    memory: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'listed')],
     event: null,
     summary: 'Find tool calls, each with the checkpoint that brought it; of one checkpoint, all that it has.',
     example: { tool_success: false },
@@ -154,6 +161,7 @@ export const checkpoints = {
     input: z.strictObject({ ...byId, to: anyId.describe('The checkpoint to compare with') }),
     output: semanticDiff,
     access: 'read',
+    memory: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'checkpoint_id', 'to')],
     event: null,
     summary: 'Say what it takes to get from one checkpoint to another.',
     example: { checkpoint_id: A_CHECKPOINT, to: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a61' },
@@ -164,6 +172,7 @@ export const checkpoints = {
     input: z.strictObject(byId),
     output: checkpoint,
     access: 'write',
+    memory: [reads('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'checkpoint_id')],
     event: 'cairn.execution.restored',
     summary: 'Put an execution back to a checkpoint: what it does next goes on from there.',
     example: { checkpoint_id: A_CHECKPOINT },
@@ -181,6 +190,7 @@ export const checkpoints = {
     }),
     output: checkpointSummary,
     access: 'write',
+    memory: [writes('Checkpoint', 'checkpoint_id')],
     event: 'cairn.checkpoint.branched',
     status: 201,
     summary: 'Begin a branch: a checkpoint with the same state, from which the execution goes on.',
@@ -194,6 +204,7 @@ export const checkpoints = {
     }),
     output: checkpointSummary,
     access: 'write',
+    memory: [makes('Checkpoint')],
     event: 'cairn.checkpoint.imported',
     status: 201,
     large: true,
@@ -220,6 +231,7 @@ export const checkpoints = {
     }),
     output: z.object({ checkpoint_id: z.string(), stored: z.int() }),
     access: 'write',
+    memory: [writes('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'execution_id')],
     event: 'cairn.checkpoint.written',
     status: 201,
     summary:
@@ -235,6 +247,7 @@ export const checkpoints = {
     input: z.strictObject(byId),
     output: z.object({ writes: z.array(pendingWrite) }),
     access: 'read',
+    memory: [reads('Checkpoint', 'checkpoint_id')],
     event: null,
     summary: 'Read what steps under way had done since a checkpoint.',
     example: { checkpoint_id: A_CHECKPOINT },

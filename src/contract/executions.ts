@@ -15,6 +15,7 @@ import {
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { agentFilter, name, smallMetadata, timeFilters } from '../model/memory.js';
+import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const AN_EXECUTION = 'run-1';
@@ -42,6 +43,7 @@ export const executions = {
     }),
     output: execution,
     access: 'write',
+    memory: [makes('Checkpoint', 'trajectory_id')],
     event: 'cairn.execution.created',
     status: 201,
     summary: 'Begin a run whose states are to be kept.',
@@ -53,6 +55,7 @@ export const executions = {
     input: z.strictObject(byId),
     output: execution,
     access: 'read',
+    memory: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read one execution.',
     example: { execution_id: AN_EXECUTION },
@@ -71,6 +74,7 @@ export const executions = {
     }),
     output: z.object({ executions: z.array(execution), ...pageOutput }),
     access: 'read',
+    memory: [reads('Checkpoint', 'listed')],
     event: null,
     summary: 'List executions, in the order of their ids.',
     example: { status: 'running' },
@@ -81,6 +85,7 @@ export const executions = {
     input: z.strictObject({ ...byId, ...changeable }),
     output: execution,
     access: 'write',
+    memory: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.execution.updated',
     summary: 'Change an execution: pause it, end it, take it up again.',
     example: { execution_id: AN_EXECUTION, status: 'completed' },
@@ -94,6 +99,7 @@ export const executions = {
     }),
     output: z.void(),
     access: 'write',
+    memory: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.execution.deleted',
     status: 204,
     summary: 'Delete an execution with all its checkpoints, for good.',
@@ -113,6 +119,7 @@ export const executions = {
         .describe('From the first to the newest; a parent stands before its children'),
     }),
     access: 'read',
+    memory: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read how the checkpoints of an execution descend from each other.',
     example: { execution_id: AN_EXECUTION },
@@ -123,6 +130,7 @@ export const executions = {
     input: z.strictObject(byId),
     output: executionStats,
     access: 'read',
+    memory: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Say what a run used: tools with their times and failures, tokens, confidence over its steps.',
     example: { execution_id: AN_EXECUTION },
@@ -143,6 +151,7 @@ export const executions = {
     }),
     output: pruned,
     access: 'write',
+    memory: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.execution.pruned',
     summary: 'Remove checkpoints that nothing asks to keep; what stays descends from what stays.',
     example: { execution_id: AN_EXECUTION, keep_newest: 10 },
@@ -162,6 +171,7 @@ export const executions = {
     }),
     output: liveItem,
     access: 'read',
+    memory: [reads('Checkpoint', 'execution_id')],
     event: null,
     stream: true,
     frames: {
@@ -188,6 +198,7 @@ export const executions = {
     input: z.strictObject(byId),
     output: bundle,
     access: 'read',
+    memory: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read a whole execution with all its branches, to carry it to another store.',
     example: { execution_id: AN_EXECUTION },
@@ -198,6 +209,7 @@ export const executions = {
     input: z.strictObject({ bundle: jsonObject.describe('What executions.export gave') }),
     output: execution,
     access: 'write',
+    memory: [makes('Checkpoint')],
     event: 'cairn.execution.imported',
     status: 201,
     large: true,

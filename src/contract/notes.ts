@@ -6,6 +6,7 @@ import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
 import { note, noteInput, notePatch } from '../model/note.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
+import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const byId = { note_id: uuid };
@@ -23,6 +24,7 @@ export const notes = {
     input: noteInput,
     output: note,
     access: 'write',
+    memory: [makes('Note')],
     event: 'cairn.note.created',
     status: 201,
     summary: 'Keep what was learned, across trajectories.',
@@ -34,6 +36,7 @@ export const notes = {
     input: z.strictObject({ ...byId, as_of: asOf }),
     output: note,
     access: 'read',
+    memory: [reads('Note', 'note_id')],
     event: null,
     summary: 'Read one note, as it is or as it was. Counts as an access.',
     example: { note_id: A_NOTE },
@@ -49,6 +52,7 @@ export const notes = {
     }),
     output: z.object({ notes: z.array(note), ...pageOutput }),
     access: 'read',
+    memory: [reads('Note', 'listed')],
     event: null,
     summary: 'List notes, in the order of their ids.',
     example: { abstraction_level: 'L0' },
@@ -59,6 +63,7 @@ export const notes = {
     input: notePatch.extend(byId),
     output: note,
     access: 'write',
+    memory: [writes('Note', 'note_id')],
     event: 'cairn.note.updated',
     summary: 'Change a note: a new version, which supersedes the one before.',
     example: { note_id: A_NOTE, content: 'Use tokens.' },
@@ -69,6 +74,7 @@ export const notes = {
     input: z.strictObject(byId),
     output: z.void(),
     access: 'write',
+    memory: [writes('Note', 'note_id')],
     event: 'cairn.note.deleted',
     status: 204,
     summary: 'Delete a note. An earlier as_of still finds it.',
@@ -84,6 +90,7 @@ export const notes = {
       ...pageOutput,
     }),
     access: 'read',
+    memory: [reads('Note', 'note_id')],
     event: null,
     summary: 'Read all versions of a note, the first one first, also after it was deleted.',
     example: { note_id: A_NOTE },
@@ -95,6 +102,7 @@ export const notes = {
     input: batchInput(byId, noteInput, notePatch),
     output: batchResult(note.nullable()),
     access: 'write',
+    memory: [writes('Note', 'items')],
     event: 'cairn.note.*',
     summary: 'Create, change and delete up to 1,000 notes, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },

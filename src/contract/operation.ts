@@ -1,5 +1,6 @@
 /** What an operation is: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
 import type { z } from 'zod';
+import type { MemoryUse } from './memory-use.js';
 
 export type Access = 'read' | 'write' | 'admin';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -14,6 +15,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly input: I;
   readonly output: O;
   readonly access: Access;
+  /** The memory that it touches, of which an agent may have been given a part; absent for what touches none. */
+  readonly memory?: readonly MemoryUse[];
   /** The packet_type of the event that a change appends; null for what changes nothing. */
   readonly event: string | null;
   readonly summary: string;

@@ -7,6 +7,7 @@ import { text } from '../model/json.js';
 import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
 import { closedScope, contextState, scope, thresholdPercent, tokenBudget } from '../model/scope.js';
 import { turn } from '../model/turn.js';
+import { reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
@@ -49,6 +50,7 @@ export const scopes = {
     input: z.strictObject(byId),
     output: scope,
     access: 'read',
+    memory: [reads('Turn', 'listed')],
     event: null,
     summary: 'Read one scope, with its budget and its checkpoint.',
     example: { scope_id: A_SCOPE },
@@ -67,6 +69,7 @@ export const scopes = {
     }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
     access: 'read',
+    memory: [reads('Turn', 'listed')],
     event: null,
     summary: 'List scopes, in the order of their ids.',
     example: { status: 'active' },
@@ -77,6 +80,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, ...changeable }),
     output: scope,
     access: 'write',
+    memory: [reads('Turn', 'listed')],
     event: 'cairn.scope.updated',
     summary: 'Change an open scope.',
     example: { scope_id: A_SCOPE, token_budget: 16000 },
@@ -91,6 +95,7 @@ export const scopes = {
     }),
     output: scope,
     access: 'write',
+    memory: [writes('Turn', 'scope_id')],
     event: 'cairn.scope.checkpointed',
     status: 201,
     summary: 'Keep an open scope as it is now, in place of its checkpoint before.',
@@ -102,6 +107,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, name: name.optional(), token_budget: tokenBudget.optional() }),
     output: scope.extend({ context_state: z.string().nullable().describe('That of the checkpoint') }),
     access: 'write',
+    memory: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
     event: 'cairn.scope.restored',
     status: 201,
     summary: 'Make a new scope from the checkpoint of another, open or closed.',
@@ -116,6 +122,7 @@ export const scopes = {
     }),
     output: closedScope,
     access: 'write',
+    memory: [writes('Turn', 'scope_id')],
     event: 'cairn.scope.closed',
     summary: 'Close a scope and those nested in it: their turns are gone at once, and erased right after.',
     example: { scope_id: A_SCOPE },
@@ -130,6 +137,7 @@ export const scopes = {
     }),
     output: z.object({ turns: z.array(turn), ...pageOutput }),
     access: 'read',
+    memory: [reads('Turn', 'scope_id')],
     event: null,
     summary: 'Read the turns of an open scope, in order.',
     example: { scope_id: A_SCOPE },
@@ -140,6 +148,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
     access: 'read',
+    memory: [reads('Artifact', 'listed')],
     event: null,
     summary: 'List the artifacts that came from a scope.',
     example: { scope_id: A_SCOPE },

@@ -4,6 +4,7 @@ import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { caller, createdKey, key, keyRole } from '../model/key.js';
 import { packet } from '../model/packet.js';
+import { reads } from './memory-use.js';
 import { operation } from './operation.js';
 
 export const auth = {
@@ -80,6 +81,7 @@ export const events = {
     }),
     output: followed,
     access: 'read',
+    memory: [reads('Packet', 'listed')],
     event: null,
     stream: true,
     frames: {
@@ -102,6 +104,7 @@ export const lifetime = {
     output: z.object({
       cards_erased: z.int(),
       memories_erased: z.int().describe('Versions of artifacts and notes, whose content is in cards'),
+      messages_erased: z.int(),
       packets_erased: z.int(),
       requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
       cards_kept: z

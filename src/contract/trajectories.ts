@@ -7,6 +7,7 @@ import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters 
 import { scope } from '../model/scope.js';
 import { outcomeInput, trajectory, trajectoryStatus } from '../model/trajectory.js';
 import { batchInput } from './memories.js';
+import { reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -104,6 +105,11 @@ export const trajectories = {
     }),
     output: z.void(),
     access: 'write',
+    memory: [
+      writes('Turn', 'trajectory_id'),
+      writes('Artifact', 'trajectory_id'),
+      writes('Checkpoint', 'trajectory_id'),
+    ],
     event: 'cairn.trajectory.deleted',
     status: 204,
     summary: 'Remove a trajectory with its scopes, turns, artifacts and children, for good. Notes stay.',
@@ -115,6 +121,7 @@ export const trajectories = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
     access: 'read',
+    memory: [reads('Turn', 'listed')],
     event: null,
     summary: 'List the scopes of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
@@ -146,6 +153,7 @@ export const trajectories = {
       truncated: z.boolean().describe('True when there is more than the limit let through'),
     }),
     access: 'read',
+    memory: [reads('Artifact', 'listed'), reads('Note', 'listed')],
     event: null,
     summary: 'Show a trajectory with all that is below it.',
     example: { trajectory_id: A_TRAJECTORY },
@@ -157,6 +165,8 @@ export const trajectories = {
     input: batchInput(byId, createInput, updateInput),
     output: batchResult(trajectory.nullable()),
     access: 'write',
+    // What it deletes is checked as trajectories.delete is.
+    memory: [],
     event: 'cairn.trajectory.*',
     summary: 'Create, change and delete up to 1,000 trajectories, each answered alone.',
     example: { items: [{ operation: 'create', create: { name: 'Fix bug #123' } }] },

@@ -22,6 +22,7 @@ export const handoff = z
     context_box_id: z.string().nullable().describe('Those turns, sealed'),
     status: handoffStatus,
     reason: z.string().nullable(),
+    rejection: z.string().nullable().describe('Why the receiver rejected it'),
     next_steps: z.array(z.string()),
     blockers: z.array(z.string()),
     open_questions: z.array(z.string()),

@@ -24,7 +24,7 @@ export const message = z
     to_agent_type: z.string().nullable(),
     fan_out: fanOut,
     message_type: z.string(),
-    payload: z.string().nullable().describe('Text, such as JSON; null once it has expired'),
+    payload: z.string().describe('Text, such as JSON'),
     trajectory_id: z.string().nullable(),
     scope_id: z.string().nullable(),
     artifact_ids: z.array(z.string()),

@@ -4,6 +4,7 @@ import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
 import { endLease, type Lease, putLease } from '../store/leases.js';
 import { releaseTurnOf } from './agent-turn-expiry.js';
 import { releaseHeldBy } from './locks.js';
+import { releaseDeliveriesOf } from './message-expiry.js';
 import type { Call } from './runtime.js';
 import { event } from './write.js';
 
@@ -11,7 +12,7 @@ import { event } from './write.js';
 export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
 
 /** One for each kind of thing that an agent can hold. Asked when it is needed: what they do may lead back here. */
-const releases = (): readonly Release[] => [releaseTurnOf, releaseHeldBy];
+const releases = (): readonly Release[] => [releaseTurnOf, releaseHeldBy, releaseDeliveriesOf];
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
 export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {

@@ -8,7 +8,8 @@ import { event } from './write.js';
 /** So often within the time that it may be silent is a sign of life noted; the others cost one read. */
 const NOTED = 4;
 
-const isDue = (row: AgentRow, now: number): boolean =>
+/** Whether it is time to note a sign of life. */
+export const isDue = (row: AgentRow, now: number): boolean =>
   row.unregistered_at === null &&
   (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / NOTED <= now);
 

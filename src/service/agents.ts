@@ -133,18 +133,24 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { agents: rows.map((row) => toAgent(row, now)), ...page };
 }
 
-/** What an agent may do and see is said by the tenant, not by itself. */
-const OWN_RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
+/** What an agent may do and see is said by whoever administers the tenant, not by itself. */
+const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
 
-function refuseOwnRights(call: Call, fields: Partial<In<'update'>>): void {
-  const agent = call.caller.agent_id;
-  const named = OWN_RIGHTS.filter((name) => fields[name] !== undefined);
-  if (agent === null || named.length === 0) return;
-  throw new CairnError(
-    'FORBIDDEN',
-    `agent ${agent} may not change its own ${named.join(', ')}: this takes a key without an agent`,
-    { rule: 'own_rights', fields: named },
-  );
+function checkRights(call: Call, fields: Partial<In<'update'>>): void {
+  const { agent_id, role } = call.caller;
+  const named = RIGHTS.filter((name) => fields[name] !== undefined);
+  if (named.length === 0 || (agent_id === null && role === 'admin')) return;
+  const what = named.join(', ');
+  throw agent_id === null
+    ? new CairnError('FORBIDDEN', `changing ${what} needs the role admin, this key has ${role}`, {
+        rule: 'key_role',
+        fields: named,
+      })
+    : new CairnError(
+        'FORBIDDEN',
+        `agent ${agent_id} may not change its own ${what}: this takes a key without an agent`,
+        { rule: 'own_rights', fields: named },
+      );
 }
 
 /** A trajectory that an agent works in, which must be there. */
@@ -179,7 +185,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
   if (named.length === 0)
     throw new CairnError('INVALID_INPUT', 'agents.update: give at least one field to change');
   actsAs(call, agent_id, 'agent_id');
-  refuseOwnRights(call, fields);
+  checkRights(call, fields);
   return change(call, {
     input,
     work: async (tx, now) => {

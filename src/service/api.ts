@@ -29,9 +29,14 @@ import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
 import { guarding, namesGuards } from './guards.js';
+import { accept as acceptHandoff } from './handoff-accepting.js';
+import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
+import { asPermitted } from './memory-access.js';
+import { receive, stream } from './message-delivery.js';
+import * as messages from './messages.js';
 import * as notes from './notes.js';
 import * as packets from './packets.js';
 import { pack_context } from './packing.js';
@@ -89,8 +94,8 @@ const useCases: UseCases = {
   pmo: { ...pmo, pack_context, batch: readBatch },
   agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
   delegations: undefined as never,
-  handoffs: undefined as never,
-  messages: undefined as never,
+  handoffs: { ...handoffs, accept: acceptHandoff },
+  messages: { ...messages, receive, stream },
   locks,
   cards,
   boxes: { ...boxViews, ...boxes, ...boxGrants },
@@ -119,6 +124,8 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       tenant: caller.tenant_id,
       options: {},
     };
+    const run = (made: Call, parsed: Record<string, unknown>) =>
+      made.caller.agent_id === null ? useCase(made, parsed) : asAgent(operation, useCase, made, parsed);
     const madeWith = (options: CallOptions | undefined): Call =>
       options === undefined ? plain : { ...plain, options };
     const writes = operation.access !== 'read';
@@ -130,15 +137,15 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       ? (input: unknown, options?: CallOptions) => {
           const parsed = checked(input);
           const made = madeWith(options);
-          if (!namesGuards(made.options)) return useCase(made, parsed);
-          return streamGuarded(made, parsed, writes, useCase as unknown as StreamUseCase);
+          if (!namesGuards(made.options)) return run(made, parsed);
+          return streamGuarded(made, parsed, writes, run as unknown as StreamUseCase);
         }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
             const parsed = checked(input);
             const made = madeWith(options);
-            if (!namesGuards(made.options)) return useCase(made, parsed) as Promise<unknown>;
-            return useCase(await guarding(made, parsed, writes), parsed) as Promise<unknown>;
+            const guarded = namesGuards(made.options) ? await guarding(made, parsed, writes) : made;
+            return run(guarded, parsed) as Promise<unknown>;
           });
   }
   return api as unknown as Api;
@@ -153,6 +160,21 @@ async function* streamGuarded(
   useCase: StreamUseCase,
 ): AsyncGenerator<unknown> {
   yield* useCase(await guarding(made, input, writes), input);
+}
+
+/** Runs a use case for an agent, within what that may do with memory. */
+function asAgent(
+  { memory, stream }: NamedOperation,
+  useCase: UseCase<Operation>,
+  call: Call,
+  input: object,
+): ReturnType<UseCase<Operation>> {
+  if (!memory) return useCase(call, input as never);
+  if (!stream) return asPermitted(call, memory, input).then((own) => useCase(own, input as never));
+  return (async function* () {
+    const own = await asPermitted(call, memory, input);
+    yield* useCase(own, input as never) as unknown as AsyncIterable<unknown>;
+  })() as unknown as ReturnType<UseCase<Operation>>;
 }
 
 function checkRole(operation: NamedOperation, caller: Caller): void {

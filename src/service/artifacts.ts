@@ -1,6 +1,6 @@
 /** Use cases of artifacts. */
 import type { z } from 'zod';
-import type { artifacts as operations } from '../contract/artifacts.js';
+import { artifacts as operations } from '../contract/artifacts.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { lifetimeClassOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
@@ -16,6 +16,7 @@ import { turnAt } from '../store/memory-sources.js';
 import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
+import { refuseFormerOwner } from './former-owners.js';
 import {
   createMemory,
   deleteMemory,
@@ -24,6 +25,7 @@ import {
   preparePatch,
   updateMemory,
 } from './memories.js';
+import { checkUses } from './memory-access.js';
 import { type Action, perform, performBatch, refuseEmpty } from './memory-changes.js';
 import {
   type Entered,
@@ -64,6 +66,7 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
 async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
   const { trajectory_id, scope_id, held_by } = origin;
   const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id!);
+  await refuseFormerOwner(call, tx, trajectory_id);
   // Content must not be given to a scope that closes at the same time: its erasure may already be over.
   const ofScope = scope_id !== null && held_by === scopeHolder(scope_id);
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
@@ -101,6 +104,7 @@ async function belongTo(
   const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null)
     throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
+  await refuseFormerOwner(call, tx, trajectory_id, input.agent_id);
   if (named && named.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -218,6 +222,8 @@ export const history = (call: Call, input: In<'history'>): Promise<Out<'history'
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
   performBatch<Artifact, In<'batch'>['items'][number]>(call, noun, input, {
     prepare: async (own, item): Promise<Action<Artifact | null>> => {
+      const alone = item.operation === 'create' ? item.create : item;
+      await checkUses(own, operations[item.operation].memory, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
       return prepareDelete(own, item.artifact_id);

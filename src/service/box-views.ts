@@ -13,6 +13,7 @@ import { type CardRow, isVisible, toCard, wasVisible } from '../store/cards.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
 import { readCards } from './chunks.js';
+import { mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 
@@ -103,7 +104,7 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
 
 /**
  * The cards behind ids, as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
- * that it keeps. A card in several is read once.
+ * that it keeps. A card in several is read once; one that is beyond the agent's reach counts as missing.
  */
 export async function hydrateViews(
   call: Call,
@@ -113,6 +114,7 @@ export async function hydrateViews(
 ): Promise<{ cards: Card[]; missing: string[] }[]> {
   const now = call.driver.now();
   const shows = ({ sealed_at, held_by }: BoxRow, card: CardRow) => {
+    if (!mayReadCard(call, card)) return false;
     if (held_by !== null) return card.erased_at === null;
     return sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
   };

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { cards as operations } from '../contract/cards.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkContent, checkMetadata } from '../domain/card-types.js';
-import type { Query, Tx } from '../driver/driver.js';
+import { atLength, type Query, type Tx } from '../driver/driver.js';
 import type { Card, CardInput } from '../model/card.js';
 import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
@@ -27,6 +27,7 @@ import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
+import { cardReachOf, mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -251,7 +252,13 @@ export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out
   if (ids.length === 0) return { cards: [], missing_ids: [] };
   const now = call.driver.now();
   const query = call.driver.at(call.tenant);
-  const rows = await readCards(call, query, ids, (row) => (isVisible(row, now) ? 1 : 0), 'cards');
+  const rows = await readCards(
+    call,
+    query,
+    ids,
+    (row) => (isVisible(row, now) && mayReadCard(call, row) ? 1 : 0),
+    'cards',
+  );
   return {
     cards: ids.filter((id) => rows.has(id)).map((id) => toCard(call.tenant, rows.get(id)!)),
     missing_ids: ids.filter((id) => !rows.has(id)),
@@ -262,13 +269,15 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { driver, tenant } = call;
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
-  const filter = { subject_id, include_superseded };
+  const filter = { subject_id, include_superseded, reach: cardReachOf(call) };
+  // What is within an agent's reach is found by looking at many cards.
+  const query = filter.reach ? atLength(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
     filters: { subject_id: subject_id ?? null, include_superseded },
     key: 'string',
     keyOf: (row) => row.card_id,
-    read: (request) => listCards(driver.at(tenant), tenant, { ...filter, ...request }, now),
+    read: (request) => listCards(query, tenant, { ...filter, ...request }, now),
     bytesOf: cardBytes,
     count: countCards(tenant, filter, now),
   });

@@ -34,6 +34,7 @@ import {
   openExecution,
   openExecutionLocked,
 } from './executions.js';
+import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { change, event, keptAnswer } from './write.js';
 
@@ -270,6 +271,7 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
       `the checkpoint is of agent ${agent_id}, and execution ${execution_id} of agent ${row.agent_id}: an execution has one`,
     );
   }
+  await refuseFormerOwner(call, tx, row?.trajectory_id ?? null);
   if (row) return row;
   const made = newExecution({ execution_id, agent_id: agentOf(call, agent_id), status: 'paused' }, now);
   await insertExecution(tx, call.tenant, made);

@@ -22,6 +22,7 @@ import {
 } from '../store/checkpoint-lists.js';
 import type { CheckpointRow } from '../store/checkpoints.js';
 import { openCheckpoint, readState, showSummary } from './checkpoint-states.js';
+import { reachOf } from './memory-access.js';
 import { listPage, type PageInput } from './pages.js';
 import type { Call } from './runtime.js';
 
@@ -35,7 +36,8 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { limit, cursor, offset, order = 'asc', ...filters } = input;
   const taken_after = msOf(filters.taken_after);
   const taken_before = msOf(filters.taken_before);
-  const filter: CheckpointFilter = { ...filters, taken_after, taken_before };
+  const reach = reachOf(call, 'Checkpoint');
+  const filter: CheckpointFilter = { ...filters, taken_after, taken_before, reach };
   const { rows, ...page } = await listPage<CheckpointRow, string>(call, {
     input: { limit, cursor, offset },
     filters: { ...filters, order } as Json,
@@ -77,6 +79,7 @@ function entryPage(
   stored: { readonly read: typeof listThoughts; readonly count: typeof countThoughts },
 ) {
   const { driver, tenant } = call;
+  const reached = { ...filters, reach: reachOf(call, 'Checkpoint') };
   return listPage<FoundRow, string>(call, {
     input: { limit, cursor, offset },
     filters: filters as Json,
@@ -85,9 +88,9 @@ function entryPage(
     read: held
       ? pageOf(held)
       : async ({ after, ...request }) =>
-          stored.read(atLength(driver, tenant), tenant, filters, { ...request, after: keyFrom(after) }),
+          stored.read(atLength(driver, tenant), tenant, reached, { ...request, after: keyFrom(after) }),
     bytesOf: ({ body }) => body.length,
-    count: held ? async () => held.length : stored.count(tenant, filters),
+    count: held ? async () => held.length : stored.count(tenant, reached),
   });
 }
 

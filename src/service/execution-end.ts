@@ -22,6 +22,7 @@ import { clearExecutions, type ExecutionRow, lockExecution } from '../store/exec
 import { startErasure, waitForErasure } from './erasure.js';
 import { unseenParts } from './execution-erasure.js';
 import { openExecution, openExecutionLocked } from './executions.js';
+import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { change, event, keptAnswer, writeGuarded } from './write.js';
 
@@ -177,6 +178,7 @@ export async function remove(call: Call, input: In<'delete'>): Promise<void> {
     work: async (tx, now) => {
       const row = await lockExecution(tx, call.tenant, execution_id);
       if (!row) throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
+      await refuseFormerOwner(call, tx, row.trajectory_id);
       // Deleted before: there may still be something to wait for.
       if (row.deleted_at === null) await endExecutions(call, tx, [row], now);
       return null;

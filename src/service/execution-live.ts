@@ -1,6 +1,6 @@
 /** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
 import type { z } from 'zod';
-import type { executions as operations } from '../contract/executions.js';
+import { executions as operations } from '../contract/executions.js';
 import { sha256 } from '../domain/canonical.js';
 import { snapshotOf } from '../domain/snapshot-state.js';
 import { diffStates } from '../domain/state-diff.js';
@@ -15,6 +15,7 @@ import { headOf } from '../store/tenants.js';
 import { readState, showSummary } from './checkpoint-states.js';
 import { openExecution } from './executions.js';
 import { following, STRETCH } from './following.js';
+import { stillPermitted } from './memory-access.js';
 import type { Call } from './runtime.js';
 
 type In = z.output<(typeof operations)['live']['input']>;
@@ -48,7 +49,10 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
       return last === undefined || token === known ? heartbeat() : whole(token, last);
     },
     upTo: async function* (head, ended) {
-      if (position < head) await openExecution(call, query, execution_id);
+      if (position < head) {
+        await openExecution(call, query, execution_id);
+        await stillPermitted(call, operations.live.memory, input);
+      }
       while (position < head && !ended()) {
         const range = { after: position, until: Math.min(head, position + STRETCH) };
         const moves = await nextMoves(query, tenant, execution_id, range, MOVES);

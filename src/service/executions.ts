@@ -18,6 +18,8 @@ import {
   updateExecution,
 } from '../store/executions.js';
 import { actsAs } from './actor.js';
+import { refuseFormerOwner } from './former-owners.js';
+import { reachOf } from './memory-access.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { metadataText, openTrajectoryLocked } from './scopes.js';
@@ -59,8 +61,11 @@ export const openExecution = async (call: Call, query: Query, execution_id: stri
   present(execution_id, await findExecution(query, call.tenant, execution_id));
 
 /** The same, and nobody adds a checkpoint to it or removes one until the commit. */
-export const openExecutionLocked = async (call: Call, tx: Tx, execution_id: string): Promise<ExecutionRow> =>
-  present(execution_id, await lockExecution(tx, call.tenant, execution_id));
+export async function openExecutionLocked(call: Call, tx: Tx, execution_id: string): Promise<ExecutionRow> {
+  const row = present(execution_id, await lockExecution(tx, call.tenant, execution_id));
+  await refuseFormerOwner(call, tx, row.trajectory_id);
+  return row;
+}
 
 const readExecution = async (call: Call, query: Query, execution_id: string): Promise<Execution> =>
   showExecution(await openExecution(call, query, execution_id));
@@ -127,7 +132,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
         }
       }
       const trajectory_id = input.trajectory_id ?? null;
-      if (trajectory_id !== null) await openTrajectoryLocked(call, tx, trajectory_id);
+      if (trajectory_id !== null) await openTrajectoryLocked(call, tx, trajectory_id, agent_id);
       const row = newExecution(
         {
           execution_id,
@@ -160,7 +165,7 @@ export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, ...filters } = input;
-  const filter = { ...filters, times: timesOf(filters) };
+  const filter = { ...filters, times: timesOf(filters), reach: reachOf(call, 'Checkpoint') };
   const { rows, ...page } = await listPage<ExecutionRow, string>(call, {
     input: { limit, cursor, offset },
     filters: filters as Json,

@@ -18,6 +18,7 @@ import {
 } from '../store/lifetime.js';
 import { forgetLocks, KEEP_ENDED_LOCKS_MS } from '../store/locks.js';
 import { eraseExpired, expiredVersions } from '../store/memories.js';
+import { eraseMessages, expiredMessages } from '../store/message-erasure.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { eraseAll } from './erasure.js';
@@ -33,15 +34,17 @@ export async function sweep(call: Call): Promise<Swept> {
   const started = performance.now();
   const cards = await sweepCards(call);
   const memories_erased = await sweepMemories(call);
+  const messages_erased = await sweepMessages(call);
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
   await sweepLocks(call);
   await eraseAll(call);
   // What was overwritten in the file is in its log until that is emptied.
-  if (cards.erased + memories_erased + packets_erased > 0) await call.driver.scrub();
+  if (cards.erased + memories_erased + messages_erased + packets_erased > 0) await call.driver.scrub();
   return {
     cards_erased: cards.erased,
     memories_erased,
+    messages_erased,
     packets_erased,
     requests_forgotten,
     cards_kept: cards.kept,
@@ -49,15 +52,27 @@ export async function sweep(call: Call): Promise<Swept> {
   };
 }
 
+interface Erased {
+  readonly cards?: number;
+  readonly memories?: number;
+  readonly messages?: number;
+  readonly packets?: number;
+}
+
 /** In the transaction that erases: there is no erasure without its event, also when the sweep ends half way. */
 function journalErased(
   call: Call,
   tx: Tx,
   now: number,
-  { cards = 0, memories = 0, packets = 0 }: { cards?: number; memories?: number; packets?: number },
+  { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased,
 ): void {
-  if (cards + memories + packets === 0) return;
-  const facts = { cards_erased: cards, memories_erased: memories, packets_erased: packets };
+  if (cards + memories + messages + packets === 0) return;
+  const facts = {
+    cards_erased: cards,
+    memories_erased: memories,
+    messages_erased: messages,
+    packets_erased: packets,
+  };
   tx.journal(event(call, now, 'cairn.lifetime.swept', 'tenant', call.tenant, facts));
 }
 
@@ -112,6 +127,27 @@ async function sweepMemories(call: Call): Promise<number> {
     });
     total += erased;
     if (found < BATCH) return total;
+  }
+}
+
+/** How many deliveries go with the messages of a batch, if they are more than one's. */
+const DELIVERIES = 10_000;
+
+async function sweepMessages(call: Call): Promise<number> {
+  const { driver, tenant } = call;
+  const now = driver.now();
+  for (let total = 0; ; ) {
+    const { left, erased } = await writeGuarded(call, async (tx) => {
+      const found = await expiredMessages(tx, tenant, now, BATCH);
+      let deliveries = 0;
+      const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
+      const ids = batch.map(({ message_id }) => message_id);
+      const erased = await eraseMessages(tx, tenant, ids, now);
+      journalErased(call, tx, now, { messages: erased });
+      return { left: found.length === BATCH || batch.length < found.length, erased };
+    });
+    total += erased;
+    if (!left) return total;
   }
 }
 

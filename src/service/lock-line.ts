@@ -22,7 +22,7 @@ import type { Call } from './runtime.js';
 import { event } from './write.js';
 
 /** How many of each state are looked at together. */
-const LOOK_AHEAD = 32;
+const LOOK_AHEAD = 8;
 
 export interface Line {
   readonly resource: Resource;

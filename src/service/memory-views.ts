@@ -23,6 +23,7 @@ import { countMemories, listMemories, type MemoryFilter } from '../store/memory-
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
 import { settledMoment } from './as-of.js';
+import { reachOf } from './memory-access.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 
@@ -208,14 +209,15 @@ export async function listOf<M extends Memory>(
   };
   const now = driver.now();
   const query = atLength(driver, tenant);
+  const reached = { ...filter, reach: reachOf(call, noun.entity_type) };
   const { rows, ...page } = await listPage<VersionRow, string>(call, {
     input,
     filters: Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value ?? null])) as Json,
     key: 'string',
     keyOf: (row) => row.memory_id,
-    read: (request) => listMemories(query, tenant, filter, request, now),
+    read: (request) => listMemories(query, tenant, reached, request, now),
     bytesOf: versionBytes,
-    count: countMemories(tenant, filter, now),
+    count: countMemories(tenant, reached, now),
   });
   return { memories: await renderAll(call, query, noun, rows, as_of), ...page };
 }

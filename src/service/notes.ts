@@ -1,6 +1,6 @@
 /** Use cases of notes. */
 import type { z } from 'zod';
-import type { notes as operations } from '../contract/notes.js';
+import { notes as operations } from '../contract/notes.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { lifetimeClassOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
@@ -23,6 +23,7 @@ import {
   preparePatch,
   updateMemory,
 } from './memories.js';
+import { checkUses } from './memory-access.js';
 import { type Action, perform, performBatch, refuseEmpty } from './memory-changes.js';
 import {
   type Entered,
@@ -222,6 +223,8 @@ export const history = (call: Call, input: In<'history'>): Promise<Out<'history'
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
   performBatch<Note, In<'batch'>['items'][number]>(call, noun, input, {
     prepare: async (own, item): Promise<Action<Note | null>> => {
+      const alone = item.operation === 'create' ? item.create : item;
+      await checkUses(own, operations[item.operation].memory, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.note_id, item.update);
       return prepareDelete(own, item.note_id);

@@ -206,7 +206,6 @@ export class Store implements Host {
     this.#runtime.hub.close();
     this.#runtime.wakes.close();
     await this.#timekeeper?.stop();
-    this.#runtime.wakes.close();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#runtime.calls.drain();

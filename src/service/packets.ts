@@ -36,6 +36,7 @@ import {
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
+import { viewerOf } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change } from './write.js';
@@ -223,7 +224,7 @@ const notFound = (call: Call, packet_id: string) =>
   new CairnError('PACKET_NOT_FOUND', `there is no packet ${packet_id} in tenant ${call.tenant}`);
 
 async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
-  const row = await findPacket(query, call.tenant, packet_id, call.caller.agent_id);
+  const row = await findPacket(query, call.tenant, packet_id, viewerOf(call));
   if (!row) throw notFound(call, packet_id);
   if (isGone(row, call.driver.now())) {
     throw new CairnError(
@@ -275,7 +276,7 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
   const { driver, tenant } = call;
   const filter = filterOf(input);
   const now = driver.now();
-  const viewer = call.caller.agent_id;
+  const viewer = viewerOf(call);
   // What an agent may see, and what lies in a range of time, is found by looking at many packets.
   const long = viewer !== null || filter.since !== undefined || filter.until !== undefined;
   const query = long ? atLength(driver, tenant) : driver.at(tenant);
@@ -303,7 +304,7 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
   const direction = input.direction ?? 'ancestors';
   const max_depth = input.max_depth ?? 10;
   const { tenant } = call;
-  const viewer = call.caller.agent_id;
+  const viewer = viewerOf(call);
   return call.driver.snapshot(tenant, async (query) => {
     const start = await findPacket(query, tenant, input.packet_id, viewer);
     if (!start) throw notFound(call, input.packet_id);

@@ -7,6 +7,7 @@ import type { StoreMeta } from '../store/tenants.js';
 import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
 import type { Erasures } from './erasures.js';
+import type { ActingAgent } from './memory-access.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
 import type { Wakes } from './wakes.js';
@@ -53,4 +54,6 @@ export interface Call extends Runtime {
   readonly options: CallOptions;
   /** The agent_turn that the call is made in, by its guard: a write is refused unless it is still held so. */
   readonly turn?: TurnGuard;
+  /** The agent that it is made as, if that was given a part of memory only. */
+  readonly acting?: ActingAgent;
 }

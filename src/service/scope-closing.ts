@@ -14,6 +14,7 @@ import {
   type ScopeRow,
 } from '../store/scopes.js';
 import { startErasure, waitForErasure } from './erasure.js';
+import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope } from './scopes.js';
 import { change, event } from './write.js';
@@ -60,6 +61,7 @@ export async function close(call: Call, input: In<'close'>): Promise<ClosedScope
     work: async (tx, now) => {
       const known = await findScope(tx, tenant, scope_id);
       if (!known || known.deleted_at !== null) throw noScope(scope_id);
+      await refuseFormerOwner(call, tx, known.trajectory_id);
       // Those nested in it go with it. One that is closed already stays as it is.
       const scopes = known.closed_at === null ? await lockOpenScopes(tx, tenant, [scope_id]) : [];
       await endScopes(call, tx, scopes, now);

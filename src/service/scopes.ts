@@ -10,6 +10,7 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET, type Scope } from '../model/scope.js';
 import { scopeHolder } from '../store/endings.js';
+import { scopesReached } from '../store/reach.js';
 import {
   countScopes,
   findScope,
@@ -25,6 +26,8 @@ import {
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { makeBox } from './box-making.js';
+import { refuseFormerOwner } from './former-owners.js';
+import { reachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -76,13 +79,28 @@ export const noScope = (scope_id: string): CairnError =>
 export async function readScope(call: Call, query: Query, scope_id: string): Promise<Scope> {
   const view = await viewScope(query, call.tenant, scope_id);
   if (!view) throw noScope(scope_id);
-  return showScope(view);
+  const [shown] = await withinReach(call, query, [view]);
+  return showScope(shown!);
+}
+
+/** What a checkpoint keeps with the turns is for those who reach the turns. */
+async function withinReach(
+  call: Call,
+  query: Query,
+  views: readonly ScopeView[],
+): Promise<readonly ScopeView[]> {
+  const reach = reachOf(call, 'Turn');
+  if (!reach || views.every(({ context_state }) => context_state === null)) return views;
+  const ids = views.map(({ scope_id }) => scope_id);
+  const reached = await scopesReached(query, call.tenant, ids, reach);
+  return views.map((view) => (reached.has(view.scope_id) ? view : { ...view, context_state: null }));
 }
 
 /** A scope that can still change, locked. */
 export async function openScopeLocked(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
   const row = await lockScope(tx, call.tenant, scope_id);
   if (!row || row.deleted_at !== null) throw noScope(scope_id);
+  await refuseFormerOwner(call, tx, row.trajectory_id);
   refuseClosed(row);
   return row;
 }
@@ -101,11 +119,14 @@ export async function openTrajectoryLocked(
   call: Call,
   tx: Tx,
   trajectory_id: string,
+  /** The agent that a key without one names. */
+  named?: string | null,
 ): Promise<TrajectoryRow> {
   const row = await lockTrajectory(tx, call.tenant, trajectory_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('UNKNOWN_ENTITY', `trajectory_id names ${trajectory_id}, which does not exist`);
   }
+  await refuseFormerOwner(call, tx, trajectory_id, named);
   refuseFinished(row);
   return row;
 }
@@ -209,7 +230,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
           return readScope(call, tx, scope_id);
         }
       }
-      const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id);
+      const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
       const parent_scope_id = input.parent_scope_id ?? null;
       if (parent_scope_id !== null) await checkParent(call, tx, parent_scope_id, trajectory_id);
       const box_id = newId();
@@ -261,16 +282,17 @@ export async function scopePage(
   filters: Json,
 ): Promise<Out<'list'>> {
   const { driver, tenant } = call;
+  const query = atLength(driver, tenant);
   const { rows, ...page } = await listPage<ScopeView, string>(call, {
     input,
     filters,
     key: 'string',
     keyOf: ({ scope_id }) => scope_id,
-    read: (request) => listScopes(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listScopes(query, tenant, filter, request),
     bytesOf: ({ metadata, context_state }) => (metadata?.length ?? 0) + (context_state?.length ?? 0),
     count: countScopes(tenant, filter),
   });
-  return { scopes: rows.map(showScope), ...page };
+  return { scopes: (await withinReach(call, query, rows)).map(showScope), ...page };
 }
 
 export async function update(call: Call, input: In<'update'>): Promise<Scope> {

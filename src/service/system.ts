@@ -1,7 +1,7 @@
 /** Use cases of the store itself: who am I, keys, the live stream. */
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import type { events as eventOperations, keys as keyOperations } from '../contract/system.js';
+import { events as eventOperations, type keys as keyOperations } from '../contract/system.js';
 import { sha256 } from '../domain/canonical.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
@@ -12,6 +12,7 @@ import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
 import { headOf } from '../store/tenants.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { following, STRETCH } from './following.js';
+import { stillPermitted, viewerOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -144,10 +145,11 @@ function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, und
       return heartbeat();
     },
     upTo: async function* (head, ended) {
+      const viewer = viewerOf(await stillPermitted(call, eventOperations.follow.memory, input));
       while (position < head && !ended()) {
         // A stretch at a time: with a filter that lets little through, one statement could take all of history.
         const range = { after: position, until: Math.min(head, position + STRETCH) };
-        const rows = await nextPackets(query, tenant, range, limit, filter, call.caller.agent_id);
+        const rows = await nextPackets(query, tenant, range, limit, filter, viewer);
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };

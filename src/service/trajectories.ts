@@ -12,6 +12,7 @@ import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Outcome, OutcomeInput, Trajectory } from '../model/trajectory.js';
+import { wasHandedOver } from '../store/handoffs.js';
 import {
   countTrajectories,
   findTrajectory,
@@ -26,6 +27,7 @@ import {
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { startErasure } from './erasure.js';
+import { refuseFormerOwner } from './former-owners.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 import { finish } from './trajectory-end.js';
@@ -73,15 +75,22 @@ export function prepareCreate(call: Call, input: TrajectoryInput): PreparedTraje
   };
 }
 
-/** The trajectory that has this id already, if it came of the same request by the same agent. */
-function sameTrajectory(call: Call, row: TrajectoryRow, prepared: PreparedTrajectory): Trajectory {
+/** The trajectory that has this id already, if it came of the same request by the same agent, which may have given it away. */
+async function sameTrajectory(
+  call: Call,
+  tx: Tx,
+  row: TrajectoryRow,
+  { sent_hash, agent_id }: PreparedTrajectory,
+): Promise<Trajectory> {
   if (row.deleted_at !== null) {
     throw new CairnError(
       'ENTITY_GONE',
       `trajectory ${row.trajectory_id} existed and is gone: an id is never used twice`,
     );
   }
-  if (row.sent_hash !== prepared.sent_hash || row.agent_id !== prepared.agent_id) {
+  const madeByIt =
+    row.agent_id === agent_id || (await wasHandedOver(tx, call.tenant, row.trajectory_id, agent_id));
+  if (row.sent_hash !== sent_hash || !madeByIt) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `trajectory ${row.trajectory_id} exists and was made otherwise: use a new trajectory_id`,
@@ -118,11 +127,12 @@ export async function createIn(
   const trajectory_id = input.trajectory_id ?? newId();
   if (input.trajectory_id !== undefined) {
     const existing = await findTrajectory(tx, call.tenant, trajectory_id);
-    if (existing) return sameTrajectory(call, existing, prepared);
+    if (existing) return sameTrajectory(call, tx, existing, prepared);
   }
   const parent_trajectory_id = input.parent_trajectory_id ?? null;
   if (parent_trajectory_id !== null) {
     refuseFinished(parent_trajectory_id, await lockTrajectory(tx, call.tenant, parent_trajectory_id));
+    await refuseFormerOwner(call, tx, parent_trajectory_id, agent_id);
   }
   const row: TrajectoryRow = {
     trajectory_id,
@@ -264,6 +274,7 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   const upward = patch.status === 'Active' ? parent_id : null;
   const parent = upward === null ? undefined : await lockTrajectory(tx, tenant, upward);
   const row = present(call, trajectory_id, await lockTrajectory(tx, tenant, trajectory_id));
+  await refuseFormerOwner(call, tx, trajectory_id);
   const fields = changedFields(row, prepared);
   if (fields.length === 0) return { trajectory: toTrajectory(tenant, row), ended: [] };
   const status = patch.status ?? row.status;

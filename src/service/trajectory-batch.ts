@@ -1,12 +1,13 @@
 /** Batches over trajectories: each item alone, or all in one transaction. */
 import type { z } from 'zod';
-import type { trajectories as operations } from '../contract/trajectories.js';
+import { trajectories as operations } from '../contract/trajectories.js';
 import type { Tx } from '../driver/driver.js';
 import type { Json } from '../model/json.js';
 import type { Trajectory } from '../model/trajectory.js';
 import { type About, allDone, runEach } from './batch.js';
 import { startErasure } from './erasure.js';
 import { bytesOf, inItem } from './items.js';
+import { checkUses } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { create, createIn, prepareCreate, preparePatch, read, update, updateIn } from './trajectories.js';
 import { remove, removeIn } from './trajectory-end.js';
@@ -31,6 +32,7 @@ async function alone(call: Call, item: Item): Promise<Trajectory | null> {
   if (item.operation === 'create') return create(call, item.create);
   const { trajectory_id } = item;
   if (item.operation === 'update') return update(call, { ...item.update, trajectory_id });
+  await checkUses(call, operations.delete.memory, item);
   await remove(call, { trajectory_id });
   return null;
 }
@@ -67,6 +69,10 @@ function prepare(call: Call, item: Item): Prepared {
 }
 
 async function together(call: Call, input: In): Promise<Out> {
+  for (const [i, item] of input.items.entries()) {
+    if (item.operation === 'delete')
+      await inItem('items', i, () => checkUses(call, operations.delete.memory, item));
+  }
   const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
   const done = await change<Done[]>(call, {
     input,

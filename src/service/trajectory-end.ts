@@ -8,6 +8,7 @@ import { settleEdges } from '../store/edges.js';
 import { addEndings, scopeHolder, sessionHolder } from '../store/endings.js';
 import { lockExecutionsOf } from '../store/executions.js';
 import { knownMemories } from '../store/memories.js';
+import { eraseMessagesAbout } from '../store/message-erasure.js';
 import { artifactsOf, notesFrom } from '../store/produced.js';
 import { lockScopesOf } from '../store/scopes.js';
 import { activeChildren, findTrajectory } from '../store/trajectories.js';
@@ -16,10 +17,12 @@ import {
   deleteEdgesBelow,
   endedBelow,
   endTrajectories,
+  lockHandoffsBelow,
   lockTree,
 } from '../store/trajectory-removal.js';
 import { startErasure, waitForErasure } from './erasure.js';
 import { endExecutions } from './execution-end.js';
+import { formerOwnerRefusal } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
 import { change, event } from './write.js';
@@ -111,15 +114,19 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       `there is no trajectory ${trajectory_id} in project ${tenant}`,
     );
   }
+  await lockHandoffsBelow(tx, tenant, trajectory_id);
   const ids = await lockTree(tx, tenant, trajectory_id);
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
+  const refusal = await formerOwnerRefusal(call, tx, ids);
+  if (refusal) throw refusal;
   const scopes = await lockScopesOf(tx, tenant, ids);
   const runs = await lockExecutionsOf(tx, tenant, ids);
   const deleted_at = await endScopes(call, tx, scopes, now);
   await endExecutions(call, tx, runs, deleted_at);
   await endTrajectories(tx, tenant, ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
+  await eraseMessagesAbout(tx, tenant, ids, deleted_at);
   const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };

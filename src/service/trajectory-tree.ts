@@ -12,8 +12,10 @@ import {
   type ScopeLeaf,
   scopeLeaves,
   sizesOf,
+  type TreeReach,
   trajectoryLeaves,
 } from '../store/trajectory-tree.js';
+import { reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { openTrajectory } from './trajectories.js';
 
@@ -45,6 +47,7 @@ export async function tree(call: Call, input: In): Promise<Out> {
     tenant,
     first.map(({ id }) => id),
     now,
+    reachInto(call),
   );
   const { reached, complete } = reachedBy(first, sizes, limit);
   const nodes = await nodesOf(call, reached, limit, now);
@@ -55,10 +58,20 @@ export async function tree(call: Call, input: In): Promise<Out> {
   };
 }
 
+const reachInto = (call: Call): TreeReach => ({
+  artifacts: reachOf(call, 'Artifact'),
+  notes: reachOf(call, 'Note'),
+});
+
 async function nodesOf(call: Call, reached: readonly Placed[], limit: number, now: number): Promise<Node[]> {
   const { tenant, driver } = call;
   const query = atLength(driver, tenant);
-  const wanted = { trajectory_ids: reached.map(({ id }) => id), last: reached.at(-1)!.id, limit };
+  const wanted = {
+    trajectory_ids: reached.map(({ id }) => id),
+    last: reached.at(-1)!.id,
+    limit,
+    reach: reachInto(call),
+  };
   const [tasks, scopes, artifacts, notes] = await Promise.all([
     trajectoryLeaves(query, tenant, wanted),
     scopeLeaves(query, tenant, wanted),

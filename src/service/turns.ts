@@ -1,7 +1,7 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
 import type { z } from 'zod';
 import type { scopes } from '../contract/scopes.js';
-import type { turns as operations } from '../contract/turns.js';
+import { turns as operations } from '../contract/turns.js';
 import { fits, reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
@@ -28,7 +28,9 @@ import {
 import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { readCards } from './chunks.js';
+import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
+import { checkUses } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
@@ -109,13 +111,17 @@ function checkSize(call: Call, parts: readonly string[]): number {
 /** A scope as it is after the turns that were taken so far. */
 interface Filling {
   readonly scope: OpenScope;
+  /** Why this caller adds no turn to it. */
+  readonly refusal: CairnError | undefined;
   tokens_used: number;
   readonly taken: { readonly card: NewCard; readonly sequence: number; readonly token_count: number }[];
 }
 
 async function fillingOf(call: Call, tx: Tx, scope_id: string): Promise<Filling | undefined> {
   const scope = await lockForTurn(tx, call.tenant, scope_id);
-  return scope && { scope, tokens_used: scope.tokens_used, taken: [] };
+  if (!scope) return undefined;
+  const refusal = await formerOwnerRefusal(call, tx, [scope.trajectory_id]);
+  return { scope, refusal, tokens_used: scope.tokens_used, taken: [] };
 }
 
 /** Takes a turn into a scope, or refuses it; nothing is written yet. */
@@ -123,6 +129,7 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
   const { input, token_count } = turn;
   if (!filling || filling.scope.deleted_at !== null) throw noScope(input.scope_id);
   const { scope, taken } = filling;
+  if (filling.refusal) throw filling.refusal;
   refuseClosed(scope);
   const sequence = scope.length + taken.length + 1;
   if (input.sequence !== undefined && input.sequence !== sequence) {
@@ -256,7 +263,11 @@ type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; m
  * anything of it is written, so that the others need not be undone.
  */
 export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
-  const turns = await Promise.allSettled(input.items.map(({ create }) => prepare(call, create)));
+  const prepareItem = async ({ create }: In<'batch'>['items'][number]) => {
+    await checkUses(call, operations.add.memory, create);
+    return prepare(call, create);
+  };
+  const turns = await Promise.allSettled(input.items.map(prepareItem));
   const prepared = turns.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
   const results = await change<ItemResult<AddedTurn>[]>(call, {
     input,

@@ -6,6 +6,7 @@ import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
+import { type CardReach, cardsWithin } from './reach.js';
 import { cardNotSuperseded } from './supersession.js';
 
 export interface NewCard {
@@ -176,6 +177,7 @@ export async function knownCards(
 export interface CardFilter {
   readonly subject_id?: string | undefined;
   readonly include_superseded?: boolean | undefined;
+  readonly reach?: CardReach | undefined;
 }
 
 export interface CardPage extends CardFilter {
@@ -202,8 +204,10 @@ export async function listCards(
 export const countCards = (tenant: string, filter: CardFilter, now: number): Sql =>
   sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter, now)} AND ${readableAt(now)}`;
 
-function cardsAbout(tenant: string, { subject_id, include_superseded }: CardFilter, now: number): Sql {
-  const shown = include_superseded ? sql`` : sql` AND ${cardNotSuperseded(tenant, now)}`;
+function cardsAbout(tenant: string, filter: CardFilter, now: number): Sql {
+  const { subject_id, include_superseded, reach } = filter;
+  const current = include_superseded ? sql`` : sql` AND ${cardNotSuperseded(tenant, now)}`;
+  const shown = reach ? sql`${current} AND ${cardsWithin(reach)}` : current;
   return subject_id === undefined
     ? sql`cards c WHERE c.tenant_id = ${tenant}${shown}`
     : sql`card_subjects s JOIN cards c ON c.tenant_id = s.tenant_id AND c.card_id = s.card_id

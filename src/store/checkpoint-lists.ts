@@ -7,6 +7,7 @@ import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { CheckpointReason } from '../model/checkpoint.js';
 import type { JsonObject } from '../model/json.js';
 import type { CheckpointRow } from './checkpoints.js';
+import { executionsWithin, type Reach } from './reach.js';
 import { NEVER } from './state-parts.js';
 
 export interface ThoughtFilter {
@@ -34,6 +35,7 @@ export interface CheckpointFilter extends ThoughtFilter, ToolFilter {
   readonly taken_before?: number | undefined;
   readonly before_id?: string | undefined;
   readonly inherited?: boolean | undefined;
+  readonly reach?: Reach | undefined;
 }
 
 /** The tables of what is found in states. */
@@ -162,6 +164,7 @@ function where(tenant: string, filter: CheckpointFilter): Sql {
   if (thread_id !== undefined) live.push(sql`e.thread_id = ${thread_id}`);
   if (namespace !== undefined) live.push(sql`e.namespace = ${namespace}`);
   if (agent_id !== undefined) live.push(sql`e.agent_id = ${agent_id}`);
+  if (filter.reach) live.push(executionsWithin(tenant, filter.reach));
   if (execution_id !== undefined) conditions.push(sql`c.execution_id = ${execution_id}`);
   conditions.push(
     live.length > 2
@@ -227,13 +230,15 @@ export interface FoundRow {
 export interface EntryFilter {
   readonly execution_id?: string | undefined;
   readonly agent_id?: string | undefined;
+  readonly reach?: Reach | undefined;
 }
 
 function entryConditions(tenant: string, filter: EntryFilter, conditions: readonly Sql[]): Sql {
   const { execution_id, agent_id } = filter;
   const all: Sql[] = [sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions];
   if (execution_id !== undefined) all.push(sql`t.execution_id = ${execution_id}`);
-  const live = sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL`;
+  const reached = filter.reach ? sql` AND ${executionsWithin(tenant, filter.reach)}` : sql``;
+  const live = sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL${reached}`;
   all.push(
     agent_id === undefined
       ? sql`EXISTS (SELECT 1 FROM executions e WHERE e.execution_id = t.execution_id AND ${live})`

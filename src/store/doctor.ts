@@ -2,8 +2,10 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { checkpointChecks } from './checkpoint-doctor.js';
+import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
+import { turnChecks } from './turn-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -132,6 +134,8 @@ export const checks: readonly Check[] = [
   ...scopeChecks,
   ...memoryChecks,
   ...checkpointChecks,
+  ...turnChecks,
+  ...lockChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */

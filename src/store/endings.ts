@@ -9,6 +9,8 @@ export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;
 export const sessionHolder = (trajectory_id: string): string => `session:${trajectory_id}`;
 export const trajectoryHolder = (trajectory_id: string): string => `trajectory:${trajectory_id}`;
 export const checkpointHolder = (box_id: string): string => `checkpoint:${box_id}`;
+/** Of the box with what was packed when a trajectory was handed over. */
+export const handoffHolder = (box_id: string): string => `handoff:${box_id}`;
 export const executionHolder = (execution_id: string): string => `execution:${execution_id}`;
 /** Not a holder but work of the same kind: what the checkpoints that were pruned shared with none that stayed. */
 export const pruneHolder = (execution_id: string): string => `pruned:${execution_id}`;

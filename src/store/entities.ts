@@ -7,7 +7,7 @@ import { readableAt } from './cards.js';
 import { BOX_ENDED, CARD_ENDED } from './endings.js';
 import { versionsAmong } from './lookups.js';
 import { heldAt, livesAt } from './memories.js';
-import { visibleTo } from './packets.js';
+import { visibleTo } from './packet-visibility.js';
 
 export interface EntityRef {
   readonly entity_type: EntityType;
@@ -74,7 +74,7 @@ const knownBy: Readonly<Record<EntityType, Known>> = {
   Packet: (tenant, among, { now, agent }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
         WHERE p.tenant_id = ${tenant} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
-          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`}`,
+          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, { agent })}`}`,
 };
 
 /** The id of an end of an edge, under the name f, if what stands there can be read; else null. A turn is a card. */

@@ -3,6 +3,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { ExecutionStatus } from '../model/execution.js';
 import { type Times, within } from './filters.js';
+import { executionsWithin, type Reach } from './reach.js';
 
 export interface ExecutionRow {
   readonly execution_id: string;
@@ -138,6 +139,7 @@ export interface ExecutionFilter {
   readonly thread_id?: string | undefined;
   readonly namespace?: string | undefined;
   readonly times: Times;
+  readonly reach?: Reach | undefined;
 }
 
 function where(tenant: string, filter: ExecutionFilter): Sql {
@@ -149,6 +151,7 @@ function where(tenant: string, filter: ExecutionFilter): Sql {
   if (thread_id !== undefined) conditions.push(sql`e.thread_id = ${thread_id}`);
   if (namespace !== undefined) conditions.push(sql`e.namespace = ${namespace}`);
   conditions.push(...within(sql`e.created_at`, sql`e.updated_at`, filter.times));
+  if (filter.reach) conditions.push(executionsWithin(tenant, filter.reach));
   return join(conditions, ' AND ');
 }
 

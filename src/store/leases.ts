@@ -19,8 +19,6 @@ export const leaseKinds = [
   'lock',
   /** A message handed to a reader; the subject is `<mailbox> <seq>`. */
   'message',
-  /** Background work that one process does for all. */
-  'job',
 ] as const;
 export type LeaseKind = (typeof leaseKinds)[number];
 

@@ -5,6 +5,7 @@ import { ENDS_BY_ENTITY, holdsAt } from './edges.js';
 import { startsWith, type Times, within } from './filters.js';
 import { ENDS_OF_EDGE } from './lookups.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
+import { artifactsWithin, notesWithin, type Reach } from './reach.js';
 import { versionNotSuperseded } from './supersession.js';
 
 export interface MemoryFilter {
@@ -21,6 +22,7 @@ export interface MemoryFilter {
   readonly times: Times;
   readonly include_superseded: boolean;
   readonly as_of?: number | undefined;
+  readonly reach?: Reach | undefined;
 }
 
 /** The first participants of the edges by which something came from a source. */
@@ -51,6 +53,8 @@ function where(tenant: string, filter: MemoryFilter, now: number): Sql {
   conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
   for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
   if (!filter.include_superseded) conditions.push(versionNotSuperseded(tenant, now, as_of));
+  const reached = filter.kind === 'artifact' ? artifactsWithin : notesWithin;
+  add(filter.reach, (reach) => reached(tenant, reach));
   return join(conditions, ' AND ');
 }
 

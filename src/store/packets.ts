@@ -7,6 +7,7 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
 import { listToText, textToList } from './codec.js';
+import { type PacketViewer, visibleTo } from './packet-visibility.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {
@@ -175,16 +176,16 @@ export async function findPacket(
   query: Query,
   tenant: string,
   packet_id: string,
-  agent: string | null,
+  viewer: PacketViewer | null,
 ): Promise<PacketRow | undefined> {
-  if (agent === null) {
+  if (viewer === null) {
     return query.get<PacketRow>(
       sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
     );
   }
   return query.get<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}
-        AND ${visibleTo(tenant, agent)}`,
+        AND ${visibleTo(tenant, viewer)}`,
   );
 }
 
@@ -248,7 +249,7 @@ export interface PacketFilter {
   readonly index?: readonly (readonly [IndexKind, string])[];
 }
 
-function where(tenant: string, filter: PacketFilter, now: number, agent: string | null): Sql {
+function where(tenant: string, filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
   const { packet_type: type, thread_id, agent: named, source, since, until } = filter;
   const conditions: Sql[] = [
     sql`p.tenant_id = ${tenant}`,
@@ -269,15 +270,8 @@ function where(tenant: string, filter: PacketFilter, now: number, agent: string 
                     WHERE i.tenant_id = ${tenant} AND i.kind = ${kind} AND i.value = ${value})`,
     );
   }
-  if (agent !== null) conditions.push(visibleTo(tenant, agent));
+  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
   return join(conditions, ' AND ');
-}
-
-/** Events about a box are for those who may see the box. */
-export function visibleTo(tenant: string, agent: string): Sql {
-  return sql`(p.entity_type IS NULL OR p.entity_type <> 'box'
-    OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = p.entity_id AND b.agent_id = ${agent})
-    OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${tenant} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;
 }
 
 export interface PacketPage {
@@ -293,9 +287,9 @@ export function listPackets(
   filter: PacketFilter,
   page: PacketPage,
   now: number,
-  agent: string | null,
+  viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
-  const conditions = where(tenant, filter, now, agent);
+  const conditions = where(tenant, filter, now, viewer);
   const after = page.after;
   const ascending = page.order === 'asc';
   const beyond =
@@ -308,8 +302,13 @@ export function listPackets(
 }
 
 /** The query that counts what a list would give; for Driver.long. */
-export function countPackets(tenant: string, filter: PacketFilter, now: number, agent: string | null): Sql {
-  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(tenant, filter, now, agent)}`;
+export function countPackets(
+  tenant: string,
+  filter: PacketFilter,
+  now: number,
+  viewer: PacketViewer | null,
+): Sql {
+  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(tenant, filter, now, viewer)}`;
 }
 
 export interface StreamFilter {
@@ -325,7 +324,7 @@ export function nextPackets(
   range: { readonly after: number; readonly until: number },
   limit: number,
   filter: StreamFilter,
-  agent: string | null,
+  viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
   const conditions: Sql[] = [
     sql`p.tenant_id = ${tenant}`,
@@ -338,7 +337,7 @@ export function nextPackets(
     );
   }
   if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
-  if (agent !== null) conditions.push(visibleTo(tenant, agent));
+  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
   return query.all<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${join(conditions, ' AND ')} ORDER BY p.seq LIMIT ${limit}`,
   );
@@ -351,16 +350,20 @@ export async function placesOf(
   ids: readonly string[],
   direction: 'ancestors' | 'descendants',
   limit: number,
-  agent: string | null,
+  viewer: PacketViewer | null,
 ): Promise<number[]> {
+  const within = viewer?.reach
+    ? sql` AND EXISTS (SELECT 1 FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.seq = i.seq AND ${visibleTo(tenant, viewer)})`
+    : sql``;
   // Only a parent may be an event about a box, which not everyone may see: those are written by Cairn and have none.
-  const visible = agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`;
+  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(tenant, viewer)}`;
   const rows = await query.all<{ seq: number }>(
     direction === 'ancestors'
       ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})${visible}
             ORDER BY p.seq LIMIT ${limit}`
       : sql`SELECT DISTINCT i.seq FROM packet_index i
-            WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids}) ORDER BY i.seq LIMIT ${limit}`,
+            WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids})${within} ORDER BY i.seq LIMIT ${limit}`,
   );
   return rows.map(({ seq }) => seq);
 }
@@ -369,9 +372,9 @@ export function packetsAt(
   query: Query,
   tenant: string,
   seqs: readonly number[],
-  agent: string | null,
+  viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
-  const visible = agent === null ? sql`` : sql` AND ${visibleTo(tenant, agent)}`;
+  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(tenant, viewer)}`;
   return query.all<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${seqs})${visible}
         ORDER BY p.seq`,

@@ -1,6 +1,6 @@
 /** Packing: fills a box from cards and from other boxes, in one statement however many cards that is. */
 import type { Query, Tx } from '../driver/driver.js';
-import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { acrossTenants, byDialect, type Sql, sql } from '../driver/sql.js';
 import type { Segment } from './box-entries.js';
 import { readableAt } from './cards.js';
 
@@ -26,10 +26,11 @@ const inherited = (tenant: string, json: string): Sql =>
         AND (e.removed_revision IS NULL OR e.removed_revision > s.revision)`,
   });
 
+/** A list that is given: no table, so no tenant's. */
 const single = (json: string): Sql =>
   byDialect({
-    sqlite: sql`SELECT s.value ->> 0 AS part, s.value ->> 1 AS place, s.value ->> 2 AS card_id FROM json_each(${json}) s`,
-    postgres: sql`SELECT (v ->> 0)::bigint AS part, (v ->> 1)::bigint AS place, v ->> 2 AS card_id
+    sqlite: acrossTenants`SELECT s.value ->> 0 AS part, s.value ->> 1 AS place, s.value ->> 2 AS card_id FROM json_each(${json}) s`,
+    postgres: acrossTenants`SELECT (v ->> 0)::bigint AS part, (v ->> 1)::bigint AS place, v ->> 2 AS card_id
       FROM json_array_elements(${json}::json) v`,
   });
 

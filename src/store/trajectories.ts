@@ -124,6 +124,20 @@ export async function updateTrajectory(
   );
 }
 
+/** Gives a trajectory, which is locked, to another agent. */
+export async function moveTrajectory(
+  tx: Tx,
+  tenant: string,
+  trajectory_id: string,
+  agent_id: string,
+  now: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE trajectories SET agent_id = ${agent_id}, updated_at = ${now}
+        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}`,
+  );
+}
+
 /** Those of a trajectory's children that are Active, at most so many. */
 export async function activeChildren(
   query: Query,

@@ -2,7 +2,7 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { deleteEdges, ENDS_IN_ORDER } from './edges.js';
-import { checkpointHolder, sessionHolder, trajectoryHolder } from './endings.js';
+import { checkpointHolder, handoffHolder, sessionHolder, trajectoryHolder } from './endings.js';
 import type { TrajectoryRow } from './trajectories.js';
 
 /** A trajectory and all below it, deleted ones included. */
@@ -38,6 +38,18 @@ export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): P
   }
 }
 
+/**
+ * Locks the handoffs of a trajectory and of all below it, before these are locked: whoever answers one locks it first,
+ * and its trajectory then.
+ */
+export async function lockHandoffsBelow(tx: Tx, tenant: string, trajectory_id: string): Promise<void> {
+  const ids = await idsBelow(tx, tenant, trajectory_id);
+  await tx.all(
+    sql`SELECT handoff_id FROM handoffs
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY handoff_id FOR UPDATE`,
+  );
+}
+
 /** What ended in a trajectory or below it and is still to be erased. */
 export async function endedBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
   // In two steps: as one, PostgreSQL would walk the tree anew for every ending.
@@ -49,7 +61,7 @@ export async function endedBelow(query: Query, tenant: string, trajectory_id: st
   return rows.map(({ holder }) => holder);
 }
 
-/** Ends all that these trajectories hold, but for their open scopes: artifacts, and the checkpoints of scopes. */
+/** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes, what was packed. */
 export async function endTrajectories(
   tx: Tx,
   tenant: string,
@@ -72,9 +84,17 @@ export async function endTrajectories(
           AND c.tenant_id = ${tenant} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
+  await tx.send(
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
+        SELECT h.tenant_id, ${handoffHolder('')} || h.context_box_id, CAST(${ended_at} AS BIGINT), h.trajectory_id,
+          h.context_box_id, 0, 0, 0, 0
+        FROM handoffs h
+        WHERE h.tenant_id = ${tenant} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
+        ON CONFLICT (tenant_id, holder) DO NOTHING`,
+  );
 }
 
-/** Leaves of trajectories and their scopes no more than their ids and times. */
+/** Leaves of trajectories, their scopes and handoffs no more than their ids and times. */
 export async function clearTrajectories(
   tx: Tx,
   tenant: string,
@@ -94,6 +114,10 @@ export async function clearTrajectories(
     sql`UPDATE scopes SET name = '', purpose = NULL, metadata = NULL, sent_hash = NULL, updated_at = ${now},
           deleted_at = ${now}
         WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+  );
+  await tx.send(
+    sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
   );
 }
 

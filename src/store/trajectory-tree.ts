@@ -1,9 +1,10 @@
 /** What is below a trajectory, read for all of its tree at once. */
 import type { Query } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { type Sql, sql } from '../driver/sql.js';
 import type { TrajectoryStatus } from '../model/trajectory.js';
 import { artifactsAmong } from './lookups.js';
 import { notesFromThese, readableVersion } from './produced.js';
+import { artifactsWithin, notesWithin, type Reach } from './reach.js';
 
 export interface Branch {
   readonly trajectory_id: string;
@@ -29,12 +30,24 @@ export function branchesOf(
   );
 }
 
+/** How far whoever looks at a tree reaches, where that is not all. */
+export interface TreeReach {
+  readonly artifacts?: Reach | undefined;
+  readonly notes?: Reach | undefined;
+}
+
+const artifactsShown = (tenant: string, { artifacts }: TreeReach = {}): Sql =>
+  artifacts ? sql` AND ${artifactsWithin(tenant, artifacts)}` : sql``;
+const notesShown = (tenant: string, { notes }: TreeReach = {}): Sql =>
+  notes ? sql` AND ${notesWithin(tenant, notes)}` : sql``;
+
 /** How many scopes, artifacts and notes each of these trajectories has. */
 export async function sizesOf(
   query: Query,
   tenant: string,
   trajectory_ids: readonly string[],
   now: number,
+  reach: TreeReach = {},
 ): Promise<Map<string, number>> {
   const rows = await query.all<{ trajectory_id: string; total: number }>(
     sql`SELECT s.trajectory_id, COUNT(*) AS total FROM scopes s
@@ -43,10 +56,11 @@ export async function sizesOf(
         UNION ALL
         SELECT v.trajectory_id, COUNT(*) AS total FROM ${artifactsAmong(tenant, trajectory_ids)}
           WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
-            AND ${readableVersion(now)}
+            AND ${readableVersion(now)}${artifactsShown(tenant, reach)}
           GROUP BY v.trajectory_id
         UNION ALL
         SELECT p.entity_id, COUNT(DISTINCT v.memory_id) AS total ${notesFromThese(tenant, trajectory_ids, now)}
+            ${notesShown(tenant, reach)}
           GROUP BY p.entity_id`,
   );
   const sizes = new Map<string, number>();
@@ -60,6 +74,7 @@ export interface Wanted {
   readonly trajectory_ids: readonly string[];
   readonly last: string;
   readonly limit: number;
+  readonly reach?: TreeReach;
 }
 
 export interface TrajectoryLeaf {
@@ -112,7 +127,7 @@ export function artifactLeaves(
   return query.all<MemoryLeaf>(
     sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM ${artifactsAmong(tenant, wanted.trajectory_ids)}
         WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${wanted.trajectory_ids}) AND v.kind = 'artifact'
-          AND ${readableVersion(now)}
+          AND ${readableVersion(now)}${artifactsShown(tenant, wanted.reach)}
         ORDER BY CASE WHEN v.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, v.memory_id LIMIT ${wanted.limit}`,
   );
 }
@@ -121,7 +136,7 @@ export function noteLeaves(query: Query, tenant: string, wanted: Wanted, now: nu
   return query.all<MemoryLeaf>(
     sql`SELECT n.trajectory_id, n.memory_id, n.name, n.type FROM (
           SELECT DISTINCT v.tenant_id, p.entity_id AS trajectory_id, v.memory_id, v.name, v.type
-          ${notesFromThese(tenant, wanted.trajectory_ids, now)}) n
+          ${notesFromThese(tenant, wanted.trajectory_ids, now)}${notesShown(tenant, wanted.reach)}) n
         WHERE n.tenant_id = ${tenant}
         ORDER BY CASE WHEN n.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, n.memory_id LIMIT ${wanted.limit}`,
   );

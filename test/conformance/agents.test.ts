@@ -154,14 +154,21 @@ onEveryTarget('agents', (test) => {
     await cairn.agents.register({ ...coder, agent_id: 'bob' });
     const ann = await test().as({ tenant, agent: 'ann' });
     const going = { agent_id: 'ann', current_trajectory_id: await someTrajectory(cairn) };
+    const writer = await test().as({ tenant, role: 'write' });
     const before = await latestToken(cairn);
     const bob = { agent_id: 'bob' };
     expect(await refusalOf(ann.agents.update({ ...bob, status: 'busy' }))).toMatchObject(byKey);
     expect(await refusalOf(ann.agents.heartbeat(bob))).toMatchObject(byKey);
     expect(await refusalOf(ann.agents.unregister(bob))).toMatchObject(byKey);
     const self = { agent_id: 'ann' };
-    for (const rights of [{ agent_type: 'boss' }, { memory_access: null }, { can_delegate_to: ['*'] }])
+    for (const rights of [{ agent_type: 'boss' }, { memory_access: null }, { can_delegate_to: ['*'] }]) {
+      const fields = Object.keys(rights);
       expect(await refusalOf(ann.agents.update({ ...self, ...rights }))).toMatchObject(ownRights);
+      expect(await refusalOf(writer.agents.update({ ...self, ...rights }))).toMatchObject({
+        status: 403,
+        details: { rule: 'key_role', fields },
+      });
+    }
     expect(await refusalOf(ann.agents.update(going))).toMatchObject(ownRights);
     expect(await refusalOf(ann.agents.heartbeat(going))).toMatchObject(ownRights);
     expect(await latestToken(cairn)).toBe(before);

@@ -17,8 +17,8 @@ import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const writes = allOperations.filter(({ access }) => access !== 'read');
-/** Groups whose use cases are not there yet. */
-const LATER = new Set(['delegations', 'handoffs', 'messages']);
+/** Their use cases are not there yet. */
+const LATER = ['delegations'];
 const stale = { code: 'STALE_TURN', status: 409 };
 
 /** An agent_turn of a profile, claimed. */
@@ -97,14 +97,18 @@ onEveryTarget('guards', (test) => {
     const planted = await plantAll(cairn);
     const turn = await heldTurn(cairn);
     await cairn.agent_turns.stop({ agent_turn_id: turn.agent_turn_id });
+    // For messages.receive, which has nothing to do in an empty mailbox.
+    const to_agent_id = turn.agent_id;
+    await cairn.messages.send({ from_agent_id: 'ann', to_agent_id, message_type: 'note', payload: '{}' });
     const before = await contentsOf(test().store, tenant);
     const options = () => ({ agent_turn: guardOf(turn), idempotency_key: randomUUID() });
     const seen: Record<string, string> = {};
     for (const operation of writes.filter(
-      ({ stream, name, group }) => !stream && !LATER.has(group) && !FORBIDDEN_TO_AGENTS.includes(name),
+      ({ stream, name, group }) => !stream && !LATER.includes(group) && !FORBIDDEN_TO_AGENTS.includes(name),
     )) {
       const input = inputsOf(operation, { ...planted, ...named(turn) });
-      const { code } = await refusalOf(attempt(cairn, operation, input, options()) as Promise<unknown>);
+      const late = attempt(cairn, operation, input, options()) as Promise<unknown>;
+      const { code } = await refusalOf(late).catch((error) => ({ code: String(error) }));
       if (code !== 'STALE_TURN') seen[operation.name] = code;
     }
     expect(seen).toEqual({});

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { findLock } from '#cairn/store/locks.js';
 import { expire } from '../support/expiry.js';
 import { sleep, until } from '../support/server.js';
 import { followToNow, latestToken } from '../support/stream.js';
@@ -123,6 +124,21 @@ onEveryTarget('locks', (test) => {
     expect(last.hasIt()).toBe(false);
     await cairn.locks.release({ lock_id: readers[0]!.lock_id });
     expect(await last.lock).toMatchObject({ holder_agent_id: 'eve', fencing_token: 5 });
+  });
+
+  it('LOCK-4 however many follow each other are granted together, and those whose lease is over make way', async () => {
+    const cairn = await test().freshTenant();
+    const { lock_id } = await cairn.locks.acquire(by('ann'));
+    const asked = Array.from({ length: 20 }, (_, i) =>
+      patient(`reader-${i}`, { ...shared, lease_ms: 60_000 }),
+    );
+    const readers = asked.map((one) => cairn.locks.acquire(one));
+    await until('all to wait', async () => (await cairn.locks.list()).total === 21);
+    await cairn.locks.release({ lock_id });
+    const tokens = (await Promise.all(readers)).map(({ fencing_token }) => fencing_token!);
+    expect(tokens.sort((a, b) => a - b)).toEqual(tokens.map((_, i) => i + 2));
+    test().advance(60_000);
+    expect(await cairn.locks.acquire(by('bob'))).toMatchObject({ state: 'held', fencing_token: 22 });
   });
 
   it('LOCK-5 LOCK-9 a lock is over when its lease is, and the next has it with a higher token', async () => {
@@ -286,9 +302,12 @@ onEveryTarget('locks', (test) => {
     first.catch(() => undefined);
     await until('a place in line', async () => (await cairn.locks.list()).total === 2);
     const cyn = await inLine(cairn, patient('cyn'));
+    const { driver } = test().store;
+    const { tenant_id } = await cairn.auth.whoami();
+    const keeper = async () => (await findLock(driver.at(tenant_id), tenant_id, asked.lock_id!))!.leased_to;
+    const before = await keeper();
     const second = cairn.locks.acquire(asked);
-    // Until the second call has taken the place over, the first would give it up.
-    await sleep(150);
+    await until('the second call to take the place over', async () => (await keeper()) !== before);
     going.abort();
     await expect(first).rejects.toMatchObject({ name: 'AbortError' });
     await sleep(50);

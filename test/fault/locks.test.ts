@@ -1,11 +1,11 @@
 /** One lock, asked for by many through several stores, and by processes that are killed. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { checkFencing } from '#cairn/service/fencing.js';
 import { Store } from '#cairn/service/open.js';
-import type { Call } from '#cairn/service/runtime.js';
+import { illnesses } from '../support/audit.js';
 import { databases } from '../support/http.js';
 import { sleep, until, within } from '../support/server.js';
 import { freshDatabase, refusalOf } from '../support/targets.js';
@@ -40,6 +40,7 @@ for (const kind of databases()) {
     afterAll(async () => {
       for (const child of children) child.kill('SIGKILL');
       for (const store of stores) await store.close();
+      expect(await illnesses(database.database)).toEqual([]);
       await database.drop();
     });
 
@@ -113,22 +114,53 @@ for (const kind of databases()) {
       expect((await apis[0]!.locks.list()).locks).toEqual([]);
     });
 
+    it('LOCK-11 whoever goes away, or whose time is over, while it is granted the lock leaves nothing behind', async () => {
+      const [ann, bob] = [apis[0]!, apis[1]!];
+      const outcomes = new Set<string>();
+      for (let n = 0; n < 24; n++) {
+        const { lock_id } = await ann.locks.acquire({ ...file, holder_agent_id: 'ann', timeout_ms: 5000 });
+        const going = new AbortController();
+        // Every other round the time of bob is over at about the moment of the release, else bob goes away then.
+        const timeout_ms = n % 2 === 0 ? 20 : 30_000;
+        const asked = { ...file, holder_agent_id: 'bob', timeout_ms };
+        const waiting = bob.locks.acquire(asked, { signal: going.signal }).then(
+          (lock) => lock,
+          ({ code, name }: { code: unknown; name: string }) => (typeof code === 'string' ? code : name),
+        );
+        await sleep(15 + (n % 10));
+        const released = ann.locks.release({ lock_id });
+        if (n % 2 === 1) {
+          await sleep(n % 5);
+          going.abort();
+        }
+        await released;
+        const outcome = await waiting;
+        outcomes.add(typeof outcome === 'string' ? outcome : outcome.state);
+        const held = typeof outcome === 'string' ? [] : [outcome.lock_id];
+        expect((await ann.locks.list()).locks.map((lock) => lock.lock_id)).toEqual(held);
+        for (const id of held) await bob.locks.release({ lock_id: id });
+      }
+      for (const outcome of outcomes) expect(['held', 'AbortError', 'LOCK_CONFLICT']).toContain(outcome);
+      expect(outcomes).toContain('held');
+    });
+
     it('LOCK-9 a write that carries a token counts only while the lock is held with it', async () => {
-      const { driver } = stores[0]!;
-      const call = { driver, tenant: 'default' } as Call;
-      const check = (lock_id: string, token: number) =>
-        driver.write('default', (tx) => checkFencing(call, tx, lock_id, token, driver.now()));
-      const { lock_id, fencing_token } = await apis[1]!.locks.acquire({
+      const [ann, bob] = [apis[0]!, apis[1]!];
+      const { lock_id, fencing_token } = await ann.locks.acquire({
         ...file,
         holder_agent_id: 'ann',
         lease_ms: 400,
       });
-      await check(lock_id, fencing_token!);
+      const write = (id: string, token: number) =>
+        bob.cards.add({ content: 'x' }, { fencing_token: `${id}:${token}` });
+      await write(lock_id, fencing_token!);
       const over = { code: 'LOCK_EXPIRED', status: 409 };
-      expect(await refusalOf(check(lock_id, fencing_token! - 1))).toMatchObject(over);
-      expect(await refusalOf(check('none', fencing_token!))).toMatchObject(over);
+      const { total } = await ann.cards.list();
+      expect(await refusalOf(write(lock_id, fencing_token! - 1))).toMatchObject(over);
+      expect(await refusalOf(write(randomUUID(), fencing_token!))).toMatchObject(over);
       await sleep(450);
-      expect(await refusalOf(check(lock_id, fencing_token!))).toMatchObject(over);
+      expect(await refusalOf(write(lock_id, fencing_token!))).toMatchObject(over);
+      expect((await ann.cards.list()).total).toBe(total);
     });
   });
 }

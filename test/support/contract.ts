@@ -5,7 +5,9 @@ import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 import { plantAgent } from './plant-agents.js';
+import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
+import { plantMessage } from './plant-messages.js';
 
 export type { Api } from '#cairn/contract/api.js';
 export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
@@ -14,7 +16,10 @@ export { allOperations, type NamedOperation } from '#cairn/contract/operations.j
 /** Is in everything of a tenant that another must not see, and in no id. */
 export const SECRET = 'the-secret-of-this-tenant';
 
-/** Real values for the members of an input that name something, by the member's name. */
+/**
+ * Real values for the members of an input that name something, by the member's name. Those of one operation alone, which
+ * needs its entity in another state, are under the operation's name.
+ */
 export type Planted = Readonly<Record<string, unknown>>;
 
 /** Makes one of everything. A member of a path that is not among these names makes the generated tests fail. */
@@ -100,6 +105,8 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     ...(await plantRun(cairn)),
     ...(await plantLock(cairn)),
     ...(await plantAgent(cairn, SECRET)),
+    ...(await plantHandoffs(cairn, SECRET)),
+    ...(await plantMessage(cairn, SECRET)),
     card_id: spare.card_id,
     card_ids: [first.card_id, spare.card_id],
     box_id,
@@ -172,6 +179,7 @@ export function inputOf(operation: NamedOperation, planted: Planted): Record<str
   for (const name of [...pathParameters(operation.path), ...Object.keys(input)]) {
     if (Object.hasOwn(planted, name)) input[name] = planted[name];
   }
+  Object.assign(input, planted[operation.name]);
   const unknown = pathParameters(operation.path).filter((name) => !Object.hasOwn(planted, name));
   if (unknown.length > 0) {
     throw new Error(`${operation.name}: teach plant() to make a ${unknown.join(', ')}`);

@@ -25,7 +25,7 @@ const noting = <T extends object>(target: T, asked: Sql[]): T =>
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       const call = value.bind(target) as (...args: unknown[]) => unknown;
-      if (!['all', 'get', 'run', 'send'].includes(String(name))) return call;
+      if (!['all', 'get', 'run', 'send', 'returning'].includes(String(name))) return call;
       return (query: Sql) => {
         asked.push(query);
         return call(query);

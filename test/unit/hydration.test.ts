@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type HydratedCard, type Hydration, hydrate } from '#cairn/domain/hydration.js';
 import { checkDeliverable, resultFields } from '#cairn/domain/result-fields.js';
-import { hydrated } from '#cairn/model/hydration.js';
+import { prompt } from '#cairn/model/hydration.js';
 import type { Json, JsonObject } from '#cairn/model/json.js';
 
 let made = 0;
@@ -45,7 +45,7 @@ describe('messages', () => {
     for (const format of ['openai', 'anthropic'] as const) {
       const once = JSON.stringify(render(format, [first, second]));
       expect(JSON.stringify(render(format, [turned, called, first, second]))).toBe(once);
-      expect(hydrated.parse(JSON.parse(once))).toEqual(JSON.parse(once));
+      expect(prompt.parse(JSON.parse(once))).toEqual(JSON.parse(once));
     }
     expect(openai(first, first)).toEqual([{ role: 'user', content: '{"a":{"c":3,"d":2},"b":1}' }]);
   });

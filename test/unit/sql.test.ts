@@ -10,7 +10,7 @@ describe('the sql tag', () => {
       params: ['t', 'c', 10],
     });
     expect(compile(query, 'sqlite')).toEqual({
-      text: 'SELECT * FROM cards WHERE tenant_id = ? AND card_id = ? LIMIT ?',
+      text: 'SELECT * FROM cards WHERE tenant_id = ? AND card_id = ? LIMIT ?+0',
       params: ['t', 'c', 10],
     });
   });
@@ -32,7 +32,7 @@ describe('the sql tag', () => {
       params: [1, 2, 3, 4, 5],
     });
     expect(compile(query, 'sqlite').text).toBe(
-      'SELECT ? WHERE b = ? AND c = ? AND d = ? ORDER BY e DESC LIMIT ?',
+      'SELECT ? WHERE b = ? AND c = ? AND d = ? ORDER BY e DESC LIMIT ?+0',
     );
   });
 

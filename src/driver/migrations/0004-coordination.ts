@@ -204,9 +204,11 @@ export const coordination: Migration = {
       context_box_id ${id},
       status TEXT NOT NULL,
       reason TEXT,
+      rejection TEXT,
       body ${json},
       context_snapshot TEXT,
       sent_hash TEXT,
+      expires_at ${int} NOT NULL,
       created_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
       accepted_at ${int},
@@ -226,7 +228,8 @@ export const coordination: Migration = {
       PRIMARY KEY (tenant_id, trajectory_id, agent_id)
     ) ${compact}`,
 
-    // payload is cleared when the message expires, or its trajectory is deleted.
+    // payload is cleared when the message expires, or its trajectory is deleted. recipients and acknowledged count its
+    // deliveries.
     `CREATE TABLE messages (
       tenant_id ${id} NOT NULL,
       message_id ${id} NOT NULL,
@@ -241,6 +244,9 @@ export const coordination: Migration = {
       artifact_ids ${json},
       priority ${int} NOT NULL,
       seq ${int} NOT NULL,
+      recipients ${int} NOT NULL,
+      acknowledged ${int} NOT NULL,
+      acknowledged_at ${int},
       sent_hash TEXT,
       expires_at ${int},
       created_at ${int} NOT NULL,
@@ -248,26 +254,29 @@ export const coordination: Migration = {
       PRIMARY KEY (tenant_id, message_id)
     ) ${table}`,
     'CREATE INDEX messages_in_order ON messages (tenant_id, seq)',
+    'CREATE INDEX messages_by_sender ON messages (tenant_id, from_agent_id, seq) WHERE from_agent_id IS NOT NULL',
     'CREATE INDEX messages_expiring ON messages (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
     'CREATE INDEX messages_by_trajectory ON messages (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL',
 
     // A message in a mailbox: \`agent:<id>\`, or \`type:<agent_type>\` for one of a type. seq: the order of commits.
+    // lane: what is handed out in order, the messages of one sender and priority; the most urgent lanes sort first.
+    // delivered_to: which agents of the type had it. Goes with the content of the message.
     `CREATE TABLE deliveries (
       tenant_id ${id} NOT NULL,
+      message_id ${id} NOT NULL,
       mailbox ${id} NOT NULL,
       seq ${int} NOT NULL,
-      message_id ${id} NOT NULL,
-      from_agent_id ${id},
-      priority ${int} NOT NULL,
+      lane ${id} NOT NULL,
       deliveries ${int} NOT NULL,
       expires_at ${int},
-      delivered_to ${id},
+      delivered_to ${json},
       acknowledged_by ${id},
       acknowledged_at ${int},
-      PRIMARY KEY (tenant_id, mailbox, seq)
+      PRIMARY KEY (tenant_id, message_id, mailbox)
     ) ${compact}`,
-    'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, priority, seq) WHERE acknowledged_at IS NULL',
-    'CREATE INDEX deliveries_by_message ON deliveries (tenant_id, message_id)',
+    // What waits and what is done apart: no look for the one goes through the other.
+    'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, lane, seq) WHERE acknowledged_at IS NULL',
+    'CREATE INDEX deliveries_done ON deliveries (tenant_id, mailbox, seq) WHERE acknowledged_at IS NOT NULL',
 
     // token is that of the last grant and outlives every lock; tickets are given in the order of asking.
     `CREATE TABLE lock_resources (

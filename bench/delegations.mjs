@@ -1,0 +1,109 @@
+// Delegating: what a delegation with 100 inherited cards costs in a project of ten thousand boxes, against one of ten;
+// and packing 10,000 inherited cards against the bare statement that puts as many entries into a box.
+import { openBare, openCairn, settle } from './support/databases.mjs';
+import { byCallers, interleave } from './support/measure.mjs';
+
+const CARDS = 100;
+const LARGE = 10_000;
+const SMALL = 10;
+const PACKED = 10_000;
+
+export async function delegations({ target, quick, report }) {
+  const perRound = quick ? 40 : 200;
+  const rounds = 5;
+  const open = async (boxes) => {
+    const database = await target.fresh();
+    const before = await openCairn(database);
+    await before.api.profiles.create({ name: 'worker', system_prompt: 'You work.' });
+    const card_ids = await fill(before.api, CARDS, 'card');
+    await before.api.boxes.create({ box_id: 'inherited', card_ids });
+    for (let i = 0; i < boxes; i += 500) {
+      const ids = Array.from({ length: Math.min(500, boxes - i) }, (_, n) => `box-${i + n}`);
+      await Promise.all(
+        ids.map((box_id) => before.api.boxes.create({ box_id, card_ids: card_ids.slice(0, 10) })),
+      );
+    }
+    await before.close();
+    await settle(target.kind, database);
+    const cairn = await openCairn(database);
+    const tasks = Array.from({ length: perRound }, (_, i) => i);
+    const delegate = () =>
+      byCallers(1, tasks, async (i) => {
+        const answer = await cairn.api.pmo.delegate_async({
+          target_strategy: 'new',
+          target_ref: 'worker',
+          instruction: `task ${i}`,
+          context_box_id: 'inherited',
+        });
+        if (answer.status !== 'accepted') throw new Error(answer.status);
+      });
+    return { ...cairn, delegate };
+  };
+  const small = await open(SMALL);
+  const large = await open(LARGE);
+  const { rate, ratio } = await interleave({ large: large.delegate, small: small.delegate }, rounds);
+  report({
+    what: 'delegate_async, 100 cards, at 10,000 boxes against at 10',
+    ours: 1e3 / rate('large'),
+    bare: 1e3 / rate('small'),
+    unit: 'ms',
+    // Of times, not of rates.
+    ratio: ratio('small', 'large'),
+    at_most: 1.3,
+  });
+  await small.close();
+  await large.close();
+  await packing(target, report);
+}
+
+async function fill(api, count, name) {
+  const ids = [];
+  for (let i = 0; i < count; i += 100) {
+    const cards = Array.from({ length: Math.min(100, count - i) }, (_, n) => ({
+      card_id: `${name}-${i + n}`,
+      content: `fact ${i + n}`,
+      metadata: { role: 'user' },
+    }));
+    await api.cards.add_batch({ cards, atomic: true });
+    ids.push(...cards.map(({ card_id }) => card_id));
+  }
+  return ids;
+}
+
+async function packing(target, report) {
+  const database = await target.fresh();
+  const cairn = await openCairn(database);
+  await cairn.api.profiles.create({ name: 'worker' });
+  const card_ids = await fill(cairn.api, PACKED, 'card');
+  await cairn.api.boxes.create({ box_id: 'inherited', card_ids, agent_id: 'planner' });
+  const bare = await openBare(target.kind, database);
+  let n = 0;
+  const once = [0];
+  const pack = () =>
+    byCallers(1, once, () =>
+      cairn.api.pmo.pack_context({
+        tool_suffix: 'bench',
+        source_agent_id: 'planner',
+        arguments: { profile_name: 'worker', instruction: 'go', input_box_ids: 'inherited' },
+        handover: 'instruction',
+      }),
+    );
+  const copy = () =>
+    byCallers(1, once, () =>
+      bare.exec(
+        `INSERT INTO box_entries (tenant_id, box_id, position, card_id, ordinal, added_revision)
+       SELECT tenant_id, 'copy-${n++}', position, card_id, ordinal, 1 FROM box_entries
+       WHERE tenant_id = 'default' AND box_id = 'inherited'`,
+      ),
+    );
+  const { rate, ratio } = await interleave({ pack, copy }, 7);
+  report({
+    what: 'pack_context of 10,000 inherited cards against a bare copy of the entries',
+    ours: 1e3 / rate('pack'),
+    bare: 1e3 / rate('copy'),
+    unit: 'ms',
+    ratio: ratio('copy', 'pack'),
+  });
+  await bare.close();
+  await cairn.close();
+}

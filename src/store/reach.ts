@@ -1,0 +1,123 @@
+/**
+ * What an agent reaches of memory, as conditions: the same for lists, which leave out what is beyond, and for one entity.
+ * Each is written for the name that its table has in lists.
+ */
+import type { CardExtents, Extent } from '../domain/memory-access.js';
+import type { Query } from '../driver/driver.js';
+import { type Sql, sql } from '../driver/sql.js';
+
+/** Of one type of memory; where an agent reaches all of it, there is none. */
+export interface Reach {
+  readonly extent: Exclude<Extent, 'all'>;
+  readonly agent_id: string;
+  readonly current_trajectory_id: string | null;
+}
+
+const NOTHING = sql`1 = 0`;
+
+/** Whether a trajectory is the agent's, or the one that it works in. */
+const isMine = (tenant: string, { agent_id, current_trajectory_id }: Reach, trajectory: Sql): Sql =>
+  sql`(${trajectory} = ${current_trajectory_id ?? ''} OR EXISTS (SELECT 1 FROM trajectories mine
+    WHERE mine.tenant_id = ${tenant} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${agent_id}))`;
+
+function within(tenant: string, reach: Reach, owner: Sql, trajectory: Sql): Sql {
+  if (reach.extent === 'none') return NOTHING;
+  if (reach.extent === 'own') return sql`${owner} = ${reach.agent_id}`;
+  return sql`(${owner} = ${reach.agent_id} OR ${isMine(tenant, reach, trajectory)})`;
+}
+
+export const artifactsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`v.agent_id`, sql`v.trajectory_id`);
+
+/** A note is in no trajectory: it counts where it was learned. */
+export function notesWithin(tenant: string, reach: Reach): Sql {
+  if (reach.extent !== 'own_trajectory') return within(tenant, reach, sql`v.agent_id`, sql`NULL`);
+  return sql`(v.agent_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM edge_participants learned
+    CROSS JOIN edge_participants source
+    WHERE learned.tenant_id = ${tenant} AND learned.entity_id = v.memory_id AND learned.edge_type = 'DerivedFrom'
+      AND learned.position = 1 AND learned.deleted_at IS NULL
+      AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
+      AND source.entity_type = 'Trajectory' AND ${isMine(tenant, reach, sql`source.entity_id`)}))`;
+}
+
+export const packetsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`p.agent`, sql`p.thread_id`);
+
+export const executionsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`e.agent_id`, sql`e.trajectory_id`);
+
+export interface CardReach extends CardExtents {
+  readonly agent_id: string;
+}
+
+/** The same as `reachesCard` of the domain, in SQL. */
+export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
+  const by = (extent: Extent): Sql => {
+    if (extent === 'all') return sql`1 = 1`;
+    return extent === 'none' ? NOTHING : sql`c.author_id = ${agent_id}`;
+  };
+  return sql`((c.held_by IS NULL AND ${by(loose)}) OR (c.held_by IS NOT NULL AND ${by(held)}))`;
+}
+
+const scopesWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
+
+/** Which of these scopes are within reach. */
+export async function scopesReached(
+  query: Query,
+  tenant: string,
+  scope_ids: readonly string[],
+  reach: Reach,
+): Promise<Set<string>> {
+  const rows = await query.all<{ scope_id: string }>(
+    sql`SELECT s.scope_id FROM scopes s
+        WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${scope_ids}) AND ${scopesWithin(tenant, reach)}`,
+  );
+  return new Set(rows.map(({ scope_id }) => scope_id));
+}
+
+const said = (condition: Sql): Sql => sql`CASE WHEN ${condition} THEN 1 ELSE 0 END AS reached`;
+
+const finders = {
+  artifact_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(artifactsWithin(tenant, reach))} FROM memory_versions v
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${id} AND v.version = 1 AND v.kind = 'artifact'`,
+  note_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(notesWithin(tenant, reach))} FROM memory_versions v
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${id} AND v.version = 1 AND v.kind = 'note'`,
+  packet_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(packetsWithin(tenant, reach))} FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.packet_id = ${id}`,
+  execution_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(executionsWithin(tenant, reach))} FROM executions e
+        WHERE e.tenant_id = ${tenant} AND e.execution_id = ${id}`,
+  checkpoint_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(executionsWithin(tenant, reach))} FROM checkpoints c
+        JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${id}`,
+  // Whoever said it, or whose scope it was said in.
+  turn_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END
+          AS reached
+        FROM cards c JOIN scopes s ON s.tenant_id = c.tenant_id AND s.scope_id = SUBSTR(c.held_by, 7)
+        WHERE c.tenant_id = ${tenant} AND c.card_id = ${id} AND SUBSTR(c.held_by, 1, 6) = 'scope:'`,
+  scope_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(scopesWithin(tenant, reach))} FROM scopes s
+        WHERE s.tenant_id = ${tenant} AND s.scope_id = ${id}`,
+  trajectory_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(within(tenant, reach, sql`t.agent_id`, sql`t.trajectory_id`))} FROM trajectories t
+        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${id}`,
+};
+export type ReachedBy = keyof typeof finders;
+
+/** Whether one entity is within reach; undefined where there is no such entity. */
+export async function isWithin(
+  query: Query,
+  tenant: string,
+  by: ReachedBy,
+  id: string,
+  reach: Reach,
+): Promise<boolean | undefined> {
+  const row = await query.get<{ reached: number }>(finders[by](tenant, id, reach));
+  return row && row.reached === 1;
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allowsDelegation } from '#cairn/domain/delegation-rules.js';
+import { cardExtents, extentOf, narrowest, reachesCard, widest } from '#cairn/domain/memory-access.js';
+import { memoryScope, memoryType } from '#cairn/model/agent.js';
+
+const extent = fc.constantFrom('none' as const, ...memoryScope.options);
+const rules = fc.array(
+  fc.record({
+    memory_type: fc.constantFrom(...memoryType.options),
+    scope: fc.constantFrom(...memoryScope.options),
+  }),
+);
+const type = fc.constantFrom('Turn' as const, 'Artifact' as const, 'Note' as const, 'Card' as const);
+
+describe('the rules of memory_access', () => {
+  it('allow all where nothing is said, and nothing where the list is empty', () => {
+    expect(extentOf(null, 'Card', 'read')).toBe('all');
+    expect(extentOf({ write: [] }, 'Card', 'read')).toBe('all');
+    expect(extentOf({ write: [] }, 'Card', 'write')).toBe('none');
+    expect(extentOf({ read: [{ memory_type: 'Note', scope: 'all' }] }, 'Card', 'read')).toBe('none');
+  });
+
+  it('are never narrowed by one rule more, in whichever order they come', () => {
+    fc.assert(
+      fc.property(rules, rules, type, (some, more, kind) => {
+        const before = extentOf({ read: some }, kind, 'read');
+        const after = extentOf({ read: [...more, ...some] }, kind, 'read');
+        expect(widest([before, after])).toBe(after);
+        expect(extentOf({ read: [...some, ...more] }, kind, 'read')).toBe(after);
+      }),
+    );
+  });
+
+  it('know the widest and the narrowest of any', () => {
+    fc.assert(
+      fc.property(fc.array(extent, { minLength: 1 }), (extents) => {
+        expect(extents).toContain(widest(extents));
+        expect(extents).toContain(narrowest(extents));
+        expect(widest([widest(extents), narrowest(extents)])).toBe(widest(extents));
+      }),
+    );
+  });
+
+  it('open the card of a turn, artifact or note no wider than that', () => {
+    const access = { read: [{ memory_type: 'Card' as const, scope: 'all' as const }] };
+    const extents = cardExtents(access, 'read');
+    expect(extents).toEqual({ loose: 'all', held: 'none' });
+    expect(reachesCard(extents, 'ann', { author_id: null, held_by: null })).toBe(true);
+    expect(reachesCard(extents, 'ann', { author_id: 'ann', held_by: 'scope:1' })).toBe(false);
+    const own = { loose: 'own', held: 'own_trajectory' } as const;
+    for (const held_by of [null, 'note:1']) {
+      expect(reachesCard(own, 'ann', { author_id: 'ann', held_by })).toBe(true);
+      expect(reachesCard(own, 'ann', { author_id: 'bob', held_by })).toBe(false);
+    }
+  });
+});
+
+describe('the rules of can_delegate_to', () => {
+  it('allow by id, by type, or anyone', () => {
+    const bob = { agent_id: 'bob', agent_type: 'reviewer' };
+    expect([null, ['*'], ['bob'], ['reviewer']].map((one) => allowsDelegation(one, bob))).toEqual(
+      Array(4).fill(true),
+    );
+    expect([[], ['Bob'], ['coder', 'bo']].map((one) => allowsDelegation(one, bob))).toEqual(
+      Array(3).fill(false),
+    );
+  });
+});
