@@ -139,6 +139,26 @@ onEveryTarget('guards', (test) => {
     await cairn.cards.add({ content: 'by the next' }, live);
   });
 
+  it('GUARD-2 of writes that race with a take-over, none is behind it', async () => {
+    const cairn = await test().freshTenant();
+    const turn = await heldTurn(cairn, 'worker', 1000);
+    const options = { agent_turn: guardOf(turn) };
+    let late = 0;
+    const write = async () => {
+      while (late < 8) await cairn.cards.add({ content: 1 }, options).catch(() => late++);
+    };
+    const taking = async () => {
+      while ((await cairn.cards.list({ limit: 1 })).total! < 8);
+      test().advance(1000);
+      return cairn.agent_turns.claim({ worker_id: 'w-2', profile_name: 'worker' });
+    };
+    const [taken] = await Promise.all([taking(), write(), write(), write(), write()]);
+    expect(taken.agent_turn).toMatchObject({ turn_epoch: 2 });
+    const { packets } = await cairn.packets.list({ order: 'asc', limit: 500 });
+    const types = packets.map(({ packet_type }) => packet_type);
+    expect(types.lastIndexOf('cairn.card.added')).toBeLessThan(types.indexOf('cairn.agent_turn.lost'));
+  });
+
   it('GUARD-3 what is written in an agent_turn is done by its agent', async () => {
     const cairn = await test().freshTenant();
     const turn = await heldTurn(cairn);
