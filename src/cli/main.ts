@@ -96,7 +96,9 @@ Examples:
     .action(tail);
 
   withStore(
-    cairn.command('tree').description('show trajectories, scopes with budgets, artifacts, notes, agents and runs'),
+    cairn
+      .command('tree')
+      .description('show trajectories, scopes with budgets, artifacts, notes, agents and runs'),
   )
     .argument('[trajectory_id]', 'only this one, with all below it')
     .option('--ids', 'show ids as well')

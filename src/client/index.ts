@@ -37,6 +37,18 @@ export function connectCairn(options: ConnectOptions): CairnClient {
 /** How many levels of a body stand around a value in it, at most. */
 const ENVELOPE_DEPTH = 8;
 
+/** What is said of a call beside its input. */
+const OPTION_HEADERS = [
+  ['idempotency_key', 'idempotency-key'],
+  ['agent_turn', 'x-agent-turn'],
+  ['fencing_token', 'x-fencing-token'],
+] as const;
+
+function fitsHeader({ name }: NamedOperation, member: string, value: string): string {
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw new CairnError('INVALID_INPUT', `${name}: ${member} must be visible ASCII characters`);
+}
+
 class Connection {
   readonly #options: ConnectOptions;
   readonly #base: string;
@@ -53,7 +65,9 @@ class Connection {
   }
 
   async call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
-    if (this.#closing.signal.aborted) throw new CairnError('SHUTTING_DOWN', 'this client was closed');
+    if (this.#closing.signal.aborted) {
+      throw new CairnError('SHUTTING_DOWN', 'this client was closed', { closed: true });
+    }
     const work = this.#call(operation, input, options);
     const quiet = work.catch(() => undefined).finally(() => this.#underWay.delete(quiet));
     this.#underWay.add(quiet);
@@ -62,7 +76,9 @@ class Connection {
 
   async #call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
     const response = await this.#send(operation, input, options);
-    const text = await response.text();
+    const text = await response.text().catch((error) => {
+      throw options.signal?.aborted ? error : this.#unreachable(error);
+    });
     if (!response.ok) throw refusal(response.status, text);
     return text === '' ? undefined : (JSON.parse(text) as unknown);
   }
@@ -76,7 +92,10 @@ class Connection {
     const { path, body } = await this.#place(operation, input);
     const headers: Record<string, string> = { ...more };
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`;
-    if (options.idempotency_key !== undefined) headers['idempotency-key'] = options.idempotency_key;
+    for (const [member, name] of OPTION_HEADERS) {
+      const value = options[member];
+      if (value !== undefined) headers[name] = fitsHeader(operation, member, value);
+    }
     if (body !== undefined) headers['content-type'] = 'application/json';
     try {
       return await this.#fetch(`${this.#base}${path}`, {
@@ -86,15 +105,18 @@ class Connection {
         ...(options.signal ? { signal: options.signal } : {}),
       });
     } catch (error) {
-      if (options.signal?.aborted) throw error;
-      const cause = (error as { cause?: Error }).cause;
-      throw new CairnError(
-        'SERVER_UNREACHABLE',
-        `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}`,
-        undefined,
-        error,
-      );
+      throw options.signal?.aborted ? error : this.#unreachable(error);
     }
+  }
+
+  #unreachable(error: unknown): CairnError {
+    const cause = (error as { cause?: Error }).cause;
+    return new CairnError(
+      'SERVER_UNREACHABLE',
+      `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}`,
+      undefined,
+      error,
+    );
   }
 
   /** Puts an input where the table says: path, query or body. */
@@ -148,7 +170,12 @@ class Connection {
       try {
         const { after, ...rest } = input as { after?: string };
         const resumed = { ...rest, ...((last ?? after) === undefined ? {} : { after: last ?? after }) };
-        const response = await this.#send(operation, resumed, { signal }, { accept: 'text/event-stream' });
+        const response = await this.#send(
+          operation,
+          resumed,
+          { ...options, signal },
+          { accept: 'text/event-stream' },
+        );
         if (!response.ok || !response.body) throw refusal(response.status, await response.text());
         for await (const event of readEvents(response.body)) {
           failures = 0;
@@ -190,7 +217,9 @@ function refusal(status: number, text: string): CairnError {
       message: string;
       details?: Record<string, unknown>;
     };
-    if (isErrorCode(code)) return new CairnError(code, message, details);
+    // That the server's store is closed is not for good: another server may come.
+    const kept = code === 'SHUTTING_DOWN' ? undefined : details;
+    if (isErrorCode(code)) return new CairnError(code, message, kept);
   } catch {
     // Not an answer of Cairn's.
   }

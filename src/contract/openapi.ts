@@ -27,13 +27,24 @@ const project: JsonObject = {
   schema: { type: 'string' },
 };
 
-const idempotencyKey: JsonObject = {
-  name: 'Idempotency-Key',
+const header = (name: string, description: string, maxLength: number): JsonObject => ({
+  name,
   in: 'header',
   required: false,
-  description: 'Makes the request safe to repeat for 24 hours',
-  schema: { type: 'string', maxLength: 200 },
-};
+  description,
+  schema: { type: 'string', maxLength },
+});
+
+/** What a change may say of itself. */
+const changeHeaders: readonly JsonObject[] = [
+  header('Idempotency-Key', 'Makes the request safe to repeat for 24 hours', 200),
+  header(
+    'X-Agent-Turn',
+    '`<agent_turn_id>:<turn_epoch>`: made in that agent_turn, as its agent; 409 when late',
+    60,
+  ),
+  header('X-Fencing-Token', '`<lock_id>:<fencing_token>`: made under that lock; 409 when it is over', 60),
+];
 
 function parametersOf(operation: NamedOperation, named: Named): Json[] {
   const inPath = new Set(pathParameters(operation.path));
@@ -50,7 +61,7 @@ function parametersOf(operation: NamedOperation, named: Named): Json[] {
       schema: rest,
     });
   }
-  if (operation.event !== null) parameters.push(idempotencyKey);
+  if (operation.event !== null) parameters.push(...changeHeaders);
   return parameters;
 }
 

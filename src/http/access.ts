@@ -1,7 +1,7 @@
 /** Who is calling: a key, or on an open loopback anyone who is local. */
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Host } from '../contract/api.js';
+import type { CallOptions, Host } from '../contract/api.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
 
@@ -81,17 +81,20 @@ function isLocalOrigin(origin: string): boolean {
   }
 }
 
-/** Guards of stale writers come with what they guard. Until then they are refused: to ignore one would obey a stale writer. */
-export function refuseGuards(request: FastifyRequest): void {
-  for (const name of ['X-Agent-Turn', 'X-Fencing-Token']) {
-    if (request.headers[name.toLowerCase()] !== undefined) {
-      throw new CairnError(
-        'INVALID_INPUT',
-        `${name} cannot be checked by this version of Cairn: leave it out`,
-      );
-    }
+/** What a request says of its call in headers. One that is sent twice comes as one text, which is then malformed. */
+export function optionsOf({ headers }: FastifyRequest): CallOptions | undefined {
+  let options: CallOptions | undefined;
+  for (const [member, name] of OPTION_HEADERS) {
+    const value = headers[name];
+    if (value !== undefined) options = { ...options, [member]: String(value) };
   }
+  return options;
 }
+const OPTION_HEADERS = [
+  ['idempotency_key', 'idempotency-key'],
+  ['agent_turn', 'x-agent-turn'],
+  ['fencing_token', 'x-fencing-token'],
+] as const;
 
 /** The tenant that a header or path names must be the key's own. */
 export function checkTenant(caller: Caller, request: FastifyRequest): void {

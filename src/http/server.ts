@@ -7,7 +7,7 @@ import { restGoesTo } from '../contract/operation.js';
 import { allOperations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
-import { callerOf, checkTenant, refuseGuards, refuseStrangers } from './access.js';
+import { callerOf, checkTenant, optionsOf, refuseStrangers } from './access.js';
 import { parseBody } from './body.js';
 import { errorHandler, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
@@ -151,7 +151,6 @@ function addRoute(
     onRequest: async (request) => {
       request.caller = await callerOf(host, request);
       checkTenant(request.caller, request);
-      refuseGuards(request);
     },
     onResponse: (_request, reply, done) => {
       metrics.observe(operation.name, reply.statusCode, reply.elapsedTime / 1000);
@@ -168,8 +167,7 @@ function addRoute(
           (signal) => whileValid(host, request, follow(run, input, request, signal)),
           stopping,
         );
-      const key = request.headers['idempotency-key'];
-      const options = key === undefined ? undefined : { idempotency_key: String(key) };
+      const options = optionsOf(request);
       const answer = operation.waits
         ? await untilGone(reply, stopping, (signal) => run(input, { ...options, signal }) as Promise<unknown>)
         : await run(input, options);
@@ -190,7 +188,7 @@ function follow(
   // A browser that reconnects sends the old URL again, with the newer position in this header.
   const last = request.headers['last-event-id'];
   const resumed = typeof last === 'string' ? { ...input, after: last } : input;
-  return method(resumed, { signal }) as AsyncIterable<unknown>;
+  return method(resumed, { ...optionsOf(request), signal }) as AsyncIterable<unknown>;
 }
 
 /** How long a stream may go on unasked. */

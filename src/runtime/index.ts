@@ -13,6 +13,7 @@ export {
 } from './execution.js';
 export type { Frozen } from './frozen.js';
 export type { CheckpointPolicies } from './policies.js';
+export type { Backoff } from './retries.js';
 export type { RunState } from './run-state.js';
 export {
   type NewThought,
@@ -21,3 +22,6 @@ export {
   type ThoughtPatch,
 } from './thought-chain.js';
 export { type ToolOutcome, ToolState, type ToolStateSnapshot } from './tool-state.js';
+export { runWorker, type Worker, type WorkerOptions } from './worker.js';
+export type { DetailedResult, TurnResult } from './worker-ending.js';
+export type { WorkerTurn } from './worker-turn.js';

@@ -18,11 +18,11 @@ import { actsAs } from './actor.js';
 import { noteSeen } from './agent-presence.js';
 import { journalTurn, openTurn } from './agent-turns.js';
 import { startDelegation } from './delegation-moves.js';
-import { checkTurnHeld } from './guards.js';
+import { checkTurnHeld, isGuarded } from './guards.js';
 import type { Call } from './runtime.js';
 import { noticeDue } from './timekeeper.js';
 import { waitFor } from './waiting-for.js';
-import { change } from './write.js';
+import { change, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -49,9 +49,9 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // A worker that fell silent has given up its turn, whether or not somebody has noticed.
     nextEnd = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
-    // Most looks find nothing, and need no transaction to see it.
-    const keyed = call.options.idempotency_key !== undefined;
-    if (!keyed && !(await anyClaimable(driver.at(tenant), tenant, wanted))) return undefined;
+    // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.
+    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), tenant, wanted));
+    if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
       work: (tx, now) => claimOne(call, tx, wanted, input, now),

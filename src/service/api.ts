@@ -31,7 +31,7 @@ import * as executionTransfer from './execution-transfer.js';
 import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
-import { guarding } from './guards.js';
+import { guarding, namesGuards } from './guards.js';
 import { accept as acceptHandoff } from './handoff-accepting.js';
 import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
@@ -127,26 +127,42 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       tenant: caller.tenant_id,
       options: {},
     };
-    const call = (input: unknown, made: Call) => {
-      checkRole(operation, caller);
-      const parsed = parseAs(operation.input, input ?? {}, operation.name);
-      return made.caller.agent_id === null
-        ? useCase(made, parsed)
-        : asAgent(operation, useCase, made, parsed);
-    };
+    const run = (made: Call, parsed: Record<string, unknown>) =>
+      made.caller.agent_id === null ? useCase(made, parsed) : asAgent(operation, useCase, made, parsed);
     const madeWith = (options: CallOptions | undefined): Call =>
       options === undefined ? plain : { ...plain, options };
+    const writes = operation.access !== 'read';
+    const checked = (input: unknown) => {
+      checkRole(operation, caller);
+      return parseAs(operation.input, input ?? {}, operation.name);
+    };
     group[operation.verb] = operation.stream
-      ? (input: unknown, options?: CallOptions) => call(input, madeWith(options))
+      ? (input: unknown, options?: CallOptions) => {
+          const parsed = checked(input);
+          const made = madeWith(options);
+          if (!namesGuards(made.options)) return run(made, parsed);
+          return streamGuarded(made, parsed, writes, run as unknown as StreamUseCase);
+        }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
+            const parsed = checked(input);
             const made = madeWith(options);
-            const guarded =
-              options?.agent_turn === undefined ? made : await guarding(made, options.agent_turn);
-            return call(input, guarded) as Promise<unknown>;
+            const guarded = namesGuards(made.options) ? await guarding(made, parsed, writes) : made;
+            return run(guarded, parsed) as Promise<unknown>;
           });
   }
   return api as unknown as Api;
+}
+
+type StreamUseCase = (call: Call, input: unknown) => AsyncIterable<unknown>;
+
+async function* streamGuarded(
+  made: Call,
+  input: unknown,
+  writes: boolean,
+  useCase: StreamUseCase,
+): AsyncGenerator<unknown> {
+  yield* useCase(await guarding(made, input, writes), input);
 }
 
 /** Runs a use case for an agent, within what that may do with memory. */

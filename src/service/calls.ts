@@ -1,13 +1,17 @@
 /** Calls under way, so that closing a store can wait for them. */
 import { CairnError } from '../model/errors.js';
 
+/** For good: whoever tries again, as after other errors of this code, tries in vain. */
+export const storeClosed = (): CairnError =>
+  new CairnError('SHUTTING_DOWN', 'the store is closed', { closed: true });
+
 export class CallsUnderWay {
   #count = 0;
   #closing = false;
   #wake: (() => void) | undefined;
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw new CairnError('SHUTTING_DOWN', 'the store is closed');
+    if (this.#closing) throw storeClosed();
     this.#count++;
     try {
       return await work();

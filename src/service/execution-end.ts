@@ -24,7 +24,7 @@ import { unseenParts } from './execution-erasure.js';
 import { openExecution, openExecutionLocked } from './executions.js';
 import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
-import { change, event, keptAnswer } from './write.js';
+import { change, event, keptAnswer, writeGuarded } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
@@ -115,7 +115,7 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
   const isDoomed = (id: string | null) => id !== null && doomed.has(id);
   for (let from = 0; from < inOrder.length; from += CHUNK) {
     const ids = inOrder.slice(from, from + CHUNK).map(({ row }) => row.checkpoint_id);
-    const done = await driver.write(tenant, async (tx) => {
+    const done = await writeGuarded(call, async (tx) => {
       const now = driver.now();
       const execution = await openExecutionLocked(call, tx, execution_id);
       const come = await nodesSince(tx, tenant, execution_id, seen.revision);

@@ -2,6 +2,7 @@
  * Guards of stale writers: a write may say in which agent_turn, or under which lock, it is made. Both are checked in the
  * writing transaction, before anything else, so that a late one changes nothing anywhere.
  */
+import type { CallOptions } from '../contract/api.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { uuid } from '../model/ids.js';
@@ -16,14 +17,26 @@ function parseGuard(name: string, text: string): { readonly id: string; readonly
   if (parsed.success && number !== undefined) return { id: parsed.data, number: Number(number) };
   throw new CairnError(
     'INVALID_INPUT',
-    `${name} must be <id>:<number>, such as ${EXAMPLE}, not "${text.slice(0, 100)}"`,
+    `${name} must be one <id>:<number>, such as ${EXAMPLE}, not "${text.slice(0, 100)}"`,
   );
 }
 const EXAMPLE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b:3';
 
-/** The call as it is made in an agent_turn: by its agent, unless the key is that of another. */
-export async function guarding(call: Call, text: string): Promise<Call> {
-  const { id, number } = parseGuard('X-Agent-Turn', text);
+const parseTurn = (text: string) => parseGuard('agent_turn (X-Agent-Turn)', text);
+const parseFencing = (text: string) => parseGuard('fencing_token (X-Fencing-Token)', text);
+
+/** Whether the options of a call have guards. One that is malformed is refused, whatever the call does. */
+export function namesGuards({ agent_turn, fencing_token }: CallOptions): boolean {
+  if (agent_turn !== undefined) parseTurn(agent_turn);
+  if (fencing_token !== undefined) parseFencing(fencing_token);
+  return agent_turn !== undefined || fencing_token !== undefined;
+}
+
+/** The call as it is made in its agent_turn: by the agent of that, unless the key is that of another. */
+export async function guarding(call: Call, input: unknown, writes: boolean): Promise<Call> {
+  const { agent_turn, idempotency_key } = call.options;
+  if (agent_turn === undefined) return call;
+  const { id, number } = parseTurn(agent_turn);
   const turn = await findAgentTurn(call.driver.at(call.tenant), call.tenant, id);
   if (!turn) throw staleTurn(id, number, 'it does not exist');
   const { agent_id } = call.caller;
@@ -32,26 +45,32 @@ export async function guarding(call: Call, text: string): Promise<Call> {
       rule: 'key_agent',
     });
   }
-  return {
-    ...call,
-    caller: { ...call.caller, agent_id: turn.agent_id },
-    turn: { agent_turn_id: id, turn_epoch: number },
-  };
+  const guard: TurnGuard = { agent_turn_id: id, turn_epoch: number };
+  // So that also a write that would change nothing is refused. One with a key may have been done before the turn ended.
+  if (writes && idempotency_key === undefined && !namesTurnItself(guard, input)) {
+    checkTurnHeld(turn, number, call.driver.now());
+  }
+  return { ...call, caller: { ...call.caller, agent_id: turn.agent_id }, turn: guard };
 }
 
 export const isGuarded = ({ turn, options }: Call): boolean =>
   turn !== undefined || options.fencing_token !== undefined;
 
-/** Operations on agent_turns name the turn themselves, and lock it in their own order. */
-const checksItself = ({ operation }: Call): boolean => operation.startsWith('agent_turns.');
+/** What the holder of an agent_turn does with it names turn and epoch, and locks it in an order of its own. */
+function namesTurnItself(guard: TurnGuard, input: unknown): boolean {
+  const { agent_turn_id, turn_epoch } = input as Partial<TurnGuard>;
+  return agent_turn_id === guard.agent_turn_id && turn_epoch === guard.turn_epoch;
+}
 
-export async function checkGuards(call: Call, tx: Tx, now: number): Promise<void> {
-  if (call.turn !== undefined && !checksItself(call)) await checkTurn(call, tx, call.turn, now);
-  const { fencing_token } = call.options;
-  if (fencing_token !== undefined) {
-    const { id, number } = parseGuard('X-Fencing-Token', fencing_token);
-    await checkFencing(call, tx, id, number, now);
+/** Before anything else of a writing transaction. */
+export async function checkGuards(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
+  if (call.turn !== undefined && !namesTurnItself(call.turn, input)) {
+    await checkTurn(call, tx, call.turn, now);
   }
+  const { fencing_token } = call.options;
+  if (fencing_token === undefined) return;
+  const { id, number } = parseFencing(fencing_token);
+  await checkFencing(call, tx, id, number, now);
 }
 
 async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {

@@ -23,7 +23,7 @@ import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { eraseAll } from './erasure.js';
 import type { Call } from './runtime.js';
-import { event } from './write.js';
+import { event, writeGuarded } from './write.js';
 
 type Swept = z.output<(typeof operations)['sweep']['output']>;
 type Stats = z.output<(typeof operations)['stats']['output']>;
@@ -86,7 +86,7 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
     const batch = await expiredCards(driver.at(tenant), tenant, now, after, BATCH);
     if (batch.length === 0) return { erased, kept };
     after = batch.at(-1)!;
-    const done = await driver.write(tenant, (tx) => sweepBatch(call, tx, batch, now));
+    const done = await writeGuarded(call, (tx) => sweepBatch(call, tx, batch, now));
     erased += done.erased;
     kept += done.kept;
   }
@@ -119,7 +119,7 @@ async function sweepMemories(call: Call): Promise<number> {
   const { driver, tenant } = call;
   const now = driver.now();
   for (let total = 0; ; ) {
-    const { found, erased } = await driver.write(tenant, async (tx) => {
+    const { found, erased } = await writeGuarded(call, async (tx) => {
       const batch = await expiredVersions(tx, tenant, now, BATCH);
       const erased = await eraseExpired(tx, tenant, batch, now);
       journalErased(call, tx, now, { memories: erased });
@@ -137,7 +137,7 @@ async function sweepMessages(call: Call): Promise<number> {
   const { driver, tenant } = call;
   const now = driver.now();
   for (let total = 0; ; ) {
-    const { left, erased } = await driver.write(tenant, async (tx) => {
+    const { left, erased } = await writeGuarded(call, async (tx) => {
       const found = await expiredMessages(tx, tenant, now, BATCH);
       let deliveries = 0;
       const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
@@ -157,7 +157,7 @@ async function sweepPackets(call: Call): Promise<number> {
   let limit = CHUNK.first;
   for (let total = 0; ; ) {
     const asked = limit;
-    const { batch, erased } = await driver.write(tenant, async (tx) => {
+    const { batch, erased } = await writeGuarded(call, async (tx) => {
       const batch = await expiredPackets(tx, tenant, now, asked);
       let erased = 0;
       for (const packet of batch) {
@@ -177,17 +177,16 @@ async function sweepPackets(call: Call): Promise<number> {
 async function sweepRequests(call: Call): Promise<number> {
   const before = call.driver.now() - KEEP_REQUESTS_MS;
   for (let total = 0; ; ) {
-    const count = await call.driver.write(call.tenant, (tx) =>
-      forgetRequests(tx, call.tenant, before, BATCH),
-    );
+    const count = await writeGuarded(call, (tx) => forgetRequests(tx, call.tenant, before, BATCH));
     total += count;
     if (count < BATCH) return total;
   }
 }
 
-async function sweepLocks({ driver, tenant }: Call): Promise<void> {
+async function sweepLocks(call: Call): Promise<void> {
+  const { driver, tenant } = call;
   const before = driver.now() - KEEP_ENDED_LOCKS_MS;
-  while ((await driver.write(tenant, (tx) => forgetLocks(tx, tenant, before, BATCH))) === BATCH);
+  while ((await writeGuarded(call, (tx) => forgetLocks(tx, tenant, before, BATCH))) === BATCH);
 }
 
 export async function stats(call: Call): Promise<Stats> {

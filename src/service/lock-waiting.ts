@@ -4,6 +4,7 @@
  * last has the place, and only that one gives it up.
  */
 import { grantable, KEEP_PLACE_EVERY_MS, PLACE_MS } from '../domain/lock-queue.js';
+import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { renewLease } from '../store/leases.js';
 import {
@@ -19,6 +20,7 @@ import { forgetRequest } from '../store/requests.js';
 import { atTheEnd, giveUp, hold, journal, lease, modesOf, openLock, settle, wakeKey } from './lock-line.js';
 import type { Call } from './runtime.js';
 import { waitFor } from './waiting-for.js';
+import { writeGuarded } from './write.js';
 
 /** How long the others leave it to the first in line to notice that a holder's time is over. */
 const YIELD_MS = 250;
@@ -85,8 +87,8 @@ class Watch {
   }
 
   async #take(): Promise<LockRow | undefined> {
-    const { driver, tenant } = this.#call;
-    const taken = await driver.write(tenant, async (tx) => {
+    const { driver } = this.#call;
+    const taken = await writeGuarded(this.#call, async (tx) => {
       const open = await openLock(this.#call, tx, this.#waiting.row.lock_id);
       const now = driver.now();
       if (!open || !isLive(open.row, now)) return undefined;
@@ -115,7 +117,7 @@ class Watch {
     const call = this.#call;
     this.#renew_at = performance.now() + KEEP_PLACE_EVERY_MS;
     this.next_look = 0;
-    await driver.write(tenant, async (tx) => {
+    await writeGuarded(call, async (tx) => {
       const open = await openLock(call, tx, this.#waiting.row.lock_id);
       const now = driver.now();
       if (!open || isLive(open.row, now)) return;
@@ -167,7 +169,7 @@ export function leave(
   gone?: 'granted' | 'held',
 ): Promise<LockRow | undefined> {
   const { driver, tenant } = call;
-  return driver.write(tenant, async (tx) => {
+  const work = async (tx: Tx): Promise<LockRow | undefined> => {
     const open = await openLock(call, tx, lock_id);
     const now = driver.now();
     if (!open || !isLive(open.row, now)) return undefined;
@@ -182,7 +184,9 @@ export function leave(
     const key = call.options.idempotency_key;
     if (key !== undefined) await forgetRequest(tx, tenant, key);
     return undefined;
-  });
+  };
+  // Whoever is late may still give up what it waited for, but not have it.
+  return gone === undefined ? writeGuarded(call, work) : driver.write(tenant, work);
 }
 
 const ended = (lock_id: string): CairnError =>

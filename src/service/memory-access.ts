@@ -27,8 +27,9 @@ export async function asPermitted(call: Call, uses: readonly MemoryUse[], input:
   if (agent_id === null) return call;
   const row = await findAgent(driver.at(tenant), tenant, agent_id);
   if (!row) return call;
-  // That it is alive is worth a note, but no reason to fail.
-  if (isDue(row, driver.now()))
+  // That it is alive is worth a note, but no reason to fail. Who holds an agent_turn says so by renewing it, and a late one
+  // says nothing.
+  if (call.turn === undefined && isDue(row, driver.now()))
     await driver.write(tenant, (tx) => seen(call, tx, agent_id, driver.now())).catch(() => undefined);
   if (row.memory_access === null) return call;
   const { current_trajectory_id } = row;

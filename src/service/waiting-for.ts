@@ -1,5 +1,5 @@
 /** Waiting until a look finds something: woken by keys, never looking more than ten times a second. */
-import { CairnError } from '../model/errors.js';
+import { storeClosed } from './calls.js';
 import type { Call } from './runtime.js';
 
 /** So many looks within so much time: the first wake is followed at once, many in a row are not. */
@@ -25,7 +25,7 @@ export async function waitFor<T>(
   try {
     const looked: number[] = [];
     for (;;) {
-      if (call.wakes.closed) throw new CairnError('SHUTTING_DOWN', 'the store is closed');
+      if (call.wakes.closed) throw storeClosed();
       if (signal?.aborted) return undefined;
       const now = performance.now();
       const wait_ms = (looked.at(-LOOKS) ?? Number.NEGATIVE_INFINITY) + LOOKS_MS - now;

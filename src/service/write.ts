@@ -33,7 +33,7 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   const guarded = isGuarded(call);
   const work: typeof what.work = guarded
     ? async (tx, now) => {
-        await checkGuards(call, tx, now);
+        await checkGuards(call, tx, what.input, now);
         return what.work(tx, now);
       }
     : what.work;
@@ -62,6 +62,16 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     return answer;
   };
   return driver.write(tenant, keyed, { bytes });
+}
+
+/** A write of a call that makes several, each of which stands alone: guarded, and without a key. */
+export function writeGuarded<O>(call: Call, work: (tx: Tx) => Promise<O>): Promise<O> {
+  const { driver, tenant } = call;
+  if (!isGuarded(call)) return driver.write(tenant, work);
+  return driver.write(tenant, async (tx) => {
+    await checkGuards(call, tx, {}, driver.now());
+    return work(tx);
+  });
 }
 
 /**

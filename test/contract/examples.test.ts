@@ -50,6 +50,7 @@ const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'Completed: It is safe. review.md says: Safe: the column only gets wider.',
   ],
   'langgraph.mjs': ['paused: May I?', 'Migrate, then restart: yes', '4 checkpoints, the last of step 2'],
+  'fork-join.mjs': ['completed: Hallo Welt wieder'],
   'follow-events.mjs': ['1 event', '2 event', 'resume', '3 cairn.card.added'],
 };
 
