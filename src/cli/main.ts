@@ -11,8 +11,8 @@ import { databaseOption, wholeNumber, withStore } from './settings.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
-/** All commands, ready to parse. */
-export function program(): Command {
+/** All commands, ready to parse; or as many as these words of a command line need. */
+export function program(words?: readonly string[]): Command {
   const cairn = new Command('cairn')
     .description('The memory, context and coordination substrate for AI agents.')
     .version(version)
@@ -115,7 +115,7 @@ Examples:
     )
     .action(demo);
 
-  addOperations(cairn, fileCommands);
+  addOperations(cairn, fileCommands, words);
   return cairn;
 }
 
@@ -193,7 +193,7 @@ function fail(error: unknown, debug: boolean): never {
 
 export async function main(argv: string[]): Promise<void> {
   try {
-    await program().parseAsync(argv);
+    await program(argv.slice(2)).parseAsync(argv);
   } catch (error) {
     fail(error, argv.includes('--debug'));
   }
