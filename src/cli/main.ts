@@ -1,7 +1,7 @@
 /** The command `cairn`. */
 import { Command, Option } from 'commander';
 import { CairnError } from '../model/errors.js';
-import { DEFAULT_HOST, DEFAULT_PORT, serve } from '../serve.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
@@ -140,6 +140,8 @@ interface ServeFlags {
 
 async function runServer(flags: ServeFlags): Promise<void> {
   const { database, host, port, maxBodyBytes, maxCardBytes, poolSize } = flags;
+  // Here, since no other command needs a server.
+  const { serve } = await import('../serve.js');
   const serving = await serve({
     database,
     host,
