@@ -3,20 +3,32 @@ import { defineConfig } from 'vitest/config';
 /** Tests run what ships: `#cairn/…` is the build, and `npm test` makes it first. */
 const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
 
+/**
+ * Two at once for all of them, since a file waits half its time for a database or a process. In one group they are
+ * run in the order of the names of their projects, so that the small files of `unit` fill the end.
+ */
+const together = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+
+/** They share a machine fairly, or say that they do not: beside others they would measure those. */
+const alone = ['test/fault/concurrency.test.ts'];
+const onFaults = {
+  globalSetup: 'test/support/postgres.ts',
+  testTimeout: 240_000,
+  hookTimeout: 60_000,
+};
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], server } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...together, server } },
       {
         test: {
           name: 'suite',
-          // On two cores vitest would start one worker; half the time a file waits for a database.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
           include: ['test/{adapters,conformance,contract,property}/**/*.test.ts'],
           globalSetup: 'test/support/postgres.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          ...together,
           server,
         },
       },
@@ -24,11 +36,19 @@ export default defineConfig({
         test: {
           name: 'fault',
           include: ['test/fault/**/*.test.ts'],
-          globalSetup: 'test/support/postgres.ts',
-          testTimeout: 240_000,
-          hookTimeout: 60_000,
+          exclude: alone,
+          ...onFaults,
+          ...together,
+          server,
+        },
+      },
+      {
+        test: {
+          name: 'fault-alone',
+          include: alone,
+          ...onFaults,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           server,
         },
       },

@@ -2,6 +2,7 @@
 import { isLoopback } from './http/access.js';
 import { createServer } from './http/server.js';
 import { CairnError } from './model/errors.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from './serve-address.js';
 import { Store, type StoreOptions } from './service/open.js';
 import { version } from './version.js';
 
@@ -19,9 +20,6 @@ export interface Serving {
   readonly open: boolean;
   close(): Promise<void>;
 }
-
-export const DEFAULT_HOST = '127.0.0.1';
-export const DEFAULT_PORT = 8080;
 
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, max_body_bytes, log, ...rest } = options;

@@ -1,7 +1,7 @@
 /** The command `cairn`. */
 import { Command, Option } from 'commander';
 import { CairnError } from '../model/errors.js';
-import { DEFAULT_HOST, DEFAULT_PORT, serve } from '../serve.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
@@ -11,8 +11,8 @@ import { databaseOption, wholeNumber, withStore } from './settings.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
-/** All commands, ready to parse. */
-export function program(): Command {
+/** All commands, ready to parse; or as many as these words of a command line need. */
+export function program(words?: readonly string[]): Command {
   const cairn = new Command('cairn')
     .description('The memory, context and coordination substrate for AI agents.')
     .version(version)
@@ -117,7 +117,7 @@ Examples:
     )
     .action(demo);
 
-  addOperations(cairn, fileCommands);
+  addOperations(cairn, fileCommands, words);
   return cairn;
 }
 
@@ -142,6 +142,8 @@ interface ServeFlags {
 
 async function runServer(flags: ServeFlags): Promise<void> {
   const { database, host, port, maxBodyBytes, maxCardBytes, poolSize } = flags;
+  // Here, since no other command needs a server.
+  const { serve } = await import('../serve.js');
   const serving = await serve({
     database,
     host,
@@ -195,7 +197,7 @@ function fail(error: unknown, debug: boolean): never {
 
 export async function main(argv: string[]): Promise<void> {
   try {
-    await program().parseAsync(argv);
+    await program(argv.slice(2)).parseAsync(argv);
   } catch (error) {
     fail(error, argv.includes('--debug'));
   }

@@ -103,12 +103,17 @@ function exampleOf(operation: NamedOperation, inPath: readonly string[]): string
   return words.join(' ');
 }
 
-/** A command of `own` takes the place of the one that an operation of its name would get. */
-export function addOperations(program: Command, own: readonly OwnCommand[]): void {
+/**
+ * A command of `own` takes the place of the one that an operation of its name would get. With the words of a command
+ * line, only groups that these name are filled: making the options of all of them takes longer than most commands.
+ */
+export function addOperations(program: Command, own: readonly OwnCommand[], words?: readonly string[]): void {
   for (const [name, description] of Object.entries(groups)) {
     const verbs = allOperations.filter((operation) => operation.group === name && !operation.stream);
     if (verbs.length === 0) continue;
-    const group = program.command(name.replaceAll('_', '-')).description(description);
+    const command = name.replaceAll('_', '-');
+    const group = program.command(command).description(description);
+    if (words && !words.includes(command)) continue;
     const ofGroup = own.filter((command) => command.group === name);
     for (const operation of verbs) {
       if (!ofGroup.some(({ verb }) => verb === operation.verb)) addOperation(group, operation);

@@ -15,10 +15,7 @@ const toObject: Convert = (value) => {
   }
 };
 
-/** What fits no conversion is left as text, which the operation then refuses by name. */
-export function queryReader(
-  operation: NamedOperation,
-): (query: Record<string, unknown>) => Record<string, unknown> {
+function convertersOf(operation: NamedOperation): ReadonlyMap<string, Convert> {
   const converters = new Map<string, Convert>();
   for (const [name, schema] of Object.entries(operation.input.shape)) {
     const { type } = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' });
@@ -26,10 +23,20 @@ export function queryReader(
     if (type === 'boolean') converters.set(name, toBoolean);
     if (type === 'object') converters.set(name, toObject);
   }
+  return converters;
+}
+
+/** What fits no conversion is left as text, which the operation then refuses by name. */
+export function queryReader(
+  operation: NamedOperation,
+): (query: Record<string, unknown>) => Record<string, unknown> {
+  // Made by the first request that has a query, so that a server starts without those of all operations.
+  let converters: ReadonlyMap<string, Convert> | undefined;
   return (query) => {
     // Not by assignment, in which a parameter named __proto__ would vanish instead of being refused.
     return Object.fromEntries(
       Object.entries(query).map(([name, value]) => {
+        converters ??= convertersOf(operation);
         const convert = converters.get(name);
         return [name, convert && typeof value === 'string' ? convert(value) : value];
       }),

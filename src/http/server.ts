@@ -211,8 +211,9 @@ async function* whileValid(
 }
 
 function addPages(app: FastifyInstance, host: Host, version: string, metrics: Metrics): void {
-  const description = JSON.stringify(openapi(version));
-  const page = referencePage(version);
+  // Made when they are first asked for: making them takes as long as the rest of a start.
+  let description: string | undefined;
+  let page: string | undefined;
   // Figures are of all tenants together: they are for who runs the server.
   const operator = async (request: FastifyRequest) => {
     const { role, agent_id } = await callerOf(host, request);
@@ -227,10 +228,10 @@ function addPages(app: FastifyInstance, host: Host, version: string, metrics: Me
         'content-security-policy',
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       )
-      .send(page),
+      .send((page ??= referencePage(version))),
   );
   app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
-    reply.type('application/json').send(description),
+    reply.type('application/json').send((description ??= JSON.stringify(openapi(version)))),
   );
   app.get('/health/live', (_request, reply) => reply.send({ status: 'live' }));
   app.get('/health/ready', async (_request, reply) => {

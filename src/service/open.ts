@@ -1,7 +1,6 @@
 /** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
 import type { Api, Host } from '../contract/api.js';
 import type { Driver } from '../driver/driver.js';
-import { openPostgres } from '../driver/postgres.js';
 import { openSqlite } from '../driver/sqlite.js';
 import { CairnError } from '../model/errors.js';
 import { tenantId } from '../model/ids.js';
@@ -53,8 +52,9 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),
   };
+  // Loaded when it is needed: a store on SQLite starts faster without it.
   const driver: Driver = isPostgres(options.database)
-    ? await openPostgres(options.database, shared)
+    ? await (await import('../driver/postgres.js')).openPostgres(options.database, shared)
     : await openSqlite(options.database, shared);
   return driver;
 }

@@ -24,59 +24,107 @@ export const SECRET = 'the-secret-of-this-tenant';
  */
 export type Planted = Readonly<Record<string, unknown>>;
 
-/** Makes one of everything. A member of a path that is not among these names makes the generated tests fail. */
+/**
+ * Makes one of everything. A member of a path that is not among these names makes the generated tests fail.
+ * The parts know nothing of each other, so that their writes share commits; of names that two of them give, the later
+ * part's counts.
+ */
 export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
+  const parts: readonly Planted[] = await Promise.all([
+    plantRun(cairn),
+    plantLock(cairn),
+    plantTurns(cairn, SECRET),
+    plantAgent(cairn, SECRET),
+    plantHandoffs(cairn, SECRET),
+    plantMessage(cairn, SECRET),
+    plantDelegations(cairn, SECRET),
+    plantCards(cairn, agent_id),
+    plantPackets(cairn),
+    plantTask(cairn),
+  ]);
+  // The last, so that whoever follows the events knows by it that all were there.
+  const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
+  return Object.assign({ key_id }, ...parts) as Planted;
+}
+
+async function plantCards(cairn: Api, agent_id?: string): Promise<Planted> {
   const subject_id = 'user-7';
-  const tag = 'hdpe';
   const content = { said: SECRET };
-  const first = await cairn.cards.add({ card_id: 'card-1', content, subject_ids: [subject_id] });
+  const [first, spare] = await Promise.all([
+    cairn.cards.add({ card_id: 'card-1', content, subject_ids: [subject_id] }),
+    cairn.cards.add({ content }),
+  ]);
   const second = await cairn.cards.add({ card_id: 'card-2', content, derived_from: [first.card_id] });
-  const spare = await cairn.cards.add({ content });
-  const { box_id } = await cairn.boxes.create({
-    box_id: 'box-1',
-    card_ids: [first.card_id, second.card_id],
-    metadata: { about: SECRET },
-    ...(agent_id === undefined ? {} : { agent_id }),
-  });
+  const participants = [first, second].map(({ card_id }) => ({
+    entity_type: 'Card' as const,
+    entity_id: card_id,
+  }));
+  const [{ box_id }, { edge_id }] = await Promise.all([
+    cairn.boxes.create({
+      box_id: 'box-1',
+      card_ids: [first.card_id, second.card_id],
+      metadata: { about: SECRET },
+      ...(agent_id === undefined ? {} : { agent_id }),
+    }),
+    cairn.edges.create({ edge_type: 'Supports', participants, metadata: { why: SECRET } }),
+  ]);
   await cairn.boxes.grant({ box_id, agent_id: 'reviewer' });
+  return {
+    card_id: spare.card_id,
+    card_ids: [first.card_id, spare.card_id],
+    box_id,
+    box_ids: [box_id],
+    edge_id,
+    participants,
+    ...participants[0],
+    subject_id,
+  };
+}
+
+async function plantPackets(cairn: Api): Promise<Planted> {
+  const tag = 'hdpe';
   const thread_id = '11111111-2222-3333-4444-555555555555';
-  const parent = await cairn.packets.write({
-    packet_type: 'event',
-    payload: content,
-    thread_id,
-    tags: [tag],
-  });
+  const common = { payload: { said: SECRET }, thread_id, tags: [tag] };
+  const parent = await cairn.packets.write({ packet_type: 'event', ...common });
   const child = await cairn.packets.write({
     packet_type: 'insight',
-    payload: content,
-    thread_id,
-    tags: [tag],
+    ...common,
     lineage: { parent_ids: [parent.packet_id] },
     confidence: { score: 0.5, rationale: SECRET },
   });
+  return { packet_id: child.packet_id, parent_id: parent.packet_id, thread_id, tag };
+}
+
+/** A trajectory, and what belongs to it. */
+async function plantTask(cairn: Api): Promise<Planted> {
   const { trajectory_id } = await cairn.trajectories.create({
     name: SECRET,
     description: SECRET,
     metadata: { about: SECRET },
   });
+  const parts: readonly Planted[] = await Promise.all([
+    plantScope(cairn, trajectory_id),
+    plantKnowledge(cairn, trajectory_id),
+    plantExecution(cairn, trajectory_id),
+  ]);
+  return Object.assign({ trajectory_id }, ...parts) as Planted;
+}
+
+async function plantScope(cairn: Api, trajectory_id: string): Promise<Planted> {
   const { scope_id } = await cairn.scopes.create({
     trajectory_id,
     name: SECRET,
     purpose: SECRET,
     metadata: { about: SECRET },
   });
-  const { turn_id } = await cairn.turns.add({ scope_id, role: 'User', content });
+  const { turn_id } = await cairn.turns.add({ scope_id, role: 'User', content: { said: SECRET } });
   const context_state = Buffer.from(SECRET).toString('base64');
   await cairn.scopes.checkpoint({ scope_id, context_state });
-  const participants = [first, second].map(({ card_id }) => ({
-    entity_type: 'Card' as const,
-    entity_id: card_id,
-  }));
-  const { edge_id } = await cairn.edges.create({
-    edge_type: 'Supports',
-    participants,
-    metadata: { why: SECRET },
-  });
+  return { scope_id, turn_id, context_state };
+}
+
+async function plantKnowledge(cairn: Api, trajectory_id: string): Promise<Planted> {
+  const content = { said: SECRET };
   const { artifact_id } = await cairn.artifacts.create({
     trajectory_id,
     artifact_type: 'Fact',
@@ -90,6 +138,10 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     source_trajectory_ids: [trajectory_id],
     source_artifact_ids: [artifact_id],
   });
+  return { artifact_id, note_id };
+}
+
+async function plantExecution(cairn: Api, trajectory_id: string): Promise<Planted> {
   const { execution_id } = await cairn.executions.create({
     execution_id: 'run-7',
     trajectory_id,
@@ -102,38 +154,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     tool_state: { pending: [], completed: [] },
   };
   const { id: checkpoint_id } = await cairn.checkpoints.create({ execution_id, snapshot, name: SECRET });
-  const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
-  return {
-    ...(await plantRun(cairn)),
-    ...(await plantLock(cairn)),
-    ...(await plantTurns(cairn, SECRET)),
-    ...(await plantAgent(cairn, SECRET)),
-    ...(await plantHandoffs(cairn, SECRET)),
-    ...(await plantMessage(cairn, SECRET)),
-    ...(await plantDelegations(cairn, SECRET)),
-    card_id: spare.card_id,
-    card_ids: [first.card_id, spare.card_id],
-    box_id,
-    box_ids: [box_id],
-    packet_id: child.packet_id,
-    parent_id: parent.packet_id,
-    thread_id,
-    trajectory_id,
-    scope_id,
-    turn_id,
-    context_state,
-    edge_id,
-    participants,
-    ...participants[0],
-    artifact_id,
-    note_id,
-    execution_id,
-    checkpoint_id,
-    to: checkpoint_id,
-    key_id,
-    subject_id,
-    tag,
-  };
+  return { execution_id, checkpoint_id, to: checkpoint_id };
 }
 
 /** A run of two checkpoints. It is made as the example makes one, so that making it again is no conflict. */

@@ -1,5 +1,6 @@
 /** Follows the event stream through the client, which resumes by itself, and keeps the order of what it saw. */
 import type { Api } from '#cairn/client/index.js';
+import type { CairnError } from '#cairn/model/errors.js';
 import { until } from './server.js';
 
 export class Follower {
@@ -14,13 +15,20 @@ export class Follower {
   }
 
   async #follow(api: Api, after: string): Promise<void> {
-    try {
-      for await (const { token, packet } of api.events.follow({ after }, { signal: this.#stop.signal })) {
-        this.token = token;
-        if (packet) this.seqs.push(packet.seq);
+    for (;;) {
+      try {
+        const input = { after: this.token ?? after };
+        for await (const { token, packet } of api.events.follow(input, { signal: this.#stop.signal })) {
+          this.token = token;
+          if (packet) this.seqs.push(packet.seq);
+        }
+        return;
+      } catch (error) {
+        // The client gives up on a server that it finds down ten times, as one is that is killed again and again.
+        if ((error as CairnError).code === 'SERVER_UNREACHABLE') continue;
+        if (!this.#stop.signal.aborted) this.failure = error;
+        return;
       }
-    } catch (error) {
-      if (!this.#stop.signal.aborted) this.failure = error;
     }
   }
 

@@ -115,6 +115,48 @@ export interface HttpTest {
   close(): Promise<void>;
 }
 
+/** Reads every row of every table, or those of one tenant. */
+function looker(
+  kind: Database,
+  rows: (text: string) => Promise<Row[]>,
+): (tenant?: string) => Promise<string> {
+  let tables: readonly string[] | undefined;
+  const tableByTable = async (names: readonly string[], tenant?: string): Promise<string[]> => {
+    const contents: string[] = [];
+    for (const name of names) {
+      const found = await rows(`SELECT * FROM ${name}`);
+      const told = tenant === undefined ? found : found.filter(({ tenant_id }) => tenant_id === tenant);
+      contents.push(name, ...told.map((row) => JSON.stringify(row)).sort());
+    }
+    return contents;
+  };
+  /** On PostgreSQL, where it is the number of queries that takes the time. */
+  const inOneQuery = async (names: readonly string[], tenant?: string): Promise<string[]> => {
+    const only = tenant === undefined ? '' : `WHERE to_jsonb(entry) ->> 'tenant_id' = '${tenant}'`;
+    const each = names.map(
+      (name) => `SELECT '${name} ' || entry::text AS told FROM ${name} AS entry ${only}`,
+    );
+    return (await rows(each.join(' UNION ALL '))).map(({ told }) => String(told)).sort();
+  };
+  return async (tenant) => {
+    // What is erased after an earlier request is no change by the next one.
+    await until('the erasures', async () => {
+      const [under_way] = await rows('SELECT COUNT(*) AS count FROM endings WHERE done_at IS NULL');
+      return Number(under_way!.count) === 0;
+    });
+    tables ??= (
+      await rows(
+        kind === 'postgres'
+          ? `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
+             WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`
+          : "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+      )
+    ).map(({ name }) => String(name));
+    const read = kind === 'postgres' ? inOneQuery : tableByTable;
+    return (await read(tables, tenant)).join('\n');
+  };
+}
+
 export async function startHttp(kind: Database): Promise<HttpTest> {
   const { database, drop } = await freshDatabase(kind);
   const store = await Store.open({ database, sweep_every_ms: 0, count_every_ms: 0 });
@@ -141,26 +183,7 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
     admin,
     key: async (tenant, role = 'admin', agent_id) =>
       (await admin(tenant)).keys.create({ role, ...(agent_id === undefined ? {} : { agent_id }) }),
-    contents: async (tenant) => {
-      // What is erased after an earlier request is no change by the next one.
-      await until('the erasures', async () => {
-        const [under_way] = await rows('SELECT COUNT(*) AS count FROM endings WHERE done_at IS NULL');
-        return Number(under_way!.count) === 0;
-      });
-      const tables = await rows(
-        reader
-          ? `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
-             WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`
-          : "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-      );
-      const contents: string[] = [];
-      for (const { name } of tables) {
-        const found = await rows(`SELECT * FROM ${String(name)}`);
-        const told = tenant === undefined ? found : found.filter(({ tenant_id }) => tenant_id === tenant);
-        contents.push(String(name), ...told.map((row) => JSON.stringify(row)).sort());
-      }
-      return contents.join('\n');
-    },
+    contents: looker(kind, rows),
     close: async () => {
       agent.destroy();
       await reader?.end();

@@ -71,7 +71,12 @@ describe('an operation at several paths', () => {
       'post /v2.1/cards/{card_id}/note cards.note.3',
     ]);
     const { operationId: _, ...first } = paths['/cards/{card_id}/note']!.post!;
-    expect(first.parameters.map(({ name }) => name)).toEqual(['card_id', 'Idempotency-Key']);
+    expect(first.parameters.map(({ name }) => name)).toEqual([
+      'card_id',
+      'Idempotency-Key',
+      'X-Agent-Turn',
+      'X-Fencing-Token',
+    ]);
     expect(first.requestBody).toBeDefined();
     expect(paths['/note/cards/{card_id}']!.post).toEqual({ ...first, operationId: 'cards.note.2' });
   });
