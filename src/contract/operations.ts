@@ -20,7 +20,35 @@ import { auth, events, keys, lifetime } from './system.js';
 import { trajectories } from './trajectories.js';
 import { turns } from './turns.js';
 
-export const operations = {
+/** Written out, so that what is declared names the groups and does not repeat every type in them. */
+export interface Operations {
+  readonly trajectories: typeof trajectories;
+  readonly scopes: typeof scopes;
+  readonly turns: typeof turns;
+  readonly artifacts: typeof artifacts;
+  readonly notes: typeof notes;
+  readonly edges: typeof edges;
+  readonly executions: typeof executions;
+  readonly checkpoints: typeof checkpoints;
+  readonly cards: typeof cards;
+  readonly boxes: typeof boxes;
+  readonly packets: typeof packets;
+  readonly agents: typeof agents;
+  readonly profiles: typeof profiles;
+  readonly handovers: typeof handovers;
+  readonly pmo: typeof pmo;
+  readonly agent_turns: typeof agent_turns;
+  readonly delegations: typeof delegations;
+  readonly handoffs: typeof handoffs;
+  readonly messages: typeof messages;
+  readonly locks: typeof locks;
+  readonly events: typeof events;
+  readonly lifetime: typeof lifetime;
+  readonly keys: typeof keys;
+  readonly auth: typeof auth;
+}
+
+export const operations: Operations = {
   trajectories,
   scopes,
   turns,
@@ -46,7 +74,6 @@ export const operations = {
   keys,
   auth,
 };
-export type Operations = typeof operations;
 
 /** What each group is about. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
