@@ -32,7 +32,7 @@ if (profile === 'planner') {
   const turn = await cairn.agent_turns.get({ agent_turn_id, wait_ms: 60_000 });
   console.log(`${turn.status}: ${turn.summary}`);
   for (const child of children) child.disconnect();
-} else await new Promise((resolve) => process.once('disconnect', resolve));
+} else if (process.connected) await new Promise((resolve) => process.once('disconnect', resolve));
 
 await worker.stop();
 await cairn.close();

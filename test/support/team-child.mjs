@@ -2,6 +2,7 @@
 // Arguments: role, database, lease_ms.
 import { openCairn, runWorker } from 'cairndb';
 
+process.once('disconnect', () => process.exit());
 const [, , role, database, lease_ms] = process.argv;
 const cairn = await openCairn({ database });
 // Behind it may be what a predecessor appended before it was killed.
@@ -23,4 +24,3 @@ const handlers = {
 const retry = { first_ms: 20, longest_ms: 200 };
 runWorker(cairn, { profile: role, handle: handlers[role], lease_ms: Number(lease_ms), retry });
 process.send('ready');
-process.once('disconnect', () => process.exit());
