@@ -17,8 +17,6 @@ import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const writes = allOperations.filter(({ access }) => access !== 'read');
-/** Their use cases are not there yet. */
-const LATER = ['delegations'];
 const stale = { code: 'STALE_TURN', status: 409 };
 
 /** An agent_turn of a profile, claimed. */
@@ -104,7 +102,7 @@ onEveryTarget('guards', (test) => {
     const options = () => ({ agent_turn: guardOf(turn), idempotency_key: randomUUID() });
     const seen: Record<string, string> = {};
     for (const operation of writes.filter(
-      ({ stream, name, group }) => !stream && !LATER.includes(group) && !FORBIDDEN_TO_AGENTS.includes(name),
+      ({ stream, name }) => !stream && !FORBIDDEN_TO_AGENTS.includes(name),
     )) {
       const input = inputsOf(operation, { ...planted, ...named(turn) });
       const late = attempt(cairn, operation, input, options()) as Promise<unknown>;
