@@ -48,6 +48,9 @@ function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
   const option = new Option(`--${flagOf(name)} ${value}`, schema.description ?? '');
   if (isRequired) option.makeOptionMandatory();
   if (schema.type === 'boolean') option.argParser(trueOrFalse);
+  // A list may also be given item by item.
+  if (schema.type === 'array')
+    option.argParser((text, before: unknown) => [before ?? [], read(name, schema, text)].flat());
   return schema.enum ? option.choices(schema.enum.map(String)) : option;
 }
 

@@ -276,9 +276,12 @@ describe('tail', () => {
       await cairn(['cards', 'add', '--content', 'hello'], { cwd });
       const tail = startCairn(['tail', '--after', '0'], { cwd });
       await tail.until(/#1 cairn\.card\.added card /);
-      await cairn(['packets', 'write', '--packet-type', 'event', '--payload', '{"n":1}', '--tags', 'a,b'], {
-        cwd,
-      });
+      await cairn(
+        ['packets', 'write', '--packet-type', 'event', '--payload', '{"n":1}', '--tags', 'a', '--tags', 'b'],
+        {
+          cwd,
+        },
+      );
       await tail.until(/#2 event \[a, b\] \{"n":1\}\n/);
       const { code, stdout } = await tail.stop('SIGINT');
       expect(code).toBe(0);
