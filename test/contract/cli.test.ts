@@ -34,7 +34,8 @@ describe('help', () => {
   it('is there for every operation', () => {
     const names = [...commandsOf(program())].map(([name]) => name);
     for (const { group, verb, stream } of allOperations)
-      if (!stream) expect(names).toContain(`cairn ${group} ${verb.replaceAll('_', '-')}`);
+      if (!stream)
+        expect(names).toContain(`cairn ${group.replaceAll('_', '-')} ${verb.replaceAll('_', '-')}`);
   });
 
   for (const [name, command] of commandsOf(program())) {
@@ -47,7 +48,9 @@ describe('help', () => {
 
   const whole = program();
   const generated = new Set(
-    allOperations.map(({ group, verb }) => `cairn ${group} ${verb.replaceAll('_', '-')}`),
+    allOperations.map(
+      ({ group, verb }) => `cairn ${group.replaceAll('_', '-')} ${verb.replaceAll('_', '-')}`,
+    ),
   );
   for (const [name, command] of commandsOf(whole)) {
     if (!generated.has(name)) continue;
@@ -228,7 +231,7 @@ describe('migrate and doctor', () => {
   it('migrate says what it did; --restored begins a new epoch', () =>
     inFolder(async (cwd) => {
       expect((await cairn(['migrate'], { cwd })).stdout).toMatch(
-        /cairn\.db: applied foundation, memory, checkpoints; .* version 3/,
+        /cairn\.db: applied foundation, memory, checkpoints, coordination; .* version 4/,
       );
       expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to do');
       const epoch = async () => {
