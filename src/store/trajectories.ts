@@ -1,7 +1,7 @@
 /** trajectories: one row a task. */
 import { isFinal } from '../domain/trajectory-states.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { join, type Sql, sql } from '../driver/sql.js';
+import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { JsonObject } from '../model/json.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from '../model/trajectory.js';
@@ -138,6 +138,12 @@ export async function moveTrajectory(
   );
 }
 
+/** SQLite would rather go through all that are Active than through the children of one. */
+const byParent: Sql = byDialect({
+  sqlite: sql`trajectories INDEXED BY trajectories_by_parent`,
+  postgres: sql`trajectories`,
+});
+
 /** Those of a trajectory's children that are Active, at most so many. */
 export async function activeChildren(
   query: Query,
@@ -146,7 +152,7 @@ export async function activeChildren(
   limit: number,
 ): Promise<string[]> {
   const rows = await query.all<{ trajectory_id: string }>(
-    sql`SELECT trajectory_id FROM trajectories
+    sql`SELECT trajectory_id FROM ${byParent}
         WHERE tenant_id = ${tenant} AND parent_trajectory_id = ${trajectory_id} AND status = 'Active' AND deleted_at IS NULL
         ORDER BY trajectory_id LIMIT ${limit}`,
   );
