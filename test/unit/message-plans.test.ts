@@ -1,6 +1,7 @@
 /** How SQLite finds messages: what waits by its mailbox, however much was acknowledged, never by walking the tenant's. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { releaseDeliveries } from '#cairn/store/deliveries.js';
 import { register } from '../support/messages.js';
 import { notePlans, type Plans } from '../support/plans.js';
 
@@ -35,6 +36,15 @@ describe('messages', () => {
     const lines = await plans.plansOf(ask);
     expect(lines.length).toBeGreaterThan(1);
     expect(walks(lines)).toEqual([]);
+  });
+
+  it('let go of what is on its way to an agent, by its readers', async () => {
+    const lines = await plans.plansOf(() =>
+      plans.store.driver.write('default', (tx) => releaseDeliveries(tx, 'default', 'r1')),
+    );
+    expect(lines).toEqual([
+      expect.stringMatching(/leases_of_readers \(tenant_id=\? AND holder>\? AND holder<\?\)/),
+    ]);
   });
 
   it('list what waits in a mailbox, by the index of that', async () => {

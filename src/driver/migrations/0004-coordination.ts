@@ -37,6 +37,8 @@ export const coordination: Migration = {
       PRIMARY KEY (tenant_id, kind, subject_id)
     ) ${compact}`,
     'CREATE INDEX leases_due ON leases (tenant_id, expires_at)',
+    // What is on its way to an agent, let go when that goes.
+    `CREATE INDEX leases_of_readers ON leases (tenant_id, holder) WHERE kind = 'message'`,
 
     // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none.
     `CREATE TABLE agents (
