@@ -1,6 +1,6 @@
 /** scopes and scope_checkpoints: one row a context window; its turns are in its box. */
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { join, type Sql, sql } from '../driver/sql.js';
+import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { startsWith, type Times, within } from './filters.js';
 
 export interface ScopeRow {
@@ -121,10 +121,16 @@ async function nestedIn(tx: Tx, tenant: string, scope_ids: readonly string[]): P
   return rows.map(({ scope_id }) => scope_id);
 }
 
+/** SQLite would rather go through all scopes in their order than sort those of a few trajectories. */
+const byTrajectory: Sql = byDialect({
+  sqlite: sql`scopes INDEXED BY scopes_by_trajectory`,
+  postgres: sql`scopes`,
+});
+
 /** The open scopes of these trajectories, locked, in the order of their ids. */
 export function lockScopesOf(tx: Tx, tenant: string, trajectory_ids: readonly string[]): Promise<ScopeRow[]> {
   return tx.all<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})
+    sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})
           AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
   );
 }

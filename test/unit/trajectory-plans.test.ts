@@ -10,6 +10,7 @@ import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
 import { knownMemories } from '#cairn/store/memories.js';
 import { packetJournal } from '#cairn/store/packets.js';
 import { artifactsOf, notesFrom } from '#cairn/store/produced.js';
+import { lockScopesOf } from '#cairn/store/scopes.js';
 import { activeChildren } from '#cairn/store/trajectories.js';
 import {
   clearTrajectories,
@@ -65,6 +66,7 @@ const walks = (): string[] =>
 describe('no statement walks over all that a tenant has', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['what is finished', () => activeChildren(tx, 't', 'a', 1)],
+    ['what is closed', () => lockScopesOf(tx, 't', ids)],
     ['artifacts', () => artifactsOf(tx, 't', 'a', 1, 1)],
     ['notes', () => notesFrom(tx, 't', 'a', 1, 1)],
     ['named ones', () => knownMemories(tx, 't', ids, 1, { kind: 'note' })],
