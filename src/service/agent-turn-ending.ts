@@ -19,7 +19,7 @@ import {
 import { lockAgent, updateAgent } from '../store/agents.js';
 import { lockDelegation } from '../store/delegations.js';
 import { endLease } from '../store/leases.js';
-import { endBatch, lockBatch } from '../store/turn-batches.js';
+import { endBatch, findBatch, lockBatch } from '../store/turn-batches.js';
 import { journalTurn } from './agent-turns.js';
 import { type DelegationEnd, endDelegation } from './delegation-moves.js';
 import type { Call } from './runtime.js';
@@ -38,39 +38,54 @@ export interface TurnEnd {
   readonly result?: DelegationResult;
 }
 
-/** What else may end with these: all of their batches, and what each of those has delegated. */
-async function closureOf(call: Call, tx: Tx, ids: readonly string[]): Promise<string[]> {
-  const found = new Set<string>();
-  const visit = async (id: string, batch_id: string | null): Promise<void> => {
-    found.add(id);
-    for (const below of await activeBelow(tx, call.tenant, id)) found.add(below);
-    if (batch_id === null) return;
-    for (const sibling of await turnsOfBatch(tx, call.tenant, batch_id)) {
-      if (found.has(sibling.agent_turn_id) || sibling.ended_at !== null) continue;
-      await visit(sibling.agent_turn_id, null);
-    }
-  };
-  for (const turn of await lockAgentTurns(tx, call.tenant, ids, false)) {
-    await visit(turn.agent_turn_id, turn.batch_id);
+/** Whether what an agent_turn has delegated is stopped when it ends so. */
+const takesBelow = (status: Final): boolean => status === 'stopped' || status === 'timed_out';
+
+/** The tasks that are stopped when one of these fails, or is stopped: those of batches that do not wait then. */
+async function siblingsOf(call: Call, tx: Tx, turns: readonly AgentTurnView[]): Promise<string[]> {
+  const batches = new Set(turns.flatMap(({ batch_id }) => batch_id ?? []));
+  const open: string[] = [];
+  for (const batch_id of batches) {
+    const batch = await findBatch(tx, call.tenant, batch_id);
+    if (batch?.fail_fast !== 1 || batch.ended_at !== null) continue;
+    for (const task of await turnsOfBatch(tx, call.tenant, batch_id))
+      if (task.ended_at === null) open.push(task.agent_turn_id);
   }
-  return [...found].sort();
+  return open;
 }
 
-/** Locks all that may end with these, their agents first. Again, if something was delegated before the lock was had. */
+/** What may end with these when they end so. What is completed takes nothing with it, whatever it has delegated. */
+async function closureOf(call: Call, tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
+  if (status === 'completed') return [...new Set(ids)].sort();
+  const own = new Set(ids);
+  const siblings = await siblingsOf(call, tx, await lockAgentTurns(tx, call.tenant, ids, false));
+  const stopped = takesBelow(status) ? [...ids, ...siblings] : siblings.filter((id) => !own.has(id));
+  const below = stopped.length === 0 ? [] : await activeBelow(tx, call.tenant, stopped);
+  return [...new Set([...ids, ...siblings, ...below])].sort();
+}
+
+/**
+ * Locks all that may end when these end so, their agents first. Again, if something was delegated before the lock was
+ * had.
+ */
 export async function lockForEnding(
   call: Call,
   tx: Tx,
   ids: readonly string[],
+  status: Final,
 ): Promise<Map<string, AgentTurnView>> {
-  for (let known = -1; ; ) {
-    const wanted = await closureOf(call, tx, ids);
+  let wanted = await closureOf(call, tx, ids, status);
+  for (;;) {
     const before = await lockAgentTurns(tx, call.tenant, wanted, false);
     const agents = [...new Set(before.map(({ agent_id }) => agent_id))].sort();
-    if (wanted.length === known) return new Map(before.map((turn) => [turn.agent_turn_id, turn]));
-    known = wanted.length;
     for (const agent_id of agents) await lockAgent(tx, call.tenant, agent_id);
     await lockAgentTurns(tx, call.tenant, wanted, true);
+    const known = new Set(wanted);
+    wanted = await closureOf(call, tx, ids, status);
+    if (wanted.every((id) => known.has(id))) break;
   }
+  const locked = await lockAgentTurns(tx, call.tenant, wanted, false);
+  return new Map(locked.map((turn) => [turn.agent_turn_id, turn]));
 }
 
 /**
@@ -97,8 +112,9 @@ export async function endTurns(
     turns.set(id, after);
     ended.push(after);
     if (after.batch_id !== null) batches.add(after.batch_id);
-    if (end.status === 'stopped' || end.status === 'timed_out') {
-      for (const below of await activeBelow(tx, call.tenant, id)) todo.push([below, STOPPED_WITH_PARENT]);
+    // What is stopped with its parent was found with all that is below it.
+    if (takesBelow(end.status) && end !== STOPPED_WITH_PARENT) {
+      for (const below of await activeBelow(tx, call.tenant, [id])) todo.push([below, STOPPED_WITH_PARENT]);
     }
     if (todo.length === 0) {
       for (const batch_id of [...batches].sort())

@@ -229,6 +229,7 @@ async function putBox(
 async function endHeld(
   call: Call,
   input: { readonly agent_turn_id: string; readonly turn_epoch: number },
+  status: 'completed' | 'failed',
   bytes: number,
   ending: (tx: Tx, turn: AgentTurnView, now: number) => Promise<TurnEnd>,
 ): Promise<AgentTurn> {
@@ -236,7 +237,7 @@ async function endHeld(
     input,
     bytes,
     work: async (tx, now) => {
-      const locked = await lockForEnding(call, tx, [input.agent_turn_id]);
+      const locked = await lockForEnding(call, tx, [input.agent_turn_id], status);
       const held = await heldTurn(call, tx, input, now);
       const end = await ending(tx, held, now);
       const holders = await endTurns(call, tx, locked, new Map([[input.agent_turn_id, end]]), now);
@@ -252,7 +253,7 @@ async function endHeld(
 export async function complete(call: Call, input: In<'complete'>): Promise<AgentTurn> {
   const { status = 'success', summary, artifact_ids = [] } = input;
   const deliverable = prepareDeliverable(call, input.deliverable);
-  return endHeld(call, input, deliverable.card.bytes, async (tx, turn, now) => {
+  return endHeld(call, input, 'completed', deliverable.card.bytes, async (tx, turn, now) => {
     await refuseUnknownArtifacts(call, tx, 'artifact_ids', artifact_ids, now);
     const result = {
       status: status === 'partial' ? ('Partial' as const) : ('Success' as const),
@@ -264,7 +265,10 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Agent
 }
 
 export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
-  endHeld(call, input, input.error.message.length, async () => ({ status: 'failed', error: input.error }));
+  endHeld(call, input, 'failed', input.error.message.length, async () => ({
+    status: 'failed',
+    error: input.error,
+  }));
 
 /** By its delegator or the tenant, and by the agent itself; whoever holds it is late from then on. */
 export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
@@ -272,7 +276,7 @@ export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
     input,
     work: async (tx, now) => {
       await openTurn(call, tx, input.agent_turn_id);
-      const locked = await lockForEnding(call, tx, [input.agent_turn_id]);
+      const locked = await lockForEnding(call, tx, [input.agent_turn_id], 'stopped');
       const known = locked.get(input.agent_turn_id)!;
       if (hasEnded(known.status) && known.status !== 'stopped') {
         throw new CairnError(

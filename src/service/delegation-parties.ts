@@ -15,7 +15,7 @@ import {
 } from '../store/delegations.js';
 import { findLease } from '../store/leases.js';
 import { actsAs } from './actor.js';
-import { lockForEnding } from './agent-turn-ending.js';
+import { type Final, lockForEnding } from './agent-turn-ending.js';
 import type { Call } from './runtime.js';
 
 /** For an agent that is no party of it, a delegation does not exist. */
@@ -72,6 +72,8 @@ export async function lockWithTurn(
   call: Call,
   tx: Tx,
   delegation_id: string,
+  /** How the agent_turn is going to end, if it is. */
+  status: Final | undefined,
 ): Promise<LockedDelegation | undefined> {
   const { tenant } = call;
   let known = await findDelegation(tx, tenant, delegation_id);
@@ -81,7 +83,10 @@ export async function lockWithTurn(
   }
   if (!known) return undefined;
   const { agent_turn_id } = known;
-  const turns = agent_turn_id === null ? new Map() : await lockForEnding(call, tx, [agent_turn_id]);
+  const turns =
+    agent_turn_id === null
+      ? new Map()
+      : await lockForEnding(call, tx, [agent_turn_id], status ?? 'completed');
   const row = await lockDelegation(tx, tenant, delegation_id);
   return row && { row, turns };
 }

@@ -17,7 +17,7 @@ import {
   prepareDeliverable,
   refuseUnknownArtifacts,
 } from './agent-turn-deliverable.js';
-import { endTurns, type TurnEnd } from './agent-turn-ending.js';
+import { endTurns, type Final, type TurnEnd } from './agent-turn-ending.js';
 import { endDelegation } from './delegation-moves.js';
 import {
   checkParty,
@@ -44,6 +44,13 @@ interface Step {
   readonly move: (tx: Tx, locked: LockedDelegation, now: number) => Promise<readonly string[]>;
 }
 
+/** How the agent_turn of a delegation ends with it. */
+const TURN_ENDS: Partial<Record<DelegationStatus, Final>> = {
+  Completed: 'completed',
+  Failed: 'failed',
+  Cancelled: 'stopped',
+};
+
 /** Moves a delegation; one that is there already stays as it is. What ended with it is erased after the commit. */
 async function step(call: Call, { input, party, to, bytes, move }: Step): Promise<Delegation> {
   const { delegation_id } = input;
@@ -53,7 +60,7 @@ async function step(call: Call, { input, party, to, bytes, move }: Step): Promis
     ...(bytes === undefined ? {} : { bytes }),
     work: async (tx, now) => {
       checkParty(call, await openDelegation(call, tx, delegation_id), input.agent_id, party);
-      const locked = (await lockWithTurn(call, tx, delegation_id))!;
+      const locked = (await lockWithTurn(call, tx, delegation_id, TURN_ENDS[to]))!;
       let holders: readonly string[] = [];
       if (locked.row.status !== to) {
         checkDelegationMove(delegation_id, locked.row.status, to);

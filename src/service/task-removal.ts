@@ -18,7 +18,7 @@ export type LockedTasks = ReadonlyMap<string, AgentTurnView>;
 export async function lockTasksBelow(call: Call, tx: Tx, trajectory_id: string): Promise<LockedTasks> {
   const ids = await idsBelow(tx, call.tenant, trajectory_id);
   const turns = await turnsUnderWayIn(tx, call.tenant, ids);
-  const locked = turns.length === 0 ? new Map() : await lockForEnding(call, tx, turns);
+  const locked = turns.length === 0 ? new Map() : await lockForEnding(call, tx, turns, DELETED.status);
   await lockOffersIn(tx, call.tenant, ids);
   return locked;
 }
@@ -40,7 +40,9 @@ export async function stopTasks(
   const { tenant } = call;
   const turns = await turnsUnderWayIn(tx, tenant, trajectory_ids);
   // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
-  const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(call, tx, turns);
+  const all = turns.every((id) => locked.has(id))
+    ? locked
+    : await lockForEnding(call, tx, turns, DELETED.status);
   const ends = new Map(turns.map((id) => [id, DELETED]));
   const holders = await endTurns(call, tx, all, ends, now, trajectory_ids);
   for (const offer of await lockOffersIn(tx, tenant, trajectory_ids)) {

@@ -310,12 +310,15 @@ export function lockAgentTurns(
   );
 }
 
-/** The ids of all that an agent_turn has delegated, at any depth, and that have not ended. */
-export async function activeBelow(query: Query, tenant: string, agent_turn_id: string): Promise<string[]> {
+/**
+ * The ids of all that agent_turns have delegated, at any depth, and that have not ended. Goes through what has ended as
+ * well: it may have left something under way below it.
+ */
+export async function activeBelow(query: Query, tenant: string, ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ agent_turn_id: string }>(
     sql`WITH RECURSIVE below(agent_turn_id, ended_at) AS (
           SELECT t.agent_turn_id, t.ended_at FROM agent_turns t
-            WHERE t.tenant_id = ${tenant} AND t.parent_agent_turn_id = ${agent_turn_id}
+            WHERE t.tenant_id = ${tenant} AND t.parent_agent_turn_id = ANY(${ids})
           UNION
           SELECT t.agent_turn_id, t.ended_at FROM below b CROSS JOIN agent_turns t
             WHERE t.tenant_id = ${tenant} AND t.parent_agent_turn_id = b.agent_turn_id
