@@ -4,6 +4,7 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import type { AgentTurn, AgentTurnStatus, TurnError } from '../model/agent-turn.js';
 import { toIso } from '../model/common.js';
 import type { PromptFormat } from '../model/hydration.js';
+import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
 
 export interface AgentTurnRow {
   readonly agent_turn_id: string;
@@ -253,7 +254,7 @@ export interface AgentTurnFilter {
   readonly party?: string | undefined;
 }
 
-function where(tenant: string, { party, ...equal }: AgentTurnFilter): Sql {
+function listOf(tenant: string, { party, ...equal }: AgentTurnFilter): Parted {
   const columns: Record<keyof typeof equal, Sql> = {
     agent_id: sql`t.agent_id`,
     status: sql`t.status`,
@@ -268,25 +269,30 @@ function where(tenant: string, { party, ...equal }: AgentTurnFilter): Sql {
     const value = equal[name as keyof typeof equal];
     if (value !== undefined) conditions.push(sql`${column} = ${value}`);
   }
-  if (party !== undefined) conditions.push(sql`(t.agent_id = ${party} OR t.source_agent_id = ${party})`);
-  return join(conditions, ' AND ');
+  return {
+    from: sql`agent_turns t`,
+    id: sql`t.agent_turn_id`,
+    parties: [sql`t.agent_id`, sql`t.source_agent_id`],
+    party,
+    where: join(conditions, ' AND '),
+  };
 }
 
 export function listAgentTurns(
   query: Query,
   tenant: string,
   filter: AgentTurnFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: PartyPage,
 ): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t WHERE ${where(tenant, filter)}
-          AND t.agent_turn_id > ${page.after ?? ''}
+    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t
+        WHERE t.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}
         ORDER BY t.agent_turn_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countAgentTurns = (tenant: string, filter: AgentTurnFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM agent_turns t WHERE ${where(tenant, filter)}`;
+  countParted(tenant, listOf(tenant, filter));
 
 /** Those of a batch, in the order of its tasks. */
 export function turnsOfBatch(query: Query, tenant: string, batch_id: string): Promise<AgentTurnView[]> {

@@ -5,6 +5,7 @@ import { toIso } from '../model/common.js';
 import type { Delegation, DelegationResult, DelegationStatus } from '../model/delegation.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { readableAt } from './cards.js';
+import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
 
 export interface DelegationRow {
   readonly delegation_id: string;
@@ -162,7 +163,7 @@ export interface DelegationFilter {
   readonly party?: string | undefined;
 }
 
-function where(tenant: string, { party, ...equal }: DelegationFilter): Sql {
+function listOf(tenant: string, { party, ...equal }: DelegationFilter): Parted {
   const columns: Record<keyof typeof equal, Sql> = {
     from_agent_id: sql`d.from_agent_id`,
     to_agent_id: sql`d.to_agent_id`,
@@ -174,25 +175,31 @@ function where(tenant: string, { party, ...equal }: DelegationFilter): Sql {
     const value = equal[name as keyof typeof equal];
     if (value !== undefined) conditions.push(sql`${column} = ${value}`);
   }
-  if (party !== undefined) conditions.push(sql`(d.from_agent_id = ${party} OR d.to_agent_id = ${party})`);
-  return join(conditions, ' AND ');
+  return {
+    from: sql`delegations d`,
+    id: sql`d.delegation_id`,
+    parties: [sql`d.from_agent_id`, sql`d.to_agent_id`],
+    party,
+    where: join(conditions, ' AND '),
+  };
 }
 
 export function listDelegations(
   query: Query,
   tenant: string,
   filter: DelegationFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: PartyPage,
   now: number,
 ): Promise<DelegationView[]> {
   return query.all<DelegationView>(
-    sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d WHERE ${where(tenant, filter)} AND d.delegation_id > ${page.after ?? ''}
+    sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
+        WHERE d.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}
         ORDER BY d.delegation_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countDelegations = (tenant: string, filter: DelegationFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM delegations d WHERE ${where(tenant, filter)}`;
+  countParted(tenant, listOf(tenant, filter));
 
 /** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
 const byTrajectory: Sql = byDialect({

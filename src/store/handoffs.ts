@@ -4,6 +4,7 @@ import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { Handoff, HandoffStatus } from '../model/handoff.js';
+import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
 
 export interface HandoffRow {
   readonly handoff_id: string;
@@ -148,32 +149,38 @@ export interface HandoffFilter {
   readonly party?: string | undefined;
 }
 
-function where(tenant: string, filter: HandoffFilter, now: number): Sql {
+function listOf(tenant: string, filter: HandoffFilter, now: number): Parted {
   const { from_agent_id, to_agent_id, trajectory_id, status, party } = filter;
   const conditions: Sql[] = [sql`h.tenant_id = ${tenant}`];
   if (from_agent_id !== undefined) conditions.push(sql`h.from_agent_id = ${from_agent_id}`);
   if (to_agent_id !== undefined) conditions.push(sql`h.to_agent_id = ${to_agent_id}`);
   if (trajectory_id !== undefined) conditions.push(sql`h.trajectory_id = ${trajectory_id}`);
-  if (party !== undefined) conditions.push(sql`(h.from_agent_id = ${party} OR h.to_agent_id = ${party})`);
   if (status === 'Initiated') conditions.push(sql`h.status = 'Initiated' AND h.expires_at > ${now}`);
   else if (status === 'Expired')
     conditions.push(sql`(h.status = 'Expired' OR (h.status = 'Initiated' AND h.expires_at <= ${now}))`);
   else if (status !== undefined) conditions.push(sql`h.status = ${status}`);
-  return join(conditions, ' AND ');
+  return {
+    from: sql`handoffs h`,
+    id: sql`h.handoff_id`,
+    parties: [sql`h.from_agent_id`, sql`h.to_agent_id`],
+    party,
+    where: join(conditions, ' AND '),
+  };
 }
 
 export function listHandoffs(
   query: Query,
   tenant: string,
   filter: HandoffFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: PartyPage,
   now: number,
 ): Promise<HandoffRow[]> {
   return query.all<HandoffRow>(
-    sql`SELECT h.* FROM handoffs h WHERE ${where(tenant, filter, now)} AND h.handoff_id > ${page.after ?? ''}
+    sql`SELECT h.* FROM handoffs h
+        WHERE h.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter, now), page)}
         ORDER BY h.handoff_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
 }
 
 export const countHandoffs = (tenant: string, filter: HandoffFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM handoffs h WHERE ${where(tenant, filter, now)}`;
+  countParted(tenant, listOf(tenant, filter, now));

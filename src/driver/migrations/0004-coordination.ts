@@ -127,6 +127,7 @@ export const coordination: Migration = {
     // One active turn per agent.
     `CREATE UNIQUE INDEX agent_turns_active ON agent_turns (tenant_id, agent_id) WHERE ended_at IS NULL`,
     'CREATE INDEX agent_turns_by_agent ON agent_turns (tenant_id, agent_id, agent_turn_id)',
+    'CREATE INDEX agent_turns_by_source ON agent_turns (tenant_id, source_agent_id, agent_turn_id) WHERE source_agent_id IS NOT NULL',
     `CREATE INDEX agent_turns_dispatched ON agent_turns (tenant_id, dispatched_at, agent_turn_id) WHERE status = 'dispatched'`,
     `CREATE INDEX agent_turns_waiting ON agent_turns (tenant_id, profile_name, dispatched_at, agent_turn_id) WHERE status = 'dispatched'`,
     'CREATE INDEX agent_turns_by_trajectory ON agent_turns (tenant_id, trajectory_id, agent_turn_id)',
