@@ -10,6 +10,7 @@ import type { JsonObject } from '../model/json.js';
 import { type Entry, entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
 import { type BoxRow, countBoxes, findBoxes, listBoxes } from '../store/boxes.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../store/cards.js';
+import { isOfTurn } from '../store/endings.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
 import { readCards } from './chunks.js';
@@ -103,19 +104,22 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
 }
 
 /**
- * The cards behind ids, as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
- * that it keeps. A card in several is read once; one that is beyond the agent's reach counts as missing.
+ * The cards behind ids, as each box shows them at a moment: a sealed box as of its sealing, the box of a scope or
+ * checkpoint with all that it keeps, the output of an agent_turn with what has not expired. A card in several is read once; one that is beyond the agent's reach counts as missing.
  */
 export async function hydrateViews(
   call: Call,
   query: Query,
   views: readonly { row: BoxRow; card_ids: readonly string[] }[],
   fewer: string,
+  now = call.driver.now(),
 ): Promise<{ cards: Card[]; missing: string[] }[]> {
-  const now = call.driver.now();
   const shows = ({ sealed_at, held_by }: BoxRow, card: CardRow) => {
     if (!mayReadCard(call, card)) return false;
-    if (held_by !== null) return card.erased_at === null;
+    if (held_by !== null) {
+      const lasts = sealed_at !== null || !isOfTurn(held_by);
+      return card.erased_at === null && (lasts || card.expires_at === null || card.expires_at > now);
+    }
     return sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
   };
   const holders = new Map<string, BoxRow[]>();

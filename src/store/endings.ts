@@ -16,6 +16,10 @@ export const executionHolder = (execution_id: string): string => `execution:${ex
 export const pruneHolder = (execution_id: string): string => `pruned:${execution_id}`;
 /** The context, output or record of an agent_turn, with the cards that were made for it. Ends with its trajectory. */
 export const turnBoxHolder = (box_id: string): string => `agent_turn:${box_id}`;
+/** Whether a box, held by this, is one of an agent_turn. */
+export const isOfTurn = (held_by: string | null): boolean => held_by?.startsWith('agent_turn:') ?? false;
+/** The same for a box under the name b. */
+export const OF_TURN: Sql = sql`SUBSTR(b.held_by, 1, 11) = 'agent_turn:'`;
 export const noteHolder = (note_id: string): string => `note:${note_id}`;
 
 /** When what holds a card (under the name c) ended; null as long as it has not. */

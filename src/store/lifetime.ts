@@ -5,18 +5,19 @@ import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { PacketInput } from '../model/packet.js';
 import { textToList } from './codec.js';
-import { BOX_ENDED, CARD_ENDED } from './endings.js';
+import { BOX_ENDED, CARD_ENDED, OF_TURN } from './endings.js';
 
 /**
  * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
  * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
  * CROSS JOIN keeps SQLite from going through all boxes of the tenant to find the few that hold the card.
  * A sealed box pins what could be read when it was sealed. A box that is held, by an open scope or a checkpoint, pins
- * all that is in it, also turns of a closed scope that it was restored from; not when what holds it has ended. A fork of
- * a box, or a fork of that, pins through its base.
+ * all that is in it, also turns of a closed scope that it was restored from; not when what holds it has ended. The
+ * output of an agent_turn, which is held and not sealed, shows what has expired no longer, and does not pin it. A fork
+ * of a box, or a fork of that, pins through its base.
  */
-const strongPins: readonly ((tenant: string) => Sql)[] = [
-  (tenant) =>
+const strongPins: readonly ((tenant: string, now: number) => Sql)[] = [
+  (tenant, now) =>
     sql`EXISTS (
       WITH RECURSIVE held(box_id, added, removed) AS (
         SELECT e.box_id, e.added_revision, e.removed_revision FROM box_entries e
@@ -29,15 +30,16 @@ const strongPins: readonly ((tenant: string) => Sql)[] = [
       SELECT 1 FROM held h CROSS JOIN boxes b
         WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL
           AND CASE WHEN b.held_by IS NOT NULL THEN ${BOX_ENDED} IS NULL
+              AND (b.sealed_at IS NOT NULL OR c.expires_at IS NULL OR c.expires_at > ${now} OR NOT ${OF_TURN})
             ELSE b.sealed_at IS NOT NULL AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
               AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
               AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`,
 ];
 
-/** Whether something keeps the card under the name c. */
-export const pinned = (tenant: string): Sql =>
+/** Whether something keeps the card under the name c at a moment. */
+export const pinned = (tenant: string, now: number): Sql =>
   join(
-    strongPins.map((pin) => pin(tenant)),
+    strongPins.map((pin) => pin(tenant, now)),
     ' OR ',
   );
 
@@ -58,7 +60,7 @@ export async function expiredCards(
   limit: number,
 ): Promise<ExpiredCard[]> {
   return query.all<ExpiredCard>(
-    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(tenant)} THEN 1 ELSE 0 END AS kept FROM cards c
+    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(tenant, now)} THEN 1 ELSE 0 END AS kept FROM cards c
         WHERE c.tenant_id = ${tenant} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.kept_at IS NULL
           AND c.expires_at <= ${now}
           AND (c.expires_at > ${after.expires_at} OR (c.expires_at = ${after.expires_at} AND c.card_id > ${after.card_id}))
@@ -85,7 +87,7 @@ export async function eraseCard(
   const changed = await tx.run(
     sql`UPDATE cards AS c SET ${BLANK}, content_hash = ${hash}, erased_at = ${now}
         WHERE c.tenant_id = ${tenant} AND c.card_id = ${card.card_id} AND c.erased_at IS NULL
-          AND c.expires_at <= ${now} AND NOT (${pinned(tenant)})`,
+          AND c.expires_at <= ${now} AND NOT (${pinned(tenant, now)})`,
   );
   if (changed === 0) return false;
   await forgetSubjects(tx, tenant, card.card_id, card.subject_ids);
@@ -121,7 +123,7 @@ export async function eraseCards(
   >(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.erased_at FROM cards c
         WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids})
-          AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pinned(tenant)})))`,
+          AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pinned(tenant, now)})))`,
   );
   for (const { card_id, content_hash, subject_ids, erased_at } of free) {
     if (erased_at !== null) continue;
@@ -139,7 +141,7 @@ export function noteKept(tx: Tx, tenant: string, card_ids: readonly string[], no
   return tx.run(
     sql`UPDATE cards AS c SET kept_at = ${now}
         WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids}) AND c.erased_at IS NULL AND c.kept_at IS NULL
-          AND (${pinned(tenant)})`,
+          AND (${pinned(tenant, now)})`,
   );
 }
 

@@ -43,7 +43,7 @@ export const scopeChecks: readonly Check[] = [
       sql`SELECT 'card ' || c.card_id || ' of ' || x.holder AS what FROM endings x
           JOIN box_entries e ON e.tenant_id = x.tenant_id AND e.box_id = x.box_id
           JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id AND c.held_by = x.holder
-          WHERE x.tenant_id = ${tenant} AND x.done_at IS NOT NULL AND c.erased_at IS NULL AND NOT (${pinned(tenant)})
+          WHERE x.tenant_id = ${tenant} AND x.done_at IS NOT NULL AND c.erased_at IS NULL AND NOT (${pinned(tenant, 0)})
             AND NOT EXISTS (SELECT 1 FROM endings u WHERE u.tenant_id = x.tenant_id AND u.done_at IS NULL)
           LIMIT ${FEW}`,
   },
