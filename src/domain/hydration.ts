@@ -22,13 +22,21 @@ export interface Hydration {
 
 const formats = { openai: openaiMessages, anthropic: anthropicMessages };
 
-export function hydrate({ profile, cards: given, format }: Hydration): Prompt {
+/** A prompt, and its canonical text. */
+export interface Rendered {
+  readonly prompt: Prompt;
+  readonly text: string;
+}
+
+export const hydrate = (given: Hydration): Prompt => rendered(given).prompt;
+
+export function rendered({ profile, cards: given, format }: Hydration): Rendered {
   const cards = distinct(given);
   const { system: said, messages } = transcriptOf(cards);
   const system = [promptOf(profile), ...said, describeFields(resultFields(cards))]
     .filter((part) => !isBlank(part))
     .join('\n\n');
-  return sorted({
+  const text = canonical({
     format,
     system,
     messages: formats[format](system, messages),
@@ -39,7 +47,9 @@ export function hydrate({ profile, cards: given, format }: Hydration): Prompt {
     pending_calls: callsIn(messages)
       .filter(({ result }) => result === null)
       .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),
-  });
+  } satisfies Prompt as JsonObject);
+  // Members in the order of their names, as in stored cards, whatever order they came in.
+  return { prompt: JSON.parse(text) as Prompt, text };
 }
 
 /** A card that both boxes hold, or that came by two inheritances, stays where it was first. */
@@ -58,6 +68,3 @@ const isToolList = ({ metadata }: HydratedCard): boolean => metadata.type === 's
 
 const toolsIn = (content: Json): Json[] =>
   isObject(content) && Array.isArray(content.tools) ? (content.tools as Json[]) : [];
-
-/** Members in the order of their names, as in stored cards, whatever order they came in. */
-const sorted = (value: Prompt): Prompt => JSON.parse(canonical(value as JsonObject)) as Prompt;

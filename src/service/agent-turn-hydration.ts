@@ -1,52 +1,100 @@
 /** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
-import { canonical, sha256 } from '../domain/canonical.js';
-import { hydrate as render } from '../domain/hydration.js';
-import type { Query, Tx } from '../driver/driver.js';
+import { sha256 } from '../domain/canonical.js';
+import { rendered } from '../domain/hydration.js';
+import { atLength, type Query } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Hydrated, Prompt, PromptFormat } from '../model/hydration.js';
-import { newId } from '../model/ids.js';
-import type { Json } from '../model/json.js';
 import {
   type AgentTurnRow,
   type AgentTurnView,
-  changeAgentTurn,
   findStep,
   insertStep,
   type StepRow,
 } from '../store/agent-turns.js';
-import { insertEntries } from '../store/box-entries.js';
-import { growBox, lockBox } from '../store/boxes.js';
-import { turnBoxHolder } from '../store/endings.js';
-import { heldTurn, openTurn } from './agent-turns.js';
-import { makeBox } from './box-making.js';
-import { addCard, prepareCard } from './cards.js';
+import { heldTurn, openTurn, seenHeldTurn } from './agent-turns.js';
+import { isGuarded } from './guards.js';
+import { keepRecords, recordsOf } from './prompt-records.js';
 import type { Call } from './runtime.js';
-import { cardsOfBoxes, cardsSeen, turnBox } from './turn-cards.js';
-import { change, event } from './write.js';
+import { cardsAt, cardsSeen, type Held, heldAt, turnBox } from './turn-cards.js';
+import { change, event, keptAnswer, writeGuarded } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 /** The boxes of a prompt, and how they stood. */
 type Seen = Pick<StepRow, 'context_box_id' | 'context_revision' | 'output_box_id' | 'output_revision'>;
 
-async function renderSeen(
-  call: Call,
-  query: Query,
-  turn: AgentTurnRow,
-  seen: Seen,
-  format: PromptFormat,
-): Promise<{ prompt: Prompt; content_hash: string }> {
+/** What there is to render, by the ids of its cards. */
+interface Script {
+  readonly turn: AgentTurnView;
+  readonly seen: Seen;
+  readonly format: PromptFormat;
+  readonly boxes: readonly Held[];
+  /** When it is looked at, which says what has expired. */
+  readonly moment: number;
+  readonly last: StepRow | undefined;
+}
+
+interface View extends Script {
+  readonly prompt: Prompt;
+  readonly content_hash: string;
+}
+
+/** So many cards are read at once; more are read off the event loop, where the database would block it. */
+const FEW_CARDS = 500;
+/** How often a prompt is rendered beside its boxes changing, before they have to wait for it. */
+const TRIES = 3;
+
+async function seenOf(call: Call, query: Query, turn: AgentTurnRow): Promise<Seen> {
+  const context = await turnBox(call, query, turn.context_box_id);
+  const output = await turnBox(call, query, turn.output_box_id);
+  return {
+    context_box_id: context.box_id,
+    context_revision: context.revision,
+    output_box_id: output.box_id,
+    output_revision: output.revision,
+  };
+}
+
+const isSeen = (one: Seen, other: Seen): boolean =>
+  one.context_box_id === other.context_box_id &&
+  one.context_revision === other.context_revision &&
+  one.output_box_id === other.output_box_id &&
+  one.output_revision === other.output_revision;
+
+async function boxesOf(call: Call, query: Query, seen: Seen): Promise<Held[]> {
   const context = await turnBox(call, query, seen.context_box_id);
   const output = await turnBox(call, query, seen.output_box_id);
-  const cards = await cardsOfBoxes(call, query, [
-    { box: context, revision: seen.context_revision },
-    { box: output, revision: seen.output_revision },
-  ]);
+  return [
+    await heldAt(call, query, { box: context, revision: seen.context_revision }),
+    await heldAt(call, query, { box: output, revision: seen.output_revision }),
+  ];
+}
+
+/** What the holder of an agent_turn is to be shown now. */
+async function scriptFor(call: Call, query: Query, input: In<'hydrate'>, moment: number): Promise<Script> {
+  const turn = await seenHeldTurn(call, query, input, moment);
+  const seen = await seenOf(call, query, turn);
+  const boxes = await boxesOf(call, query, seen);
+  const last = await findStep(query, call.tenant, turn.agent_turn_id, undefined);
+  return { turn, seen, format: input.format ?? 'openai', boxes, moment, last };
+}
+
+/** Cards stay as they are, so it does not matter when they are read, as long as they are there. */
+async function renderScript(call: Call, query: Query, script: Script): Promise<View> {
+  const { turn, boxes, moment, format } = script;
+  const cards = await cardsAt(call, query, boxes, moment);
   const [profile] = turn.profile_card_id === null ? [] : await cardsSeen(call, query, [turn.profile_card_id]);
-  const prompt = render({ profile: profile?.content ?? null, cards, format });
-  return { prompt, content_hash: sha256(canonical(prompt as Json)) };
+  const { prompt, text } = rendered({ profile: profile?.content ?? null, cards, format });
+  return { ...script, prompt, content_hash: sha256(text) };
+}
+
+/** Renders beside all writers. */
+function renderApart(call: Call, script: Script): Promise<View> {
+  const { driver, tenant } = call;
+  const count = script.boxes.reduce((sum, { card_ids }) => sum + card_ids.length, 0);
+  return renderScript(call, count > FEW_CARDS ? atLength(driver, tenant) : driver.at(tenant), script);
 }
 
 const answer = (turn: AgentTurnRow, step: StepRow, prompt: Prompt): Hydrated => ({
@@ -59,36 +107,73 @@ const answer = (turn: AgentTurnRow, step: StepRow, prompt: Prompt): Hydrated => 
   content_hash: step.content_hash,
 });
 
+/** The last step, if it is this: the same again is no new one, nothing is to be recorded that is not there. */
+const asStep = (last: StepRow | undefined, { content_hash, format }: View): StepRow | undefined =>
+  last?.content_hash === content_hash && last.format === format ? last : undefined;
+
+const sameAgain = ({ turn, prompt }: View, last: StepRow): Hydrated => ({
+  ...answer(turn, last, prompt),
+  turn_epoch: turn.turn_epoch,
+});
+
+async function viewNow(call: Call, input: In<'hydrate'>): Promise<View> {
+  const { driver, tenant } = call;
+  try {
+    const now = driver.now();
+    const script = await driver.snapshot(tenant, (query) => scriptFor(call, query, input, now));
+    return await renderApart(call, script);
+  } catch (error) {
+    // Who is late is told so before anything else.
+    if (isGuarded(call)) await writeGuarded(call, async () => undefined);
+    throw error;
+  }
+}
+
+/** Thrown in a transaction whose prompt was rendered from boxes that have changed since. */
+class BoxesMoved extends Error {}
+
 export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrated> {
+  const kept = await keptAnswer(call, input);
+  if (kept !== undefined) return replay(call, { agent_turn_id: input.agent_turn_id, step: kept as number });
+  const leavesTrace = call.options.idempotency_key !== undefined || isGuarded(call);
+  for (let left = TRIES; ; left--) {
+    const view = await viewNow(call, input);
+    const same = asStep(view.last, view);
+    if (same && !leavesTrace) return sameAgain(view, same);
+    try {
+      return await record(call, input, view, left > 1);
+    } catch (error) {
+      if (!(error instanceof BoxesMoved)) throw error;
+    }
+  }
+}
+
+/** Records what was rendered, if the boxes still stand as they did; else it is to be rendered anew, or is so at once. */
+async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boolean): Promise<Hydrated> {
   const { tenant } = call;
-  const format = input.format ?? 'openai';
+  const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
     input,
+    bytes: cards.bytes,
     work: async (tx, now) => {
       const turn = await heldTurn(call, tx, input, now);
-      const context = await turnBox(call, tx, turn.context_box_id);
-      const output = await turnBox(call, tx, turn.output_box_id);
-      const seen: Seen = {
-        context_box_id: context.box_id,
-        context_revision: context.revision,
-        output_box_id: output.box_id,
-        output_revision: output.revision,
-      };
-      const { prompt, content_hash } = await renderSeen(call, tx, turn, seen, format);
+      const moved = !isSeen(await seenOf(call, tx, turn), shown.seen);
+      if (moved && anew) throw new BoxesMoved();
+      const view = moved ? await renderScript(call, tx, await scriptFor(call, tx, input, now)) : shown;
       const last = await findStep(tx, tenant, turn.agent_turn_id, undefined);
-      // The same again is no new step: nothing is to be recorded that is not there.
-      if (last?.content_hash === content_hash && last.format === format) {
-        return { ...answer(turn, last, prompt), turn_epoch: turn.turn_epoch };
-      }
-      const kept = await keepPrompt(call, tx, turn, prompt, now);
+      const same = asStep(last, view);
+      if (same) return sameAgain({ ...view, turn }, same);
+      const { format, content_hash, moment } = view;
+      const records = moved ? recordsOf(call, turn.agent_id, view.prompt) : cards;
       const step: StepRow = {
-        ...seen,
-        ...kept,
+        ...view.seen,
+        ...(await keepRecords(call, tx, turn, last, records, now)),
         step: (last?.step ?? 0) + 1,
         turn_epoch: turn.turn_epoch,
         format,
         content_hash,
-        created_at: now,
+        // What had expired by then was not shown, and is not when it is replayed.
+        created_at: moment,
       };
       await insertStep(tx, tenant, turn.agent_turn_id, step);
       const facts = { step: step.step, turn_epoch: step.turn_epoch, format, content_hash };
@@ -96,68 +181,41 @@ export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrate
       tx.journal(
         event(call, now, 'cairn.agent_turn.hydrated', 'agent_turn', agent_turn_id, facts, trajectory_id),
       );
-      return answer(turn, step, prompt);
+      return answer(turn, step, view.prompt);
     },
     remember: ({ step }) => step,
-    again: (query, kept) => readStep(call, query, input.agent_turn_id, kept as number),
+    again: async (query, kept) => {
+      const script = await scriptOf(call, query, input.agent_turn_id, kept as number);
+      return asRecorded(await renderScript(call, query, script), script.step);
+    },
   });
 }
 
-/** The prompt and tools as cards, in a box of their own, which no model sees. */
-async function keepPrompt(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  { system, tools }: Prompt,
-  now: number,
-): Promise<Pick<StepRow, 'prompt_card_id' | 'tools_card_id'>> {
-  const { tenant } = call;
-  let box_id = turn.record_box_id;
-  if (box_id === null) {
-    box_id = newId();
-    const held_by = turnBoxHolder(box_id);
-    const { agent_id } = turn;
-    await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
-    await changeAgentTurn(tx, tenant, turn, { record_box_id: box_id }, now);
-  }
-  const add = async (type: string, content: Json): Promise<string> => {
-    const prepared = prepareCard(call, { content, metadata: { type, role: 'system' } }, turn.agent_id);
-    return (await addCard(call, tx, prepared, now, turnBoxHolder(box_id))).card.card_id;
-  };
-  const prompt_card_id = await add('sys.rendered_prompt', system);
-  const tools_card_id = await add('sys.tools', { tools });
-  const box = (await lockBox(tx, tenant, box_id))!;
-  const revision = box.revision + 1;
-  const place = { position: box.next_position, behind: box.length, revision };
-  await insertEntries(tx, tenant, box_id, place, [prompt_card_id, tools_card_id]);
-  const { length, next_position } = box;
-  await growBox(tx, tenant, box_id, {
-    revision,
-    length: length + 2,
-    next_position: next_position + 2,
-    updated_at: now,
-  });
-  return { prompt_card_id, tools_card_id };
-}
-
-async function readStep(
+/** What a step showed, as a script. */
+async function scriptOf(
   call: Call,
   query: Query,
   agent_turn_id: string,
   wanted: number | undefined,
-): Promise<Hydrated> {
+): Promise<Script & { readonly step: StepRow }> {
   const turn = await openTurn(call, query, agent_turn_id);
   const step = await findStep(query, call.tenant, agent_turn_id, wanted);
   if (!step) {
     const which = wanted === undefined ? 'was never hydrated' : `has no step ${wanted}`;
     throw new CairnError('INVALID_INPUT', `agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
   }
-  const { prompt, content_hash } = await renderSeen(call, query, turn, step, step.format);
-  if (content_hash !== step.content_hash) {
-    throw new Error(`step ${step.step} of agent_turn ${agent_turn_id} renders otherwise than it did`);
-  }
-  return answer(turn, step, prompt);
+  const boxes = await boxesOf(call, query, step);
+  return { turn, seen: step, format: step.format, boxes, moment: step.created_at, last: step, step };
 }
 
-export const replay = (call: Call, input: In<'replay'>): Promise<Hydrated> =>
-  call.driver.snapshot(call.tenant, (query) => readStep(call, query, input.agent_turn_id, input.step));
+function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrated {
+  if (content_hash === step.content_hash) return answer(turn, step, prompt);
+  throw new Error(`step ${step.step} of agent_turn ${turn.agent_turn_id} renders otherwise than it did`);
+}
+
+export async function replay(call: Call, { agent_turn_id, step }: In<'replay'>): Promise<Hydrated> {
+  const script = await call.driver.snapshot(call.tenant, (query) =>
+    scriptOf(call, query, agent_turn_id, step),
+  );
+  return asRecorded(await renderApart(call, script), script.step);
+}

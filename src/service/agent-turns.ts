@@ -98,14 +98,30 @@ export function journalTurn(
   );
 }
 
+export interface Holding {
+  readonly agent_turn_id: string;
+  readonly turn_epoch: number;
+}
+
 /** An agent_turn, locked, if the caller holds it now in this epoch. */
-export async function heldTurn(
+export const heldTurn = async (call: Call, tx: Tx, held: Holding, now: number): Promise<AgentTurnView> =>
+  checkHolding(call, await lockAgentTurn(tx, call.tenant, held.agent_turn_id), held, now);
+
+/** The same, and it may move at once. */
+export const seenHeldTurn = async (
   call: Call,
-  tx: Tx,
-  { agent_turn_id, turn_epoch }: { readonly agent_turn_id: string; readonly turn_epoch: number },
+  query: Query,
+  held: Holding,
   now: number,
-): Promise<AgentTurnView> {
-  const turn = await lockAgentTurn(tx, call.tenant, agent_turn_id);
+): Promise<AgentTurnView> =>
+  checkHolding(call, await findAgentTurn(query, call.tenant, held.agent_turn_id), held, now);
+
+function checkHolding(
+  call: Call,
+  turn: AgentTurnView | undefined,
+  { agent_turn_id, turn_epoch }: Holding,
+  now: number,
+): AgentTurnView {
   if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
   const { agent_id } = call.caller;
   if (agent_id !== null && agent_id !== turn.agent_id) {

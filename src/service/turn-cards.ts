@@ -38,17 +38,36 @@ export interface BoxAt {
   readonly revision: number;
 }
 
-/** All cards of some boxes, one box after the other. Refuses when one of the cards was erased. */
-export async function cardsOfBoxes(call: Call, query: Query, boxes: readonly BoxAt[]): Promise<Card[]> {
-  const { tenant } = call;
-  const views = [];
-  for (const { box, revision } of boxes) {
-    const segments = await segmentsOf(query, tenant, box, revision);
-    const entries = await entriesAfter(query, tenant, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
-    views.push({ row: box, card_ids: entries.map(({ card_id }) => card_id) });
+/** A box, and what it held at a revision. */
+export interface Held {
+  readonly row: BoxRow;
+  readonly card_ids: readonly string[];
+}
+
+export async function heldAt(call: Call, query: Query, { box, revision }: BoxAt): Promise<Held> {
+  const segments = await segmentsOf(query, call.tenant, box, revision);
+  const entries = await entriesAfter(query, call.tenant, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
+  return { row: box, card_ids: entries.map(({ card_id }) => card_id) };
+}
+
+/**
+ * The cards of some boxes as they were shown at a moment, one box after the other: without those of an output that had
+ * expired by then. Refuses when another was erased.
+ */
+export async function cardsAt(
+  call: Call,
+  query: Query,
+  boxes: readonly Held[],
+  moment: number,
+): Promise<Card[]> {
+  const shown = await hydrateViews(call, query, boxes, 'cards: replace the boxes by shorter ones', moment);
+  const missing = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? [] : one.missing));
+  const open = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? one.missing : []));
+  if (open.length > 0) {
+    const rows = await findCards(query, call.tenant, open);
+    const expired = (id: string) => (rows.get(id)?.expires_at ?? moment + 1) <= moment;
+    missing.push(...open.filter((id) => !expired(id)));
   }
-  const shown = await hydrateViews(call, query, views, 'cards: replace the boxes by shorter ones');
-  const missing = shown.flatMap((one) => one.missing);
   if (missing.length > 0) throw gone(missing);
   return shown.flatMap(({ cards }) => cards);
 }

@@ -294,9 +294,15 @@ onEveryTarget('what agent_turns leave', (test) => {
     expect(third).toMatchObject({ step: 3, pending_calls: [{ tool_call_id: 'call-1', tool_name: 'look' }] });
     const { record_box_id } = await cairn.agent_turns.get({ agent_turn_id: held.agent_turn_id });
     const records = await cardsIn(cairn, record_box_id!);
-    expect(records.map(({ card_id }) => card_id)).toEqual(
-      [first, other, third].flatMap(({ prompt_card_id, tools_card_id }) => [prompt_card_id, tools_card_id]),
-    );
+    // The prompt is the same each time, the tools are in each format.
+    expect([other.prompt_card_id, third.prompt_card_id]).toEqual([
+      first.prompt_card_id,
+      first.prompt_card_id,
+    ]);
+    expect(records.map(({ card_id }) => card_id)).toEqual([
+      first.prompt_card_id,
+      ...[first, other, third].map(({ tools_card_id }) => tools_card_id),
+    ]);
     expect(records[0]).toMatchObject({ content: 'You look.', metadata: { type: 'sys.rendered_prompt' } });
     expect(records[1]).toMatchObject({ content: { tools: first.tools }, metadata: { type: 'sys.tools' } });
     expect(first.tools).toHaveLength(1);
@@ -353,7 +359,49 @@ onEveryTarget('what agent_turns leave', (test) => {
     });
   });
 
-  it('ATURN-23 its boxes keep what they hold, also what expires; when they are gone, replaying is 410', async () => {
+  it('ATURN-20 steps that say the same of prompt and tools share their cards', async () => {
+    const cairn = await withProfile(test());
+    const { held } = await atWork(cairn);
+    const first = await cairn.agent_turns.hydrate(held);
+    await cairn.agent_turns.append({ ...held, cards: [thought('a')] });
+    const second = await cairn.agent_turns.hydrate(held);
+    const { prompt_card_id, tools_card_id } = first;
+    expect(second).toMatchObject({ step: 2, prompt_card_id, tools_card_id });
+    const { record_box_id } = await cairn.agent_turns.get({ agent_turn_id: held.agent_turn_id });
+    expect(await cardsIn(cairn, record_box_id!)).toHaveLength(2);
+  });
+
+  it('ATURN-20 ATURN-22 what is hydrated beside appending is what some revision held, and is replayed so', async () => {
+    const cairn = await withProfile(test());
+    const { held } = await atWork(cairn);
+    const words = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const [shown] = await Promise.all([
+      Promise.all(words.map(() => cairn.agent_turns.hydrate(held))),
+      Promise.all(words.map((word) => cairn.agent_turns.append({ ...held, cards: [thought(word)] }))),
+    ]);
+    const final = await cairn.agent_turns.hydrate(held);
+    expect(final.messages.length).toBe(2 + words.length);
+    const steps = new Map([...shown, final].map((one) => [one.step, one]));
+    expect([...steps.keys()].sort((a, b) => a - b)).toEqual([...steps.keys()].map((_, i) => i + 1));
+    for (const [step, one] of steps) {
+      expect(one.messages).toEqual(final.messages.slice(0, one.messages.length));
+      expect(await cairn.agent_turns.replay({ agent_turn_id: held.agent_turn_id, step })).toEqual(one);
+    }
+  });
+
+  it('ATURN-20 with a key the same hydration is given again, whatever has been appended since', async () => {
+    const cairn = await withProfile(test());
+    const { held } = await atWork(cairn);
+    const key = { idempotency_key: 'hydrate-1' };
+    const first = await cairn.agent_turns.hydrate(held, key);
+    await cairn.agent_turns.append({ ...held, cards: [thought('a')] });
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(await cairn.agent_turns.hydrate(held, key)).toEqual(first);
+    });
+    expect((await cairn.agent_turns.hydrate(held)).step).toBe(2);
+  });
+
+  it('ATURN-23 the context keeps what expires, the output does not; when boxes are gone, replaying is 410', async () => {
     const cairn = await withProfile(test());
     const tenant = await tenantOf(cairn);
     const cards = [{ card_id: 'brief', content: 'for a minute', ttl_seconds: 60 }];
@@ -362,13 +410,28 @@ onEveryTarget('what agent_turns leave', (test) => {
     const { turn, held } = await atWork(cairn, { context_box_id: 'x' });
     const { agent_turn_id } = held;
     await cairn.agent_turns.renew({ ...held, lease_ms: 3_600_000 });
-    await cairn.agent_turns.append({ ...held, cards: [thought('so long', { ttl_seconds: 60 })] });
+    const before = await cairn.agent_turns.hydrate(held);
+    const own = await cairn.agent_turns.append({ ...held, cards: [thought('so long', { ttl_seconds: 60 })] });
+    const card_ids = own.cards.map(({ card_id }) => card_id);
     const shown = await cairn.agent_turns.hydrate(held);
     expect(JSON.stringify(shown.messages)).toMatch(/for a minute.*so long/);
     test().advance(60_001);
-    await cairn.lifetime.sweep();
     expect((await refusalOf(cairn.cards.get({ card_id: 'brief' }))).code).toBe('CONTENT_ERASED');
-    expect(await cairn.agent_turns.hydrate(held)).toEqual(shown);
+    expect(await wordsIn(cairn, turn.output_box_id)).toEqual([]);
+    const after = await cairn.agent_turns.hydrate(held);
+    expect(after).toMatchObject({ step: 3, messages: before.messages });
+    // What has expired was shown then, until it is erased.
+    expect(await cairn.agent_turns.replay({ agent_turn_id, step: 2 })).toEqual(shown);
+    expect(await cairn.lifetime.sweep()).toMatchObject({ cards_erased: 1, cards_kept: 1 });
+    expect(await refusalOf(cairn.agent_turns.replay({ agent_turn_id, step: 2 }))).toMatchObject({
+      code: 'CONTENT_ERASED',
+      status: 410,
+      details: { card_ids },
+    });
+    expect(await cairn.agent_turns.replay({ agent_turn_id, step: 3 })).toEqual(after);
+    expect(await cairn.agent_turns.hydrate(held)).toEqual(after);
+    await cairn.agent_turns.append({ ...held, cards: [thought('on')] });
+    expect((await cairn.agent_turns.hydrate(held)).messages).toHaveLength(before.messages.length + 1);
     const { store } = test();
     const ending = {
       holder: turnBoxHolder(turn.output_box_id),
