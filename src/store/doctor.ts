@@ -4,6 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import { checkpointChecks } from './checkpoint-doctor.js';
 import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
+import { messageChecks } from './message-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
 import { turnChecks } from './turn-doctor.js';
 
@@ -136,6 +137,7 @@ export const checks: readonly Check[] = [
   ...checkpointChecks,
   ...turnChecks,
   ...lockChecks,
+  ...messageChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */
