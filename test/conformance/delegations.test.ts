@@ -486,6 +486,38 @@ onEveryTarget('delegations', (test) => {
     expect(from(cards)).toEqual([['task.deliverable', '7']]);
   });
 
+  it('DELEG-16 an agent sees those that it gave and those that it got as one list, page by page', async () => {
+    const { cairn, ann } = await someDelegators(test());
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'task' });
+    const parties = ['ann bob', 'bob ann', 'bob cyd', 'ann cyd', 'cyd ann', 'cyd bob', 'ann bob'];
+    const mine: string[] = [];
+    for (const [i, both] of parties.entries()) {
+      const [from_agent_id, to_agent_id] = both.split(' ') as [string, string];
+      const { delegation_id } = await cairn.delegations.create({
+        from_agent_id,
+        to_agent_id,
+        task_description: `${i}`,
+        trajectory_id,
+      });
+      if (both.includes('ann')) mine.push(delegation_id);
+    }
+    mine.sort();
+    const idsOf = ({ delegations }: Awaited<ReturnType<typeof ann.delegations.list>>) =>
+      delegations.map(({ delegation_id }) => delegation_id);
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await ann.delegations.list({ limit: 2, cursor });
+      seen.push(...idsOf(page));
+      if (cursor === undefined) expect(page.total).toBe(mine.length);
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(mine);
+    expect(idsOf(await ann.delegations.list({ limit: 2, offset: 3 }))).toEqual(mine.slice(3, 5));
+    const given = await ann.delegations.list({ from_agent_id: 'bob', status: 'Pending' });
+    expect([given.total, idsOf(given).length]).toEqual([1, 1]);
+  });
+
   it('DELEG-16 they are listed by their parties, trajectory and state', async () => {
     const { cairn, ann } = await someDelegators(test());
     const one = await someOffer(ann);
