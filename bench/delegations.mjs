@@ -1,5 +1,6 @@
 // Delegating: what a delegation with 100 inherited cards costs in a project of ten thousand boxes, against one of ten;
-// and packing 10,000 inherited cards against the bare statement that puts as many entries into a box.
+// packing 10,000 inherited cards against the bare statement that puts as many entries into a box; and how long a writer
+// waits at most beside the hydration of 1,000 and 10,000 cards.
 import { openBare, openCairn, settle } from './support/databases.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 
@@ -54,6 +55,7 @@ export async function delegations({ target, quick, report }) {
   await small.close();
   await large.close();
   await packing(target, report);
+  for (const cards of [1000, 10_000]) await hydrating(target, report, cards);
 }
 
 async function fill(api, count, name) {
@@ -105,5 +107,47 @@ async function packing(target, report) {
     ratio: ratio('copy', 'pack'),
   });
   await bare.close();
+  await cairn.close();
+}
+
+/** The longest that one writer waits, with nobody beside it and while prompts of so many cards are rendered. */
+async function hydrating(target, report, count) {
+  const cairn = await openCairn(await target.fresh());
+  const { api } = cairn;
+  await api.profiles.create({ name: 'worker' });
+  await api.boxes.create({ box_id: 'inherited', card_ids: await fill(api, count, 'card') });
+  const { agent_turn_id } = await api.pmo.delegate_async({
+    target_strategy: 'new',
+    target_ref: 'worker',
+    instruction: 'go',
+    context_box_id: 'inherited',
+  });
+  const { agent_turn } = await api.agent_turns.claim({ worker_id: 'w', agent_turn_id, lease_ms: 600_000 });
+  const held = { agent_turn_id, turn_epoch: agent_turn.turn_epoch };
+  const hydrate = async () => {
+    await api.agent_turns.append({ ...held, cards: [{ content: 'hm', metadata: { role: 'assistant' } }] });
+    await api.agent_turns.hydrate(held);
+  };
+  const longestBeside = async (work) => {
+    let busy = true;
+    const beside = work().finally(() => (busy = false));
+    let longest = 0;
+    while (busy) {
+      const start = performance.now();
+      await api.cards.add({ content: 'beside' });
+      longest = Math.max(longest, performance.now() - start);
+    }
+    await beside;
+    return 1000 / longest;
+  };
+  const alone = () => longestBeside(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  const { rate, ratio } = await interleave({ beside: () => longestBeside(hydrate), alone }, 5);
+  report({
+    what: `longest wait of a writer beside hydrate of ${count.toLocaleString('en')} cards, against alone`,
+    ours: 1e3 / rate('beside'),
+    bare: 1e3 / rate('alone'),
+    unit: 'ms',
+    ratio: ratio('alone', 'beside'),
+  });
   await cairn.close();
 }
