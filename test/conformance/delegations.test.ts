@@ -266,12 +266,12 @@ onEveryTarget('delegations', (test) => {
     expect(await bob.delegations.reject({ delegation_id, reason: 'Other.' })).toEqual(rejected);
     const result = { status: 'Success' as const };
     for (const refused of [
-      bob.delegations.accept({ delegation_id }),
-      bob.delegations.start({ delegation_id }),
-      bob.delegations.complete({ delegation_id, result }),
-      cairn.delegations.cancel({ delegation_id }),
+      () => bob.delegations.accept({ delegation_id }),
+      () => bob.delegations.start({ delegation_id }),
+      () => bob.delegations.complete({ delegation_id, result }),
+      () => cairn.delegations.cancel({ delegation_id }),
     ])
-      expect(await refusalOf(refused)).toMatchObject(conflict('Rejected'));
+      expect(await refusalOf(refused())).toMatchObject(conflict('Rejected'));
     const accepted = await someAccepted(cairn);
     const late = bob.delegations.reject({ delegation_id: accepted.delegation_id });
     expect(await refusalOf(late)).toMatchObject(conflict('Accepted'));
