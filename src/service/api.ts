@@ -129,40 +129,32 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     };
     const run = (made: Call, parsed: Record<string, unknown>) =>
       made.caller.agent_id === null ? useCase(made, parsed) : asAgent(operation, useCase, made, parsed);
-    const madeWith = (options: CallOptions | undefined): Call =>
-      options === undefined ? plain : { ...plain, options };
     const writes = operation.access !== 'read';
-    const checked = (input: unknown) => {
+    const begin = async (input: unknown, options: CallOptions | undefined): Promise<Begun> => {
       checkRole(operation, caller);
-      return parseAs(operation.input, input ?? {}, operation.name);
+      const parsed = parseAs(operation.input, input ?? {}, operation.name);
+      const made = options === undefined ? plain : { ...plain, options };
+      return { parsed, call: namesGuards(made.options) ? await guarding(made, parsed, writes) : made };
     };
     group[operation.verb] = operation.stream
-      ? (input: unknown, options?: CallOptions) => {
-          const parsed = checked(input);
-          const made = madeWith(options);
-          if (!namesGuards(made.options)) return run(made, parsed);
-          return streamGuarded(made, parsed, writes, run as unknown as StreamUseCase);
+      ? // Whatever is wrong with a stream is said where it is read: one that was asked for is there.
+        async function* (input: unknown, options?: CallOptions) {
+          const { call, parsed } = await begin(input, options);
+          yield* run(call, parsed) as unknown as AsyncIterable<unknown>;
         }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
-            const parsed = checked(input);
-            const made = madeWith(options);
-            const guarded = namesGuards(made.options) ? await guarding(made, parsed, writes) : made;
-            return run(guarded, parsed) as Promise<unknown>;
+            const { call, parsed } = await begin(input, options);
+            return run(call, parsed) as Promise<unknown>;
           });
   }
   return api as unknown as Api;
 }
 
-type StreamUseCase = (call: Call, input: unknown) => AsyncIterable<unknown>;
-
-async function* streamGuarded(
-  made: Call,
-  input: unknown,
-  writes: boolean,
-  useCase: StreamUseCase,
-): AsyncGenerator<unknown> {
-  yield* useCase(await guarding(made, input, writes), input);
+/** A call whose role, input and guards were looked at. */
+interface Begun {
+  readonly call: Call;
+  readonly parsed: Record<string, unknown>;
 }
 
 /** Runs a use case for an agent, within what that may do with memory. */
