@@ -17,7 +17,7 @@ import {
   toAgentTurn,
 } from '../store/agent-turns.js';
 import { putLease } from '../store/leases.js';
-import { seen } from './agent-presence.js';
+import { seenAtWork } from './agent-presence.js';
 import { checkTurnHeld } from './guards.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -104,8 +104,10 @@ export interface Holding {
 }
 
 /** An agent_turn, locked, if the caller holds it now in this epoch. */
-export const heldTurn = async (call: Call, tx: Tx, held: Holding, now: number): Promise<AgentTurnView> =>
-  checkHolding(call, await lockAgentTurn(tx, call.tenant, held.agent_turn_id), held, now);
+export async function heldTurn(call: Call, tx: Tx, held: Holding, now: number): Promise<AgentTurnView> {
+  if (call.caller.agent_id === null) await seenAtWork(call, tx, held, now);
+  return checkHolding(call, await lockAgentTurn(tx, call.tenant, held.agent_turn_id), held, now);
+}
 
 /** The same, and it may move at once. */
 export const seenHeldTurn = async (
@@ -153,8 +155,6 @@ export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> 
   return change(call, {
     input,
     work: async (tx, now) => {
-      const known = await findAgentTurn(tx, call.tenant, input.agent_turn_id);
-      if (known) await seen(call, tx, known.agent_id, now);
       const turn = await heldTurn(call, tx, input, now);
       const fallback = turn.status === 'suspended' ? SUSPENDED_MS : DEFAULT_TURN_LEASE_MS;
       return toAgentTurn(call.tenant, await holdFor(call, tx, turn, input.lease_ms ?? fallback, now));

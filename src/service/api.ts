@@ -11,6 +11,7 @@ import { fork } from './agent-turn-fork.js';
 import * as agentTurnHydration from './agent-turn-hydration.js';
 import * as agentTurnSteps from './agent-turn-steps.js';
 import * as agentTurns from './agent-turns.js';
+import { signOfLife } from './agent-presence.js';
 import * as agents from './agents.js';
 import * as artifacts from './artifacts.js';
 import { batch as readBatch } from './batches.js';
@@ -157,20 +158,26 @@ interface Begun {
   readonly parsed: Record<string, unknown>;
 }
 
-/** Runs a use case for an agent, within what that may do with memory. */
+/** Runs a use case for an agent, within what that may do with memory; whatever it does says that it is there. */
 function asAgent(
-  { memory, stream }: NamedOperation,
+  operation: NamedOperation,
   useCase: UseCase<Operation>,
   call: Call,
   input: object,
 ): ReturnType<UseCase<Operation>> {
-  if (!memory) return useCase(call, input as never);
-  if (!stream) return asPermitted(call, memory, input).then((own) => useCase(own, input as never));
+  const permitted = async (): Promise<Call> => {
+    if (operation.memory) return asPermitted(call, operation.memory, input);
+    if (!saysSoItself(operation)) await signOfLife(call);
+    return call;
+  };
+  if (!operation.stream) return permitted().then((own) => useCase(own, input as never));
   return (async function* () {
-    const own = await asPermitted(call, memory, input);
-    yield* useCase(own, input as never) as unknown as AsyncIterable<unknown>;
+    yield* useCase(await permitted(), input as never) as unknown as AsyncIterable<unknown>;
   })() as unknown as ReturnType<UseCase<Operation>>;
 }
+
+/** What changes an agent notes that it is there together with that. */
+const saysSoItself = ({ group, access }: NamedOperation): boolean => group === 'agents' && access !== 'read';
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
   if (rank[caller.role] >= needed[operation.access]) return;

@@ -7,6 +7,7 @@ import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { uuid } from '../model/ids.js';
 import { type AgentTurnView, findAgentTurn, lockAgentTurn } from '../store/agent-turns.js';
+import { signOfLife } from './agent-presence.js';
 import { checkFencing } from './fencing.js';
 import type { Call, TurnGuard } from './runtime.js';
 
@@ -50,6 +51,7 @@ export async function guarding(call: Call, input: unknown, writes: boolean): Pro
   if (writes && idempotency_key === undefined && !namesTurnItself(guard, input)) {
     checkTurnHeld(turn, number, call.driver.now());
   }
+  if (isHeld(turn, number, call.driver.now())) await signOfLife(call, turn.agent_id);
   return { ...call, caller: { ...call.caller, agent_id: turn.agent_id }, turn: guard };
 }
 
@@ -81,16 +83,18 @@ async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Pro
 
 /** Refuses whoever does not hold an agent_turn now, in this epoch. */
 export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {
-  const { agent_turn_id, status } = turn;
-  if (turn.turn_epoch !== turn_epoch) {
-    throw staleTurn(agent_turn_id, turn_epoch, `it is at epoch ${turn.turn_epoch}`, turn);
-  }
-  if (status !== 'running' && status !== 'suspended') {
-    throw staleTurn(agent_turn_id, turn_epoch, `it is ${status}`, turn);
-  }
-  if (turn.lease_expires_at === null || turn.lease_expires_at <= now) {
-    throw staleTurn(agent_turn_id, turn_epoch, 'its lease is over', turn);
-  }
+  const why = whyNotHeld(turn, turn_epoch, now);
+  if (why !== undefined) throw staleTurn(turn.agent_turn_id, turn_epoch, why, turn);
+}
+
+export const isHeld = (turn: AgentTurnView, turn_epoch: number, now: number): boolean =>
+  whyNotHeld(turn, turn_epoch, now) === undefined;
+
+function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): string | undefined {
+  const { status, lease_expires_at } = turn;
+  if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
+  if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
+  return lease_expires_at === null || lease_expires_at <= now ? 'its lease is over' : undefined;
 }
 
 const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTurnView): CairnError =>

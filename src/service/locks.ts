@@ -22,6 +22,7 @@ import {
   updateResource,
 } from '../store/locks.js';
 import { actsAs } from './actor.js';
+import { actingFor, signOfLife } from './agent-presence.js';
 import { giveUp, hold, journal, lease, modesOf, openLock, readLine, settle } from './lock-line.js';
 import { leave, waitInLine } from './lock-waiting.js';
 import { listPage } from './pages.js';
@@ -48,10 +49,11 @@ interface Found {
   readonly made: boolean;
 }
 
-export async function acquire(call: Call, input: In<'acquire'>): Promise<Out<'acquire'>> {
-  const { driver, tenant, options } = call;
+export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<'acquire'>> {
   const { lock_id, timeout_ms = 0 } = input;
-  const asked: Asked = { wanted: wantedOf(call, input), lock_id, timeout_ms, asker: newId() };
+  const asked: Asked = { wanted: wantedOf(made_by, input), lock_id, timeout_ms, asker: newId() };
+  const call = await actingFor(made_by, asked.wanted.holder_agent_id);
+  const { driver, tenant, options } = call;
   const { resource_type, resource_id } = asked.wanted;
   const { row, made } = await change<Found>(call, {
     input,
@@ -231,10 +233,14 @@ async function openOwn(call: Call, tx: Tx, lock_id: string, agent: string | unde
   return open;
 }
 
-export function extend(call: Call, input: In<'extend'>): Promise<Out<'extend'>> {
+export async function extend(call: Call, input: In<'extend'>): Promise<Out<'extend'>> {
   const { driver, tenant } = call;
   const { lock_id, additional_ms } = input;
   const agent = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
+  if (call.caller.agent_id === null) {
+    const known = agent ?? (await findLock(driver.at(tenant), tenant, lock_id))?.holder_agent_id;
+    await signOfLife(call, known);
+  }
   return change(call, {
     input,
     work: async (tx, now) => {

@@ -3,11 +3,10 @@ import type { MemoryKind, MemoryUse, Need } from '../contract/memory-use.js';
 import { type CardExtents, cardExtents, extentOf, reachesCard } from '../domain/memory-access.js';
 import type { MemoryAccess } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
-import { findAgent } from '../store/agents.js';
 import { findCard } from '../store/cards.js';
 import type { PacketViewer } from '../store/packet-visibility.js';
 import { type CardReach, isWithin, type Reach, type ReachedBy } from '../store/reach.js';
-import { isDue, seen } from './agent-presence.js';
+import { signOfLife } from './agent-presence.js';
 import type { Call } from './runtime.js';
 
 /** An agent that was given a part of memory, as a call is made by it. */
@@ -22,16 +21,10 @@ export interface ActingAgent {
  * no agent there is nothing to ask. One that was unregistered is held to the same, or it would free itself.
  */
 export async function asPermitted(call: Call, uses: readonly MemoryUse[], input: object): Promise<Call> {
-  const { driver, tenant } = call;
   const { agent_id } = call.caller;
   if (agent_id === null) return call;
-  const row = await findAgent(driver.at(tenant), tenant, agent_id);
-  if (!row) return call;
-  // That it is alive is worth a note, but no reason to fail. Who holds an agent_turn says so by renewing it, and a late one
-  // says nothing.
-  if (call.turn === undefined && isDue(row, driver.now()))
-    await driver.write(tenant, (tx) => seen(call, tx, agent_id, driver.now())).catch(() => undefined);
-  if (row.memory_access === null) return call;
+  const row = await signOfLife(call);
+  if (!row || row.memory_access === null) return call;
   const { current_trajectory_id } = row;
   const memory_access = JSON.parse(row.memory_access) as MemoryAccess;
   const own: Call = { ...call, acting: { agent_id, current_trajectory_id, memory_access } };

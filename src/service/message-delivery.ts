@@ -17,6 +17,7 @@ import {
 } from '../store/deliveries.js';
 import { findMessages, type MessageRow, messageBytes, toMessage, urgencyOf } from '../store/messages.js';
 import { actsAs } from './actor.js';
+import { actingFor, signOfLife } from './agent-presence.js';
 import { inChunks } from './chunks.js';
 import { mailboxKey } from './message-expiry.js';
 import { mailboxesOf } from './messages.js';
@@ -240,9 +241,10 @@ class Receiving {
   readonly again = (): number => performance.now() + this.#next_end - this.#call.driver.now();
 }
 
-export async function receive(call: Call, input: In<'receive'>): Promise<Out<'receive'>> {
+export async function receive(made: Call, input: In<'receive'>): Promise<Out<'receive'>> {
+  const reader = readerOf(made, input);
+  const call = await actingFor(made, reader.agent_id);
   const { driver, tenant } = call;
-  const reader = readerOf(call, input);
   const { limit = DEFAULT_LIMIT, wait_ms = 0 } = input;
   const kept = await keptAnswer(call, input);
   if (kept !== undefined)
@@ -259,10 +261,11 @@ export async function receive(call: Call, input: In<'receive'>): Promise<Out<'re
 const keysOf = async (call: Call, { agent_id }: Reader): Promise<string[]> =>
   (await mailboxesOf(call.driver.at(call.tenant), call.tenant, agent_id)).map(mailboxKey);
 
-export async function* stream(call: Call, input: In<'stream'>): AsyncGenerator<Streamed, void, undefined> {
+export async function* stream(made: Call, input: In<'stream'>): AsyncGenerator<Streamed, void, undefined> {
+  const reader = readerOf(made, input);
+  const call = await actingFor(made, reader.agent_id);
   const { driver, wakes } = call;
   const { signal } = call.options;
-  const reader = readerOf(call, input);
   let token = input.after === undefined ? tokenAt(call, 0) : checkedToken(input.after);
   // An Idempotency-Key is for one answer.
   const { idempotency_key: _, ...options } = call.options;
@@ -270,7 +273,13 @@ export async function* stream(call: Call, input: In<'stream'>): AsyncGenerator<S
   const ended = () => wakes.closed || signal?.aborted === true;
   yield { token, message: null };
   let beat = performance.now();
+  let alive = beat;
   while (!ended()) {
+    // Where much comes, nobody waits, and it would seem silent.
+    if (performance.now() - alive >= HEARTBEAT_MS) {
+      alive = performance.now();
+      await signOfLife(call);
+    }
     const look = () => receiving.take(AT_A_TIME, IN_FLIGHT);
     const rest_ms = Math.max(0, HEARTBEAT_MS - (performance.now() - beat));
     const taken = await waitFor(call, await keysOf(call, reader), rest_ms, look, receiving.again).catch(

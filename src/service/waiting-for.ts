@@ -1,10 +1,13 @@
 /** Waiting until a look finds something: woken by keys, never looking more than ten times a second. */
+import { signOfLife } from './agent-presence.js';
 import { storeClosed } from './calls.js';
 import type { Call } from './runtime.js';
 
 /** So many looks within so much time: the first wake is followed at once, many in a row are not. */
 const LOOKS = 2;
 const LOOKS_MS = 200;
+/** How often who waits says that it is still there. */
+const ALIVE_MS = 10_000;
 
 /**
  * Looks, and looks again whenever one of the keys is woken, until it finds something. Undefined when the time is over or
@@ -24,6 +27,7 @@ export async function waitFor<T>(
   const waiter = call.wakes.join(call.tenant, keys);
   try {
     const looked: number[] = [];
+    let alive = performance.now();
     for (;;) {
       if (call.wakes.closed) throw storeClosed();
       if (signal?.aborted) return undefined;
@@ -37,7 +41,11 @@ export async function waitFor<T>(
       const found = await look();
       if (found !== undefined || now >= end) return found;
       // A timer may be a fraction of a millisecond early, and the look would be in vain.
-      await waiter.wait(Math.ceil(Math.min(end, until()) - performance.now()) + 1, signal);
+      const next = Math.min(end, until(), alive + ALIVE_MS);
+      await waiter.wait(Math.ceil(next - performance.now()) + 1, signal);
+      if (performance.now() < alive + ALIVE_MS) continue;
+      alive = performance.now();
+      await signOfLife(call);
     }
   } finally {
     waiter.leave();

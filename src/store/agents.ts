@@ -62,6 +62,19 @@ export function lockAgent(tx: Tx, tenant: string, agent_id: string): Promise<Age
   );
 }
 
+/** The agent that does an agent_turn. */
+export function agentOfTurn(
+  query: Query,
+  tenant: string,
+  agent_turn_id: string,
+): Promise<AgentRow | undefined> {
+  return query.get<AgentRow>(
+    sql`SELECT a.* FROM agent_turns t CROSS JOIN agents a
+        WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id}
+          AND a.tenant_id = ${tenant} AND a.agent_id = t.agent_id`,
+  );
+}
+
 export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO agents (tenant_id, agent_id, agent_type, capabilities, memory_access, can_delegate_to, status,

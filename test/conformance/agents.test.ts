@@ -11,11 +11,16 @@ import { eventsOf, someTrajectory } from '../support/scopes.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
+const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const coder = { agent_type: 'coder', capabilities: ['write_code'] };
 const notFound = { code: 'AGENT_NOT_FOUND', status: 404 };
 const byKey = { code: 'FORBIDDEN', status: 403, details: { rule: 'key_agent' } };
 const ownRights = { code: 'FORBIDDEN', status: 403, details: { rule: 'own_rights' } };
+
+async function firstOf(stream: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const one of stream) return one;
+}
 
 onEveryTarget('agents', (test) => {
   it('AGENT-1 an agent is registered idle, with every field as it was sent', async () => {
@@ -255,6 +260,53 @@ onEveryTarget('agents', (test) => {
     await ann.cards.list({});
     expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'idle' });
     expect(await eventsOf(cairn, 'cairn.agent.online', agent_id)).toHaveLength(1);
+  });
+
+  it('AGENT-6 whatever an agent does is a sign of life, also what is done for it or in its agent_turn', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    await cairn.profiles.create({ name: 'p', system_prompt: 'x' });
+    const agent_id = 'ann';
+    const made = await cairn.agents.register({ ...coder, agent_id, profile_name: 'p' });
+    const ann = await test().as({ tenant, agent: agent_id });
+    const dispatched = { target_strategy: 'reuse', target_ref: agent_id, instruction: 'x' } as const;
+    await cairn.pmo.delegate_async(dispatched);
+    const { agent_turn } = await ann.agent_turns.claim({ worker_id: 'w', lease_ms: HOUR });
+    const { agent_turn_id, turn_epoch } = agent_turn!;
+    const held = { agent_turn_id, turn_epoch };
+    const resource = { resource_type: 'f', resource_id: '1', lease_ms: HOUR };
+    const { lock_id } = await ann.locks.acquire(resource);
+    const cards = [{ content: 'w', metadata: { type: 'agent.thought', role: 'assistant' } }];
+    const guard = { agent_turn: `${agent_turn_id}:${turn_epoch}` };
+    const acts: (() => Promise<unknown>)[] = [
+      () => ann.messages.receive({}),
+      () => ann.agent_turns.get({ agent_turn_id }),
+      () => ann.locks.extend({ lock_id, additional_ms: 100 }),
+      () => cairn.locks.extend({ lock_id, additional_ms: 100 }),
+      () => cairn.locks.acquire({ ...resource, resource_id: '2', holder_agent_id: agent_id }),
+      () => cairn.messages.receive({ agent_id }),
+      () => firstOf(cairn.messages.stream({ agent_id })),
+      () => cairn.agent_turns.append({ ...held, cards }),
+      () => cairn.agent_turns.renew({ ...held, lease_ms: HOUR }),
+      () => cairn.cards.list({}, guard),
+    ];
+    let last = made.last_seen_at;
+    for (const act of acts) {
+      test().advance((MINUTE * 3) / 4);
+      await act();
+      await expire(test(), tenant);
+      const seen = await cairn.agents.get({ agent_id });
+      expect(seen.status, act.toString()).toBe('busy');
+      expect(seen.last_seen_at > last, act.toString()).toBe(true);
+      last = seen.last_seen_at;
+    }
+    expect(await cairn.locks.get({ lock_id })).toMatchObject({ state: 'held' });
+    // A worker that is late says nothing of the agent.
+    test().advance((MINUTE * 3) / 4);
+    const late = { ...held, turn_epoch: turn_epoch + 1 };
+    await refusalOf(cairn.agent_turns.append({ ...late, cards }));
+    await cairn.cards.list({}, { agent_turn: `${agent_turn_id}:${late.turn_epoch}` });
+    expect((await cairn.agents.get({ agent_id })).last_seen_at).toBe(last);
   });
 
   it('AGENT-7 an agent at work is not unregistered, an idle or offline one is', async () => {
