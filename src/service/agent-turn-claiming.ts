@@ -20,8 +20,7 @@ import { journalTurn, openTurn } from './agent-turns.js';
 import { startDelegation } from './delegation-moves.js';
 import { checkTurnHeld, isGuarded } from './guards.js';
 import type { Call } from './runtime.js';
-import { noticeDue } from './timekeeper.js';
-import { waitFor } from './waiting-for.js';
+import { waitForEnd } from './timekeeper.js';
 import { change, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -45,10 +44,8 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
     agent_id,
     agent_turn_id: input.agent_turn_id,
   };
-  let nextEnd = Number.POSITIVE_INFINITY;
+  // A worker that fell silent has given up its turn, whether or not somebody has noticed: so it is noticed first.
   const attempt = async (): Promise<AgentTurn | undefined> => {
-    // A worker that fell silent has given up its turn, whether or not somebody has noticed.
-    nextEnd = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
     // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.
     const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), tenant, wanted));
     if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
@@ -62,13 +59,7 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
       throw error;
     });
   };
-  const found = await waitFor(
-    call,
-    keys(wanted),
-    input.wait_ms ?? 0,
-    attempt,
-    () => performance.now() + nextEnd,
-  );
+  const found = await waitForEnd(call, keys(wanted), input.wait_ms ?? 0, attempt);
   return { agent_turn: found ?? null };
 }
 

@@ -21,7 +21,7 @@ import { seenAtWork } from './agent-presence.js';
 import { checkTurnHeld } from './guards.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
-import { waitFor } from './waiting-for.js';
+import { noticeDue, waitForEnd } from './timekeeper.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -47,11 +47,13 @@ export async function openTurn(call: Call, query: Query, agent_turn_id: string):
 export const readTurn = async (call: Call, query: Query, agent_turn_id: string): Promise<AgentTurn> =>
   toAgentTurn(call.tenant, await openTurn(call, query, agent_turn_id));
 
+/** A worker may have fallen silent, or a deadline passed: that is noticed first. */
 export async function get(call: Call, input: In<'get'>): Promise<AgentTurn> {
+  await noticeDue(call);
   const query = call.driver.at(call.tenant);
   const first = await openTurn(call, query, input.agent_turn_id);
   if (!input.wait_ms || hasEnded(first.status)) return toAgentTurn(call.tenant, first);
-  const ended = await waitFor(call, [`agent_turn:${input.agent_turn_id}`], input.wait_ms, async () => {
+  const ended = await waitForEnd(call, [`agent_turn:${input.agent_turn_id}`], input.wait_ms, async () => {
     const turn = await openTurn(call, query, input.agent_turn_id);
     return hasEnded(turn.status) ? turn : undefined;
   });
@@ -60,6 +62,7 @@ export async function get(call: Call, input: In<'get'>): Promise<AgentTurn> {
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant, caller } = call;
+  await noticeDue(call);
   const { limit, cursor, offset, ...asked } = input;
   const filter: AgentTurnFilter = { ...asked, party: caller.agent_id ?? undefined };
   const { rows, ...page } = await listPage<AgentTurnView, string>(call, {

@@ -146,7 +146,9 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
             const { call, parsed } = await begin(input, options);
-            return run(call, parsed) as Promise<unknown>;
+            const answer = (await run(call, parsed)) as unknown;
+            if (writes) runtime.written.add(caller.tenant_id);
+            return answer;
           });
   }
   return api as unknown as Api;

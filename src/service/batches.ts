@@ -11,7 +11,7 @@ import { type AgentTurnView, turnsOfBatch } from '../store/agent-turns.js';
 import { findCards } from '../store/cards.js';
 import { findBatch } from '../store/turn-batches.js';
 import type { Call } from './runtime.js';
-import { waitFor } from './waiting-for.js';
+import { noticeDue, waitForEnd } from './timekeeper.js';
 
 type In = z.output<(typeof operations)['batch']['input']>;
 
@@ -55,9 +55,11 @@ const showTask = (turn: AgentTurnView, deliverable: Json | undefined): Batch['re
 export async function batch(call: Call, input: In): Promise<Batch> {
   const { batch_id, wait_ms = 0 } = input;
   const look = () => call.driver.snapshot(call.tenant, (query) => readBatch(call, query, batch_id));
+  // Its deadline may be over, or that of what it waits for.
+  await noticeDue(call);
   const first = await look();
   if (wait_ms === 0 || first.status !== 'running') return first;
-  const ended = await waitFor(call, [`batch:${batch_id}`], wait_ms, async () => {
+  const ended = await waitForEnd(call, [`batch:${batch_id}`], wait_ms, async () => {
     const now = await look();
     return now.status === 'running' ? undefined : now;
   });

@@ -38,8 +38,7 @@ import { asAgent, preparePacking, visibleBoxes } from './packing.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { openTrajectoryLocked } from './scopes.js';
-import { noticeDue } from './timekeeper.js';
-import { waitFor } from './waiting-for.js';
+import { noticeDue, waitForEnd } from './timekeeper.js';
 import { change } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -199,23 +198,14 @@ export async function create(call: Call, input: In<'create'>): Promise<Delegatio
 export async function get(call: Call, input: In<'get'>): Promise<Delegation> {
   const { delegation_id, wait_ms = 0 } = input;
   const query = call.driver.at(call.tenant);
-  let next_ms = Number.POSITIVE_INFINITY;
-  const look = async (): Promise<Delegation> => {
-    next_ms = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
-    return readDelegation(call, query, delegation_id);
-  };
+  const look = () => readDelegation(call, query, delegation_id);
+  await noticeDue(call);
   const first = await look();
   if (wait_ms === 0 || delegationHasEnded(first.status)) return first;
-  const ended = await waitFor(
-    call,
-    [`delegation:${delegation_id}`],
-    wait_ms,
-    async () => {
-      const seen = await look();
-      return delegationHasEnded(seen.status) ? seen : undefined;
-    },
-    () => performance.now() + next_ms,
-  );
+  const ended = await waitForEnd(call, [`delegation:${delegation_id}`], wait_ms, async () => {
+    const seen = await look();
+    return delegationHasEnded(seen.status) ? seen : undefined;
+  });
   return ended ?? look();
 }
 

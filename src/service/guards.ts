@@ -4,6 +4,7 @@
  */
 import type { CallOptions } from '../contract/api.js';
 import type { Tx } from '../driver/driver.js';
+import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { uuid } from '../model/ids.js';
 import { type AgentTurnView, findAgentTurn, lockAgentTurn } from '../store/agent-turns.js';
@@ -91,10 +92,11 @@ export const isHeld = (turn: AgentTurnView, turn_epoch: number, now: number): bo
   whyNotHeld(turn, turn_epoch, now) === undefined;
 
 function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): string | undefined {
-  const { status, lease_expires_at } = turn;
+  const { status, lease_expires_at, due_at } = turn;
   if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
   if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
-  return lease_expires_at === null || lease_expires_at <= now ? 'its lease is over' : undefined;
+  if (lease_expires_at === null || lease_expires_at <= now) return 'its lease is over';
+  return due_at !== null && due_at <= now ? `it was due at ${toIso(due_at)}` : undefined;
 }
 
 const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTurnView): CairnError =>

@@ -17,7 +17,7 @@ import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
-import { Timekeeper } from './timekeeper.js';
+import { Timekeeper, WrittenTenants } from './timekeeper.js';
 import { Wakes } from './wakes.js';
 
 export interface StoreOptions {
@@ -93,6 +93,7 @@ export class Store implements Host {
         hub: new StreamHub(driver),
         wakes: new Wakes(driver),
         calls: new CallsUnderWay(),
+        written: new WrittenTenants(),
         erasures: new Erasures(),
         states: new RetainedStates(),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),

@@ -10,6 +10,7 @@ import type { Erasures } from './erasures.js';
 import type { ActingAgent } from './memory-access.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
+import type { WrittenTenants } from './timekeeper.js';
 import type { Wakes } from './wakes.js';
 
 export interface Limits {
@@ -34,6 +35,7 @@ export interface Runtime {
   readonly hub: StreamHub;
   readonly wakes: Wakes;
   readonly calls: CallsUnderWay;
+  readonly written: WrittenTenants;
   readonly erasures: Erasures;
   readonly access: AccessCounts;
   readonly states: RetainedStates;

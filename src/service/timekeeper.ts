@@ -7,9 +7,10 @@ import { dueLeases, nextDue } from '../store/leases.js';
 import { listTenants } from '../store/tenants.js';
 import { expiries } from './expiries.js';
 import type { Call, Runtime } from './runtime.js';
+import { waitFor } from './waiting-for.js';
 
 const TICK_MS = 500;
-/** How often tenants are looked at of which this process has heard nothing: another that died may have left leases. */
+/** How often tenants are looked at in which this process has written nothing: another that died may have left leases. */
 const ROUND_MS = 5000;
 const BATCH = 64;
 
@@ -36,6 +37,9 @@ export class Timekeeper {
   async #work(): Promise<void> {
     const { driver } = this.#runtime;
     const everyone = performance.now() - this.#lastRound >= ROUND_MS;
+    // Where something was written there may be a lease that ends before the next one known.
+    const written = this.#runtime.written.take();
+    for (const tenant of written) await this.#note(driver, tenant);
     const tenants = everyone
       ? (await listTenants(driver.at(''))).map(({ tenant_id }) => tenant_id)
       : [...this.#next].filter(([, due]) => due <= driver.now()).map(([tenant]) => tenant);
@@ -58,6 +62,21 @@ export class Timekeeper {
     this.#stopped = true;
     clearInterval(this.#timer);
     await this.#working;
+  }
+}
+
+/** The tenants in which this process has written since they were last taken. */
+export class WrittenTenants {
+  #tenants = new Set<string>();
+
+  add(tenant: string): void {
+    this.#tenants.add(tenant);
+  }
+
+  take(): readonly string[] {
+    const taken = [...this.#tenants];
+    this.#tenants.clear();
+    return taken;
   }
 }
 
@@ -84,17 +103,35 @@ export async function noticeDue(call: Call): Promise<number | undefined> {
 }
 const RETRY_MS = 100;
 
+/** Waits as `waitFor` does, for something that may come of a lease's end: what is over is noticed before each look. */
+export function waitForEnd<T>(
+  call: Call,
+  keys: readonly string[],
+  timeout_ms: number,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  let next_ms = Number.POSITIVE_INFINITY;
+  const noticing = async () => {
+    next_ms = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
+    return look();
+  };
+  return waitFor(call, keys, timeout_ms, noticing, () => performance.now() + next_ms);
+}
+
 /** Ends all leases of a tenant that are over; says how many. */
 export async function expireDue(call: Call): Promise<number> {
   const { driver, tenant } = call;
-  for (let total = 0; ; ) {
-    const due = await dueLeases(driver.at(tenant), tenant, driver.now(), BATCH);
-    // Together they share commits; one that fails is found again in the next round and keeps none of the others.
+  let total = 0;
+  for (let failed = 0; ; ) {
+    const due = await dueLeases(driver.at(tenant), tenant, driver.now(), BATCH, failed);
+    // Together they share commits. Those that fail stay the oldest: they are left to the next round, and keep none of
+    // the others.
     const outcomes = await Promise.allSettled(
       due.map((lease) => driver.write(tenant, (tx) => expiries[lease.kind](call, tx, lease, driver.now()))),
     );
     const ended = outcomes.filter(({ status }) => status === 'fulfilled').length;
     total += ended;
-    if (due.length < BATCH || ended === 0) return total;
+    failed += due.length - ended;
+    if (due.length < BATCH) return total;
   }
 }

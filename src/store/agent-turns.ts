@@ -45,15 +45,16 @@ export interface AgentTurnRow {
   readonly ended_at: number | null;
 }
 
-/** With the end of its lease. */
+/** With the end of its lease, and when it is overdue: by its own deadline, its batch's or its delegation's. */
 export interface AgentTurnView extends AgentTurnRow {
   readonly lease_expires_at: number | null;
+  readonly due_at: number | null;
 }
 
 const iso = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
 export const toAgentTurn = (tenant: string, row: AgentTurnView): AgentTurn => {
-  const { profile_card_id: _, replaced_box_ids: __, error, lease_expires_at, ...rest } = row;
+  const { profile_card_id: _, replaced_box_ids: __, due_at: ___, error, lease_expires_at, ...rest } = row;
   return {
     ...rest,
     project_id: tenant,
@@ -73,8 +74,11 @@ const COLUMNS: Sql = sql`t.agent_turn_id, t.agent_id, t.source_agent_id, t.paren
   t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status, t.summary,
   t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
 
-const LEASE_END: Sql = sql`(SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'
-  AND l.subject_id = t.agent_turn_id) AS lease_expires_at`;
+const LEASE_ENDS: Sql = sql`(SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'
+    AND l.subject_id = t.agent_turn_id) AS lease_expires_at,
+  (SELECT MIN(l.expires_at) FROM leases l WHERE l.tenant_id = t.tenant_id
+    AND ((l.kind = 'deadline' AND l.subject_id = t.agent_turn_id) OR (l.kind = 'batch' AND l.subject_id = t.batch_id)
+      OR (l.kind = 'delegation' AND l.subject_id = t.delegation_id))) AS due_at`;
 
 const turnsTable: Table = {
   name: 'agent_turns',
@@ -122,7 +126,7 @@ export function findAgentTurn(
   agent_turn_id: string,
 ): Promise<AgentTurnView | undefined> {
   return query.get<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
         WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id}`,
   );
 }
@@ -134,7 +138,7 @@ export function lockAgentTurn(
   agent_turn_id: string,
 ): Promise<AgentTurnView | undefined> {
   return tx.get<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
         WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id} FOR UPDATE`,
   );
 }
@@ -285,7 +289,7 @@ export function listAgentTurns(
   page: PartyPage,
 ): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
         WHERE t.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}
         ORDER BY t.agent_turn_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
   );
@@ -297,7 +301,7 @@ export const countAgentTurns = (tenant: string, filter: AgentTurnFilter): Sql =>
 /** Those of a batch, in the order of its tasks. */
 export function turnsOfBatch(query: Query, tenant: string, batch_id: string): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t WHERE t.tenant_id = ${tenant} AND t.batch_id = ${batch_id}
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${tenant} AND t.batch_id = ${batch_id}
         ORDER BY t.task_index`,
   );
 }
@@ -311,7 +315,7 @@ export function lockAgentTurns(
 ): Promise<AgentTurnView[]> {
   const held = lock ? sql` FOR UPDATE` : sql``;
   return tx.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_END} FROM agent_turns t WHERE t.tenant_id = ${tenant}
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${tenant}
           AND t.agent_turn_id = ANY(${ids}) ORDER BY t.agent_turn_id${held}`,
   );
 }

@@ -84,11 +84,18 @@ export async function stillOver(
   return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
 }
 
-/** What is over, the oldest first. */
-export function dueLeases(query: Query, tenant: string, now: number, limit: number): Promise<Lease[]> {
+/** What is over, the oldest first; without so many of the oldest. */
+export function dueLeases(
+  query: Query,
+  tenant: string,
+  now: number,
+  limit: number,
+  skipped = 0,
+): Promise<Lease[]> {
   return query.all<Lease>(
     sql`SELECT kind, subject_id, holder, token, expires_at FROM leases
-        WHERE tenant_id = ${tenant} AND expires_at <= ${now} ORDER BY expires_at LIMIT ${limit}`,
+        WHERE tenant_id = ${tenant} AND expires_at <= ${now} ORDER BY expires_at, kind, subject_id
+        LIMIT ${limit} OFFSET ${skipped}`,
   );
 }
 

@@ -7,6 +7,7 @@ import {
   atWork,
   boxOf,
   cardsIn,
+  claim,
   dispatched,
   expectNothingWritten,
   heldOf,
@@ -441,6 +442,34 @@ onEveryTarget('delegating', (test) => {
       turn_epoch: 2,
       error: { code: 'DEADLINE' },
     });
+  });
+
+  it('PMO-12 who is past the deadline is late, and whoever looks sees it, though nobody has noticed', async () => {
+    const cairn = await withProfile(test());
+    const tenant = await tenantOf(cairn);
+    const at = { lease_ms: 600_000 };
+    const { agent_turn_id } = await dispatched(cairn, { deadline_seconds: 60 });
+    const held = heldOf(await claim(cairn, { agent_turn_id, ...at }));
+    const other = await dispatched(cairn, { deadline_seconds: 60 });
+    const guard = { agent_turn: `${agent_turn_id}:${held.turn_epoch}` };
+    test().advance(60_001);
+    const stale = { code: 'STALE_TURN' };
+    expect(await refusalOf(cairn.agent_turns.append({ ...held, cards: [thought('late')] }))).toMatchObject(
+      stale,
+    );
+    expect(await refusalOf(cairn.cards.add({ content: 'late' }, guard))).toMatchObject(stale);
+    expect(await refusalOf(cairn.agent_turns.complete({ ...held, deliverable: 'late' }))).toMatchObject(
+      stale,
+    );
+    expect(await cairn.agent_turns.get({ agent_turn_id })).toMatchObject({ status: 'timed_out' });
+    expect(await expire(test(), tenant)).toBe(0);
+    const { agent_turns } = await cairn.agent_turns.list({ agent_id: other.agent_id });
+    expect(agent_turns).toMatchObject([{ status: 'timed_out' }]);
+    const last = await dispatched(cairn, { deadline_seconds: 1 });
+    // The wait ends with the deadline, not with its own time.
+    expect(
+      await cairn.agent_turns.get({ agent_turn_id: last.agent_turn_id, wait_ms: 20_000 }),
+    ).toMatchObject({ status: 'timed_out' });
   });
 
   it('PMO-13 the same request with a key is dispatched once; a refusal is no answer to keep', async () => {

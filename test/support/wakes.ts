@@ -7,6 +7,7 @@ import { Erasures } from '#cairn/service/erasures.js';
 import { RetainedStates } from '#cairn/service/retained-states.js';
 import { type Call, defaultLimits } from '#cairn/service/runtime.js';
 import { StreamHub } from '#cairn/service/stream-hub.js';
+import { WrittenTenants } from '#cairn/service/timekeeper.js';
 import { Wakes } from '#cairn/service/wakes.js';
 import { readMeta } from '#cairn/store/tenants.js';
 
@@ -43,6 +44,7 @@ export async function callOn(driver: Driver, options: CallOptions = {}): Promise
     hub: new StreamHub(driver),
     wakes: new Wakes(driver),
     calls: new CallsUnderWay(),
+    written: new WrittenTenants(),
     erasures: new Erasures(),
     access: new AccessCounts(driver, 0),
     states: new RetainedStates(),
