@@ -5,7 +5,7 @@ import { planPacking } from '../domain/packing.js';
 import type { Tx } from '../driver/driver.js';
 import { type AgentTurn, MAX_DEPTH_OF_DELEGATION } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';
-import type { AgentTurnRow } from '../store/agent-turns.js';
+import { type AgentTurnRow, lockAgentTurn } from '../store/agent-turns.js';
 import { standingOf } from '../store/box-entries.js';
 import type { BoxRow } from '../store/boxes.js';
 import { findTrajectory, isFinished } from '../store/trajectories.js';
@@ -66,14 +66,23 @@ async function refuseAbsent(
   if (missing.length > 0) throw unknownCards('without_card_ids', missing);
 }
 
-/** Who forks delegates: an agent by its own rules and depth, the tenant on behalf of who delegated the first. */
+/**
+ * Who forks delegates: an agent by its own rules and depth; the tenant on behalf of who delegated the first, below the
+ * agent_turn that this was delegated in as long as that is open.
+ */
 async function forkingSource(call: Call, tx: Tx, turn: AgentTurnRow, now: number): Promise<Source> {
   const source: Source =
     call.caller.agent_id === null
-      ? { agent_id: turn.source_agent_id, turn: undefined, depth: turn.depth }
+      ? { agent_id: turn.source_agent_id, turn: await openParent(call, tx, turn), depth: turn.depth }
       : await sourceOf(call, tx, undefined, now);
   if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
   return source;
+}
+
+async function openParent(call: Call, tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
+  const { parent_agent_turn_id: id } = turn;
+  const parent = id === null ? undefined : await lockAgentTurn(tx, call.tenant, id);
+  return parent?.ended_at === null ? parent : undefined;
 }
 
 /** Beside the one that it was forked from, unless what that was a part of has finished. */

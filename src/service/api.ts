@@ -55,6 +55,7 @@ import { auth, events, keys } from './system.js';
 import * as trajectories from './trajectories.js';
 import { batch } from './trajectory-batch.js';
 import { remove } from './trajectory-end.js';
+import { update } from './trajectory-moves.js';
 import { tree } from './trajectory-tree.js';
 import * as turns from './turns.js';
 
@@ -71,7 +72,7 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
-  trajectories: { ...trajectories, delete: remove, tree, batch, scopes: scopesOf },
+  trajectories: { ...trajectories, update, delete: remove, tree, batch, scopes: scopesOf },
   scopes: {
     ...scopes,
     ...scopeCheckpoints,

@@ -1,13 +1,12 @@
 /** Deleting trajectories in which work is under way: their agent_turns are stopped, and what they offer is taken back. */
 import type { Tx } from '../driver/driver.js';
-import { type AgentTurnView, lockAgentTurns } from '../store/agent-turns.js';
+import type { AgentTurnView } from '../store/agent-turns.js';
 import { lockOffersIn } from '../store/delegations.js';
 import { turnsUnderWayIn } from '../store/task-removal.js';
 import { idsBelow } from '../store/trajectory-removal.js';
 import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
 import { endDelegation } from './delegation-moves.js';
 import type { Call } from './runtime.js';
-import { finishTasks } from './task-trajectories.js';
 
 const REASON = 'its trajectory was deleted';
 const DELETED: TurnEnd = { status: 'stopped', error: { code: 'TRAJECTORY_DELETED', message: REASON } };
@@ -23,20 +22,14 @@ export async function lockTasksBelow(call: Call, tx: Tx, trajectory_id: string):
   return locked;
 }
 
-export interface StoppedTasks {
-  readonly agent_turn_ids: readonly string[];
-  /** Whose content is to be erased. */
-  readonly holders: readonly string[];
-}
-
-/** Ends it, now that nothing more can begin in these trajectories. */
+/** Ends it, now that nothing more can begin in these trajectories. Gives holders whose content is to be erased. */
 export async function stopTasks(
   call: Call,
   tx: Tx,
   trajectory_ids: readonly string[],
   locked: LockedTasks,
   now: number,
-): Promise<StoppedTasks> {
+): Promise<readonly string[]> {
   const { tenant } = call;
   const turns = await turnsUnderWayIn(tx, tenant, trajectory_ids);
   // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
@@ -48,17 +41,5 @@ export async function stopTasks(
   for (const offer of await lockOffersIn(tx, tenant, trajectory_ids)) {
     await endDelegation(call, tx, offer, { status: 'Cancelled', reason: REASON }, now);
   }
-  return { agent_turn_ids: turns, holders };
-}
-
-/** Once the trajectories are gone: finishes those above them that waited for nothing else. Gives what is to be erased. */
-export async function finishAbove(
-  call: Call,
-  tx: Tx,
-  { agent_turn_ids, holders }: StoppedTasks,
-  trajectory_ids: readonly string[],
-  now: number,
-): Promise<string[]> {
-  const turns = await lockAgentTurns(tx, call.tenant, agent_turn_ids, false);
-  return [...holders, ...(await finishTasks(call, tx, turns, now, trajectory_ids))];
+  return holders;
 }

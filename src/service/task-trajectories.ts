@@ -1,28 +1,13 @@
 /** The trajectories of tasks finish with their agent_turns, once nothing below them is under way. */
 import type { Tx } from '../driver/driver.js';
 import type { DelegationResult } from '../model/delegation.js';
-import { type AgentTurnView, findAgentTurn } from '../store/agent-turns.js';
+import { type AgentTurnView, turnOfTrajectory } from '../store/agent-turns.js';
 import { findDelegation } from '../store/delegations.js';
 import { knownMemories } from '../store/memories.js';
-import { activeChildren, findTrajectory } from '../store/trajectories.js';
+import { activeChildren, findTrajectory, isFinished, lockTrajectory } from '../store/trajectories.js';
 import { asAgent } from './packing.js';
 import type { Call } from './runtime.js';
 import { preparePatch, updateIn } from './trajectories.js';
-
-/** The agent_turns that ended, and above them those that ended before and waited for what they had delegated. */
-async function chainOf(call: Call, tx: Tx, ended: readonly AgentTurnView[]): Promise<AgentTurnView[]> {
-  const chain = new Map(ended.map((turn) => [turn.agent_turn_id, turn]));
-  for (const turn of ended) {
-    for (let id = turn.parent_agent_turn_id; id !== null && !chain.has(id); ) {
-      const parent = await findAgentTurn(tx, call.tenant, id);
-      if (!parent || parent.ended_at === null) break;
-      chain.set(id, parent);
-      id = parent.parent_agent_turn_id;
-    }
-  }
-  // The deepest first: a trajectory is completed when none below it is Active.
-  return [...chain.values()].sort((a, b) => b.depth - a.depth);
-}
 
 /** The artifacts that the result names. Some may have gone while it waited for what was delegated. */
 async function artifactsNamed(
@@ -40,6 +25,57 @@ async function artifactsNamed(
   return named.filter((id) => known.has(id));
 }
 
+/** Finishes the trajectory of a task that has ended, if it is time. Gives what ended with it, or undefined. */
+async function finishTask(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  now: number,
+): Promise<readonly string[] | undefined> {
+  const { trajectory_id, summary, result_status } = turn;
+  // Locked before anything is asked: of a task and the last below it that end at once, one sees that the other has.
+  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  if (!trajectory || trajectory.deleted_at !== null || isFinished(trajectory)) return undefined;
+  const completed = turn.status === 'completed';
+  if (completed && (await activeChildren(tx, call.tenant, trajectory_id, 1)).length > 0) return undefined;
+  const produced_artifacts = await artifactsNamed(call, tx, turn, now);
+  const outcome = {
+    status: completed ? (result_status === 'partial' ? 'Partial' : 'Success') : 'Failure',
+    ...(summary === null ? {} : { summary }),
+    ...(produced_artifacts.length === 0 ? {} : { produced_artifacts }),
+  } as const;
+  const patch = preparePatch(trajectory_id, { status: completed ? 'Completed' : 'Failed', outcome });
+  // Cairn does it, whoever ended the turn: that one may have given the trajectory away.
+  return (await updateIn(asAgent(call, null), tx, { ...patch, with_task: true }, now)).ended;
+}
+
+/** Finishes what is above a trajectory that finished or went, as far as that waited for nothing else. */
+export async function finishAbove(
+  call: Call,
+  tx: Tx,
+  trajectory_id: string,
+  now: number,
+  deleted: readonly string[] = [],
+): Promise<string[]> {
+  const { tenant } = call;
+  const holders: string[] = [];
+  let below = await findTrajectory(tx, tenant, trajectory_id);
+  while (below && below.parent_trajectory_id !== null) {
+    const above = below.parent_trajectory_id;
+    if (!deleted.includes(above)) {
+      // What is no task is finished by whoever began it.
+      if (!(await turnOfTrajectory(tx, tenant, above))) return holders;
+      await lockTrajectory(tx, tenant, above);
+      const turn = await turnOfTrajectory(tx, tenant, above);
+      const ended = turn && turn.ended_at !== null ? await finishTask(call, tx, turn, now) : undefined;
+      if (!ended) return holders;
+      holders.push(...ended);
+    }
+    below = await findTrajectory(tx, tenant, above);
+  }
+  return holders;
+}
+
 /** Gives holders that ended with them, whose content is to be erased. */
 export async function finishTasks(
   call: Call,
@@ -49,23 +85,12 @@ export async function finishTasks(
   deleted: readonly string[],
 ): Promise<string[]> {
   const holders: string[] = [];
-  // Cairn does it, whoever ended the turn: that one may have given the trajectory away.
-  const system = asAgent(call, null);
-  for (const turn of await chainOf(call, tx, ended)) {
-    const { trajectory_id, summary, result_status } = turn;
-    if (deleted.includes(trajectory_id)) continue;
-    const trajectory = await findTrajectory(tx, call.tenant, trajectory_id);
-    if (!trajectory || trajectory.deleted_at !== null || trajectory.status !== 'Active') continue;
-    const completed = turn.status === 'completed';
-    if (completed && (await activeChildren(tx, call.tenant, trajectory_id, 1)).length > 0) continue;
-    const produced_artifacts = await artifactsNamed(call, tx, turn, now);
-    const outcome = {
-      status: completed ? (result_status === 'partial' ? 'Partial' : 'Success') : 'Failure',
-      ...(summary === null ? {} : { summary }),
-      ...(produced_artifacts.length === 0 ? {} : { produced_artifacts }),
-    } as const;
-    const patch = preparePatch(trajectory_id, { status: completed ? 'Completed' : 'Failed', outcome });
-    holders.push(...(await updateIn(system, tx, patch, now)).ended);
+  // The deepest first: a trajectory is completed when none below it is Active.
+  for (const turn of [...ended].sort((a, b) => b.depth - a.depth)) {
+    if (deleted.includes(turn.trajectory_id)) continue;
+    const own = await finishTask(call, tx, turn, now);
+    if (!own) continue;
+    holders.push(...own, ...(await finishAbove(call, tx, turn.trajectory_id, now, deleted)));
   }
   return holders;
 }

@@ -1,4 +1,4 @@
-/** Use cases of trajectories: start, read, list, change. How they end is in trajectory-end.ts. */
+/** Use cases of trajectories: start, read, list, and how one is changed. How they end is in trajectory-end.ts. */
 import type { z } from 'zod';
 import type {
   trajectories as operations,
@@ -26,7 +26,6 @@ import {
   updateTrajectory,
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
-import { startErasure } from './erasure.js';
 import { refuseFormerOwner } from './former-owners.js';
 import { listPage, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
@@ -223,6 +222,8 @@ export interface PreparedPatch {
   /** Canonical JSON. */
   readonly metadata: string | undefined;
   readonly bytes: number;
+  /** It finishes because its task has ended: also one that was suspended. */
+  readonly with_task?: boolean;
 }
 
 export function preparePatch(trajectory_id: string, patch: TrajectoryPatch): PreparedPatch {
@@ -278,7 +279,7 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   const fields = changedFields(row, prepared);
   if (fields.length === 0) return { trajectory: toTrajectory(tenant, row), ended: [] };
   const status = patch.status ?? row.status;
-  checkMove(trajectory_id, row.status, status);
+  if (!prepared.with_task) checkMove(trajectory_id, row.status, status);
   if (isFinished(row)) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -311,18 +312,4 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   const facts = { status, fields, outcome: outcome.status, closed_scope_ids: [...closed_scope_ids] };
   journal(call, tx, now, status === 'Completed' ? 'completed' : 'failed', trajectory_id, facts);
   return { trajectory: toTrajectory(tenant, finished), ended };
-}
-
-export async function update(call: Call, input: In<'update'>): Promise<Trajectory> {
-  const { trajectory_id, ...patch } = input;
-  const prepared = preparePatch(trajectory_id, patch);
-  const { trajectory, ended } = await change<Changed>(call, {
-    input,
-    bytes: prepared.bytes,
-    work: (tx, now) => updateIn(call, tx, prepared, now),
-    remember: () => trajectory_id,
-    again: async (query) => ({ trajectory: await read(call, query, trajectory_id), ended: [] }),
-  });
-  if (ended.length > 0) startErasure(call, ended);
-  return trajectory;
 }

@@ -9,8 +9,9 @@ import { startErasure } from './erasure.js';
 import { bytesOf, inItem } from './items.js';
 import { checkUses } from './memory-access.js';
 import type { Call } from './runtime.js';
-import { create, createIn, prepareCreate, preparePatch, read, update, updateIn } from './trajectories.js';
+import { create, createIn, prepareCreate, preparePatch, read } from './trajectories.js';
 import { remove, removeIn } from './trajectory-end.js';
+import { moveIn, update } from './trajectory-moves.js';
 import { change } from './write.js';
 
 type In = z.output<(typeof operations)['batch']['input']>;
@@ -57,7 +58,7 @@ function prepare(call: Call, item: Item): Prepared {
   }
   if (item.operation === 'update') {
     const prepared = preparePatch(item.trajectory_id, item.update);
-    return { bytes: prepared.bytes, work: (tx, now) => updateIn(call, tx, prepared, now) };
+    return { bytes: prepared.bytes, work: (tx, now) => moveIn(call, tx, prepared, now) };
   }
   return {
     bytes: 0,

@@ -25,7 +25,8 @@ import { endExecutions } from './execution-end.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
-import { finishAbove, lockTasksBelow, stopTasks } from './task-removal.js';
+import { lockTasksBelow, stopTasks } from './task-removal.js';
+import { finishAbove } from './task-trajectories.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -130,7 +131,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   await endTrajectories(tx, tenant, ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
   await eraseMessagesAbout(tx, tenant, ids, deleted_at);
-  const ended = await finishAbove(call, tx, stopped, ids, deleted_at);
+  const ended = [...stopped, ...(await finishAbove(call, tx, trajectory_id, deleted_at))];
   const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };

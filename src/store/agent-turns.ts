@@ -155,6 +155,18 @@ export function lastTurnOf(
   );
 }
 
+/** The agent_turn that a trajectory was made for, if it was. */
+export function turnOfTrajectory(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+): Promise<AgentTurnView | undefined> {
+  return query.get<AgentTurnView>(
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
+        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${trajectory_id} ORDER BY t.agent_turn_id DESC LIMIT 1`,
+  );
+}
+
 export function activeTurnOf(
   query: Query,
   tenant: string,

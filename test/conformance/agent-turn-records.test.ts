@@ -197,6 +197,74 @@ onEveryTarget('what agent_turns leave', (test) => {
     });
   });
 
+  it('ATURN-18 a finished task waits for all trajectories below its own, whoever began or ends them', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    const inside = { parent_trajectory_id: turn.trajectory_id };
+    const part = await cairn.trajectories.create({ ...inside, name: 'a part' });
+    const other = await cairn.trajectories.create({ ...inside, name: 'another' });
+    // Delegated by nobody's agent_turn, into a trajectory of the task.
+    const child = await atWork(cairn, { trajectory_id: turn.trajectory_id });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
+    await cairn.trajectories.update({ trajectory_id: part.trajectory_id, status: 'Completed' });
+    await cairn.agent_turns.fail({ ...child.held, error: { code: 'NO', message: 'could not' } });
+    expect(await statusOf(cairn, turn.trajectory_id)).toBe('Active');
+    await cairn.trajectories.delete({ trajectory_id: other.trajectory_id });
+    expect(await statusOf(cairn, turn.trajectory_id)).toBe('Completed');
+  });
+
+  it('ATURN-18 of a task and the last below it that end at once, the trajectories finish', async () => {
+    const cairn = await withProfile(test());
+    for (let round = 0; round < 5; round++) {
+      const { turn, held } = await atWork(cairn);
+      const child = await atWork(cairn, { source_agent_id: turn.agent_id });
+      await Promise.all(
+        [held, child.held].map((one) => cairn.agent_turns.complete({ ...one, deliverable: 'x' })),
+      );
+      expect(await statusOf(cairn, turn.trajectory_id)).toBe('Completed');
+    }
+  });
+
+  it('ATURN-27 a trajectory with an agent_turn under way is not completed; one that fails stops it', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    const child = await atWork(cairn, { source_agent_id: turn.agent_id });
+    const { trajectory_id, agent_turn_id } = child.turn;
+    await expectNothingWritten(test(), cairn, async () => {
+      const completing = { trajectory_id, status: 'Completed' } as const;
+      const items = [{ operation: 'update', trajectory_id, update: { status: 'Completed' } }] as const;
+      for (const call of [
+        cairn.trajectories.update(completing),
+        cairn.trajectories.batch({ items: [...items], atomic: true }),
+      ])
+        expect(await refusalOf(call)).toMatchObject({ code: 'STATE_CONFLICT', details: { agent_turn_id } });
+    });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
+    const outcome = { summary: 'not wanted' };
+    expect(
+      await cairn.trajectories.update({ trajectory_id, status: 'Failed', outcome }),
+    ).toMatchObject({ status: 'Failed', outcome: { summary: 'not wanted' } });
+    expect(await cairn.agent_turns.get({ agent_turn_id })).toMatchObject({
+      status: 'stopped',
+      error: { code: 'TRAJECTORY_FAILED' },
+    });
+    expect(
+      await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] })),
+    ).toMatchObject({ code: 'STALE_TURN' });
+    expect(await statusOf(cairn, turn.trajectory_id)).toBe('Completed');
+  });
+
+  it('ATURN-27 a suspended trajectory finishes with its agent_turn', async () => {
+    const cairn = await withProfile(test());
+    const [good, bad] = [await atWork(cairn), await atWork(cairn)];
+    for (const { turn } of [good, bad])
+      await cairn.trajectories.update({ trajectory_id: turn.trajectory_id, status: 'Suspended' });
+    await cairn.agent_turns.complete({ ...good.held, deliverable: 'x' });
+    await cairn.agent_turns.fail({ ...bad.held, error: { code: 'NO', message: 'could not' } });
+    expect(await statusOf(cairn, good.turn.trajectory_id)).toBe('Completed');
+    expect(await statusOf(cairn, bad.turn.trajectory_id)).toBe('Failed');
+  });
+
   it('ATURN-19 the holder puts a new box in the place of either; the old one stays, and the new derives from it', async () => {
     const cairn = await withProfile(test());
     await boxOf(cairn, 'x', ['1', '2'], 'planner');
@@ -534,6 +602,28 @@ onEveryTarget('what agent_turns leave', (test) => {
       parent_agent_turn_id: agent_turn_id,
       depth: 1,
     });
+  });
+
+  it('ATURN-25 what the tenant forks is below the agent_turn that the first was delegated in', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    const child = await atWork(cairn, { source_agent_id: turn.agent_id });
+    const { agent_turn_id } = child.turn;
+    const [one, two] = [
+      await cairn.agent_turns.fork({ agent_turn_id }),
+      await cairn.agent_turns.fork({ agent_turn_id }),
+    ];
+    expect(one).toMatchObject({ parent_agent_turn_id: turn.agent_turn_id, depth: 1 });
+    await cairn.agent_turns.complete({ ...child.held, deliverable: 'x' });
+    const forked = heldOf(await claim(cairn, { agent_turn_id: one!.agent_turn_id }));
+    await cairn.agent_turns.stop({ agent_turn_id: turn.agent_turn_id });
+    expect(await refusalOf(cairn.agent_turns.renew(forked))).toMatchObject({ code: 'STALE_TURN' });
+    expect(await cairn.agent_turns.get({ agent_turn_id: two!.agent_turn_id })).toMatchObject({
+      status: 'stopped',
+    });
+    expect(await refusalOf(cairn.agent_turns.renew(held))).toMatchObject({ code: 'STALE_TURN' });
+    // It is over: what is forked now is below nothing.
+    expect(await cairn.agent_turns.fork({ agent_turn_id })).toMatchObject({ parent_agent_turn_id: null });
   });
 
   it('ATURN-26 an agent with memory_access is shown what it was given, and puts nothing else before its model', async () => {
