@@ -63,7 +63,7 @@ export async function endTurn(ending: Ending, outcome: Outcome): Promise<void> {
       cairn.agent_turns.complete({ ...held, ...outcome.result }, options),
     ).catch((error) => {
       settings.on_error(error);
-      const refused = error instanceof CairnError && error.status < 500 && error.code !== 'STALE_TURN';
+      const refused = error instanceof CairnError && error.status < 500 && !isOver(error);
       // What was given does not fit, such as for want of a field that the task asks for.
       if (refused) return fail(error);
     });
@@ -71,6 +71,11 @@ export async function endTurn(ending: Ending, outcome: Outcome): Promise<void> {
     settings.on_error(error);
   }
 }
+
+/** It is another's by now, or has ended otherwise, as by the handle itself. */
+const isOver = ({ code, details }: CairnError): boolean =>
+  code === 'STALE_TURN' ||
+  (code === 'STATE_CONFLICT' && ['completed', 'failed'].includes(String(details?.status)));
 
 type Held = Pick<AgentTurn, 'agent_turn_id' | 'turn_epoch'>;
 

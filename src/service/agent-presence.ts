@@ -1,14 +1,7 @@
 /** Signs of life: whatever an agent does says that it is there. */
 import type { Tx } from '../driver/driver.js';
 import { findAgentTurn } from '../store/agent-turns.js';
-import {
-  type AgentRow,
-  agentOfTurn,
-  findAgent,
-  isOffline,
-  lockAgent,
-  updateAgent,
-} from '../store/agents.js';
+import { type AgentRow, agentOfTurn, findAgent, isOffline, lockAgent, updateAgent } from '../store/agents.js';
 import { goOffline, holdOnline, onlineUntil } from './agent-offline.js';
 import { isHeld } from './guards.js';
 import type { Call, TurnGuard } from './runtime.js';

@@ -58,20 +58,23 @@ export async function deliver(
     );
   }
   const { cards } = await appendCards(call, tx, turn, [card], now);
-  const told = summary ?? (typeof content === 'string' ? content : summaryOf(content));
   return {
     status: 'completed',
     deliverable_card_id: cards[0]!.card_id,
     result_status: result.status === 'Partial' ? 'partial' : 'success',
-    summary: told?.slice(0, SUMMARY_LENGTH),
+    summary: summaryOf(content, summary),
     result,
   };
 }
 
 const SUMMARY_LENGTH = 20_000;
 
-const summaryOf = (deliverable: JsonObject): string | undefined =>
-  typeof deliverable.summary === 'string' ? deliverable.summary : undefined;
+/** What is told of a deliverable: what was said, else its own text or summary. */
+export function summaryOf(deliverable: string | JsonObject, said: string | undefined): string | undefined {
+  const own = typeof deliverable === 'string' ? deliverable : deliverable.summary;
+  const told = said ?? (typeof own === 'string' ? own : undefined);
+  return told?.slice(0, SUMMARY_LENGTH);
+}
 
 /** The cards that say which fields a result must have. */
 const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>

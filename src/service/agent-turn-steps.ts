@@ -1,7 +1,6 @@
-/** What the holder of an agent_turn does: append to the output, replace a box, complete, fail; and stopping it. */
+/** What the holder of an agent_turn does while it works: append to the output, replace a box. How it ends is in agent-turn-ends.ts. */
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
-import { hasEnded } from '../domain/agent-turn-states.js';
 import { cardExtents, reachesCard } from '../domain/memory-access.js';
 import type { Tx } from '../driver/driver.js';
 import type { MemoryAccess } from '../model/agent.js';
@@ -22,12 +21,9 @@ import { derivedEdges } from '../store/memory-links.js';
 import type { NewPacket } from '../store/packets.js';
 import { fillBox } from '../store/packing.js';
 import { resultsIn } from '../store/turn-cards.js';
-import { deliver, prepareDeliverable, refuseUnknownArtifacts } from './agent-turn-deliverable.js';
-import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
 import { heldTurn, noTurn, openTurn, readTurn } from './agent-turns.js';
 import { makeBox } from './box-making.js';
 import { addCard, type PreparedCard, prepareCard, unknownCards } from './cards.js';
-import { startErasure } from './erasure.js';
 import { bytesOf, inItem } from './items.js';
 import type { Call } from './runtime.js';
 import { cardsSeen } from './turn-cards.js';
@@ -223,80 +219,4 @@ async function putBox(
   if (source_agent_id !== null && source_agent_id !== agent_id) {
     await addReader(tx, tenant, box_id, source_agent_id, now);
   }
-}
-
-/** Ends a turn that is held, and erases after the commit what ended with it. */
-async function endHeld(
-  call: Call,
-  input: { readonly agent_turn_id: string; readonly turn_epoch: number },
-  status: 'completed' | 'failed',
-  bytes: number,
-  ending: (tx: Tx, turn: AgentTurnView, now: number) => Promise<TurnEnd>,
-): Promise<AgentTurn> {
-  const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
-    input,
-    bytes,
-    work: async (tx, now) => {
-      const locked = await lockForEnding(call, tx, [input.agent_turn_id], status);
-      const held = await heldTurn(call, tx, input, now);
-      const end = await ending(tx, held, now);
-      const holders = await endTurns(call, tx, locked, new Map([[input.agent_turn_id, end]]), now);
-      return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
-    },
-    remember: () => input.agent_turn_id,
-    again: async (query, kept) => ({ turn: await readTurn(call, query, kept as string), ended: [] }),
-  });
-  if (ended.length > 0) startErasure(call, ended);
-  return turn;
-}
-
-export async function complete(call: Call, input: In<'complete'>): Promise<AgentTurn> {
-  const { status = 'success', summary, artifact_ids = [] } = input;
-  const deliverable = prepareDeliverable(call, input.deliverable);
-  return endHeld(call, input, 'completed', deliverable.card.bytes, async (tx, turn, now) => {
-    await refuseUnknownArtifacts(call, tx, 'artifact_ids', artifact_ids, now);
-    const result = {
-      status: status === 'partial' ? ('Partial' as const) : ('Success' as const),
-      output: input.deliverable,
-      ...(artifact_ids.length === 0 ? {} : { artifacts: artifact_ids }),
-    };
-    return deliver(call, tx, turn, { deliverable, summary, result }, now);
-  });
-}
-
-export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
-  endHeld(call, input, 'failed', input.error.message.length, async () => ({
-    status: 'failed',
-    error: input.error,
-  }));
-
-/** By its delegator or the tenant, and by the agent itself; whoever holds it is late from then on. */
-export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
-  const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
-    input,
-    work: async (tx, now) => {
-      await openTurn(call, tx, input.agent_turn_id);
-      const locked = await lockForEnding(call, tx, [input.agent_turn_id], 'stopped');
-      const known = locked.get(input.agent_turn_id)!;
-      if (hasEnded(known.status) && known.status !== 'stopped') {
-        throw new CairnError(
-          'STATE_CONFLICT',
-          `agent_turn ${known.agent_turn_id} is ${known.status} already`,
-          {
-            status: known.status,
-          },
-        );
-      }
-      const end: TurnEnd = {
-        status: 'stopped',
-        error: { code: 'STOPPED', message: input.reason ?? 'it was stopped' },
-      };
-      const holders = await endTurns(call, tx, locked, new Map([[input.agent_turn_id, end]]), now);
-      return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
-    },
-    remember: () => input.agent_turn_id,
-    again: async (query, kept) => ({ turn: await readTurn(call, query, kept as string), ended: [] }),
-  });
-  if (ended.length > 0) startErasure(call, ended);
-  return turn;
 }

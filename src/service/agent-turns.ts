@@ -20,7 +20,7 @@ import { putLease } from '../store/leases.js';
 import { seenAtWork } from './agent-presence.js';
 import { checkTurnHeld } from './guards.js';
 import { listPage } from './pages.js';
-import type { Call } from './runtime.js';
+import type { Call, TurnGuard } from './runtime.js';
 import { noticeDue, waitForEnd } from './timekeeper.js';
 import { change, event } from './write.js';
 
@@ -101,41 +101,37 @@ export function journalTurn(
   );
 }
 
-export interface Holding {
-  readonly agent_turn_id: string;
-  readonly turn_epoch: number;
-}
+/** An agent_turn, locked, if the caller acts for the agent that does it. */
+export const ownTurn = async (call: Call, tx: Tx, agent_turn_id: string): Promise<AgentTurnView> =>
+  checkOwn(call, agent_turn_id, await lockAgentTurn(tx, call.tenant, agent_turn_id));
 
-/** An agent_turn, locked, if the caller holds it now in this epoch. */
-export async function heldTurn(call: Call, tx: Tx, held: Holding, now: number): Promise<AgentTurnView> {
-  if (call.caller.agent_id === null) await seenAtWork(call, tx, held, now);
-  return checkHolding(call, await lockAgentTurn(tx, call.tenant, held.agent_turn_id), held, now);
-}
-
-/** The same, and it may move at once. */
-export const seenHeldTurn = async (
-  call: Call,
-  query: Query,
-  held: Holding,
-  now: number,
-): Promise<AgentTurnView> =>
-  checkHolding(call, await findAgentTurn(query, call.tenant, held.agent_turn_id), held, now);
-
-function checkHolding(
-  call: Call,
-  turn: AgentTurnView | undefined,
-  { agent_turn_id, turn_epoch }: Holding,
-  now: number,
-): AgentTurnView {
+function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
   if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
   const { agent_id } = call.caller;
-  if (agent_id !== null && agent_id !== turn.agent_id) {
-    throw new CairnError(
-      'FORBIDDEN',
-      `agent_turn ${agent_turn_id} is done by agent ${turn.agent_id}: this key acts as ${agent_id}`,
-      { rule: 'key_agent' },
-    );
-  }
+  if (agent_id === null || agent_id === turn.agent_id) return turn;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent_turn ${agent_turn_id} is done by agent ${turn.agent_id}: this key acts as ${agent_id}`,
+    { rule: 'key_agent' },
+  );
+}
+
+/** The same, if the caller holds it now in this epoch. */
+export async function heldTurn(call: Call, tx: Tx, held: TurnGuard, now: number): Promise<AgentTurnView> {
+  if (call.caller.agent_id === null) await seenAtWork(call, tx, held, now);
+  const turn = await ownTurn(call, tx, held.agent_turn_id);
+  checkTurnHeld(turn, held.turn_epoch, now);
+  return turn;
+}
+
+/** The same as it stands, without a lock: it may move at once. */
+export async function seenHeldTurn(
+  call: Call,
+  query: Query,
+  { agent_turn_id, turn_epoch }: TurnGuard,
+  now: number,
+): Promise<AgentTurnView> {
+  const turn = checkOwn(call, agent_turn_id, await findAgentTurn(query, call.tenant, agent_turn_id));
   checkTurnHeld(turn, turn_epoch, now);
   return turn;
 }

@@ -6,12 +6,13 @@ import { allOperations, type NamedOperation, type Operations } from '../contract
 import { CairnError } from '../model/errors.js';
 import { parseAs } from '../model/issues.js';
 import type { Caller, KeyRole } from '../model/key.js';
+import { signOfLife } from './agent-presence.js';
 import { claim } from './agent-turn-claiming.js';
+import * as agentTurnEnds from './agent-turn-ends.js';
 import { fork } from './agent-turn-fork.js';
 import * as agentTurnHydration from './agent-turn-hydration.js';
 import * as agentTurnSteps from './agent-turn-steps.js';
 import * as agentTurns from './agent-turns.js';
-import { signOfLife } from './agent-presence.js';
 import * as agents from './agents.js';
 import * as artifacts from './artifacts.js';
 import { batch as readBatch } from './batches.js';
@@ -97,7 +98,7 @@ const useCases: UseCases = {
   profiles,
   handovers,
   pmo: { ...pmo, pack_context, batch: readBatch },
-  agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnHydration, fork },
+  agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnEnds, ...agentTurnHydration, fork },
   delegations: { ...delegations, ...delegationSteps, accept },
   handoffs: { ...handoffs, accept: acceptHandoff },
   messages: { ...messages, receive, stream },

@@ -39,7 +39,7 @@ async function endTaskOf(
       { agent_turn_id: turns[0]! },
     );
   }
-  const locked = await lockForEnding(call, tx, turns);
+  const locked = await lockForEnding(call, tx, turns, FAILED.status);
   return endTurns(call, tx, locked, new Map(turns.map((id) => [id, FAILED])), now, [trajectory_id]);
 }
 

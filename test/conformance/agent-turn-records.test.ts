@@ -57,11 +57,19 @@ onEveryTarget('what agent_turns leave', (test) => {
     });
     const { agent_turn_id } = held;
     await expectNothingWritten(test(), cairn, async () => {
-      const late = { code: 'STALE_TURN', status: 409 };
-      expect(
-        await refusalOf(cairn.agent_turns.complete({ ...held, deliverable: 'It is 42.' })),
-      ).toMatchObject(late);
-      expect(await refusalOf(cairn.agent_turns.fail({ ...held, error: because }))).toMatchObject(late);
+      const otherwise = { code: 'STATE_CONFLICT', status: 409, details: { status: 'completed' } };
+      const same = { ...held, deliverable: 'It is 42.', summary: 'found' };
+      expect(await cairn.agent_turns.complete(same)).toEqual(ended);
+      for (const other of [
+        { summary: 'lost' },
+        { deliverable: 'It is 41.' },
+        { status: 'partial' as const },
+      ])
+        expect(await refusalOf(cairn.agent_turns.complete({ ...same, ...other }))).toMatchObject(otherwise);
+      expect(await refusalOf(cairn.agent_turns.fail({ ...held, error: because }))).toMatchObject(otherwise);
+      expect(await refusalOf(cairn.agent_turns.complete({ ...same, turn_epoch: 2 }))).toMatchObject({
+        code: 'STALE_TURN',
+      });
       expect(await refusalOf(cairn.agent_turns.stop({ agent_turn_id }))).toMatchObject({
         code: 'STATE_CONFLICT',
       });
@@ -89,8 +97,8 @@ onEveryTarget('what agent_turns leave', (test) => {
     const done = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const { status } = await cairn.agent_turns.get({ agent_turn_id });
     expect(new Set(done.map((one) => one.status))).toEqual(new Set([status]));
-    // To stop what is stopped is no refusal.
-    if (status !== 'stopped') expect(done).toHaveLength(1);
+    // To stop what is stopped, or to fail the same way again, is no refusal.
+    if (status === 'completed') expect(done).toHaveLength(1);
     const ends = await Promise.all(
       ['completed', 'failed', 'stopped'].map((end) =>
         eventsOf(cairn, `cairn.agent_turn.${end}`, agent_turn_id),
@@ -234,10 +242,10 @@ onEveryTarget('what agent_turns leave', (test) => {
       const completing = { trajectory_id, status: 'Completed' } as const;
       const items = [{ operation: 'update', trajectory_id, update: { status: 'Completed' } }] as const;
       for (const call of [
-        cairn.trajectories.update(completing),
-        cairn.trajectories.batch({ items: [...items], atomic: true }),
+        () => cairn.trajectories.update(completing),
+        () => cairn.trajectories.batch({ items: [...items], atomic: true }),
       ])
-        expect(await refusalOf(call)).toMatchObject({ code: 'STATE_CONFLICT', details: { agent_turn_id } });
+        expect(await refusalOf(call())).toMatchObject({ code: 'STATE_CONFLICT', details: { agent_turn_id } });
     });
     await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
     const outcome = { summary: 'not wanted' };

@@ -153,8 +153,12 @@ onEveryTarget('agent_turns', (test) => {
     const { held } = await atWork(cairn);
     await expectRefused(cairn, cairn, { ...held, turn_epoch: 0 }, stale);
     await expectRefused(cairn, cairn, { ...held, turn_epoch: 2 }, stale);
-    await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
+    await cairn.agent_turns.stop({ agent_turn_id: held.agent_turn_id });
     await expectRefused(cairn, cairn, held, stale);
+    const done = await atWork(cairn);
+    await cairn.agent_turns.complete({ ...done.held, deliverable: 'x' });
+    // How it ended is said to who would end it otherwise; all else is late.
+    await expectRefused(cairn, cairn, done.held, { status: 409, details: { status: 'completed' } });
     const nowhere = { agent_turn_id: randomUUID(), turn_epoch: 1 };
     for (const step of steps(cairn, nowhere)) expect(await refusalOf(step())).toMatchObject(unknown);
   });

@@ -100,6 +100,11 @@ describe('agent_turns', () => {
     expect(faultsOf([claim(1, 1), claim(1, 5)], at('running'))).toHaveLength(1);
     expect(faultsOf([claim(1, 1), step('complete', 1, 5)], at('completed'))).toEqual([]);
     expect(faultsOf([step('complete', 1, 5), step('fail', 2, 7)], at('completed'))).toHaveLength(1);
+    expect(faultsOf([step('complete', 1, 5), step('fail', 1, 7)], at('completed'))).toHaveLength(1);
+    expect(faultsOf([step('complete', 1, 5), step('complete', 2, 7)], at('completed'))).toHaveLength(1);
+    const other = { ...step('complete', 1, 7), process: 'q' };
+    expect(faultsOf([step('complete', 1, 5), other], at('completed'))).toHaveLength(1);
+    expect(faultsOf([step('complete', 1, 5), step('complete', 1, 7)], at('completed'))).toEqual([]);
     expect(faultsOf([step('complete', 1, 5)], at('dispatched'))).toHaveLength(1);
   });
 
