@@ -3,6 +3,7 @@
 import type { AgentTurnStatus, BatchStatus } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';
 
+/** What waits for a worker fails when its agent, which has not begun, says so of the delegation. */
 const moves: Readonly<Record<AgentTurnStatus, readonly AgentTurnStatus[]>> = {
   dispatched: ['running', 'failed', 'stopped', 'timed_out'],
   running: ['suspended', 'dispatched', 'completed', 'failed', 'stopped', 'timed_out'],

@@ -24,9 +24,13 @@ export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: numb
 export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>
   last_seen_at + offline_after_ms;
 
+/** An agent that was made for a task comes and goes with its tasks: between them, nobody misses it. */
+export const isBetweenTasks = ({ made, status }: AgentRow): boolean => made === 1 && status === 'idle';
+
 /** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
 export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
   const { agent_id } = row;
+  if (isBetweenTasks(row)) return endLease(tx, call.tenant, 'agent', agent_id);
   return putLease(tx, call.tenant, {
     kind: 'agent',
     subject_id: agent_id,
@@ -50,7 +54,7 @@ export async function goOffline(call: Call, tx: Tx, row: AgentRow, now: number):
 /** The end of an agent's lease. Whether it is silent its row says, which may have changed since the lease was read. */
 export async function expireAgent(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
   const row = await lockAgent(tx, call.tenant, lease.subject_id);
-  if (!row || row.unregistered_at !== null || row.status === 'offline') {
+  if (!row || row.unregistered_at !== null || row.status === 'offline' || isBetweenTasks(row)) {
     await endLease(tx, call.tenant, 'agent', lease.subject_id);
   } else if (onlineUntil(row) > now) await holdOnline(call, tx, row);
   else await goOffline(call, tx, row, now);

@@ -2,7 +2,7 @@
 import type { Tx } from '../driver/driver.js';
 import { findAgentTurn } from '../store/agent-turns.js';
 import { type AgentRow, agentOfTurn, findAgent, isOffline, lockAgent, updateAgent } from '../store/agents.js';
-import { goOffline, holdOnline, onlineUntil } from './agent-offline.js';
+import { goOffline, holdOnline, isBetweenTasks, onlineUntil } from './agent-offline.js';
 import { isHeld } from './guards.js';
 import type { Call, TurnGuard } from './runtime.js';
 import { event } from './write.js';
@@ -66,7 +66,7 @@ export async function noteSeen(
   now: number,
   changes: Partial<AgentRow> = {},
 ): Promise<AgentRow> {
-  const silent = row.status !== 'offline' && onlineUntil(row) <= now;
+  const silent = row.status !== 'offline' && !isBetweenTasks(row) && onlineUntil(row) <= now;
   // Nobody has noticed yet, but it was offline all the same: what it held is as good as released.
   const before = silent ? await goOffline(call, tx, row, now) : row;
   const returns = before.status === 'offline';

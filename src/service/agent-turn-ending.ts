@@ -16,10 +16,11 @@ import {
   lockAgentTurns,
   turnsOfBatch,
 } from '../store/agent-turns.js';
-import { lockAgent, updateAgent } from '../store/agents.js';
+import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
 import { lockDelegation } from '../store/delegations.js';
 import { endLease } from '../store/leases.js';
 import { endBatch, findBatch, lockBatch } from '../store/turn-batches.js';
+import { isBetweenTasks } from './agent-offline.js';
 import { journalTurn } from './agent-turns.js';
 import { type DelegationEnd, endDelegation } from './delegation-moves.js';
 import type { Call } from './runtime.js';
@@ -210,7 +211,9 @@ async function freeAgent(
   const agent = await lockAgent(tx, call.tenant, agent_id);
   if (!agent || agent.unregistered_at !== null || agent.current_trajectory_id !== trajectory_id) return;
   const status = agent.status === 'busy' ? 'idle' : agent.status;
-  await updateAgent(tx, call.tenant, { ...agent, status, current_trajectory_id: null, updated_at: now });
+  const free: AgentRow = { ...agent, status, current_trajectory_id: null, updated_at: now };
+  await updateAgent(tx, call.tenant, free);
+  if (isBetweenTasks(free)) await endLease(tx, call.tenant, 'agent', agent_id);
 }
 
 /** Ends a batch if it is time, and says which of its tasks are stopped by that. */

@@ -93,6 +93,7 @@ export async function register(call: Call, input: In<'register'>): Promise<Agent
         current_trajectory_id: null,
         profile_name: input.profile_name ?? null,
         parent_agent_id: null,
+        made: 0,
         offline_after_ms: input.offline_after_ms ?? DEFAULT_OFFLINE_AFTER_MS,
         last_seen_at: now,
         metadata: textOf(input.metadata ?? {}),

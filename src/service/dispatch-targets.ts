@@ -144,6 +144,7 @@ const madeAgent = (call: Call, source: Source, made: Made): AgentRow => ({
   status: 'idle',
   current_trajectory_id: null,
   parent_agent_id: source.agent_id,
+  made: 1,
   offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
   last_seen_at: call.driver.now(),
   metadata: null,

@@ -16,6 +16,8 @@ export interface AgentRow {
   readonly current_trajectory_id: string | null;
   readonly profile_name: string | null;
   readonly parent_agent_id: string | null;
+  /** 1 if a dispatch made it for its task. */
+  readonly made: 0 | 1;
   readonly offline_after_ms: number;
   readonly last_seen_at: number;
   readonly metadata: string | null;
@@ -78,11 +80,11 @@ export function agentOfTurn(
 export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO agents (tenant_id, agent_id, agent_type, capabilities, memory_access, can_delegate_to, status,
-          current_trajectory_id, profile_name, parent_agent_id, offline_after_ms, last_seen_at, metadata, sent_hash,
+          current_trajectory_id, profile_name, parent_agent_id, made, offline_after_ms, last_seen_at, metadata, sent_hash,
           registered_at, updated_at)
         VALUES (${tenant}, ${row.agent_id}, ${row.agent_type}, ${row.capabilities}, ${row.memory_access},
           ${row.can_delegate_to}, ${row.status}, ${row.current_trajectory_id}, ${row.profile_name},
-          ${row.parent_agent_id}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
+          ${row.parent_agent_id}, ${row.made}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
           ${row.registered_at}, ${row.updated_at})`,
   );
 }

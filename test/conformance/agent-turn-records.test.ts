@@ -60,11 +60,7 @@ onEveryTarget('what agent_turns leave', (test) => {
       const otherwise = { code: 'STATE_CONFLICT', status: 409, details: { status: 'completed' } };
       const same = { ...held, deliverable: 'It is 42.', summary: 'found' };
       expect(await cairn.agent_turns.complete(same)).toEqual(ended);
-      for (const other of [
-        { summary: 'lost' },
-        { deliverable: 'It is 41.' },
-        { status: 'partial' as const },
-      ])
+      for (const other of [{ summary: 'lost' }, { deliverable: 'It is 41.' }, { status: 'partial' as const }])
         expect(await refusalOf(cairn.agent_turns.complete({ ...same, ...other }))).toMatchObject(otherwise);
       expect(await refusalOf(cairn.agent_turns.fail({ ...held, error: because }))).toMatchObject(otherwise);
       expect(await refusalOf(cairn.agent_turns.complete({ ...same, turn_epoch: 2 }))).toMatchObject({
@@ -249,16 +245,17 @@ onEveryTarget('what agent_turns leave', (test) => {
     });
     await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
     const outcome = { summary: 'not wanted' };
-    expect(
-      await cairn.trajectories.update({ trajectory_id, status: 'Failed', outcome }),
-    ).toMatchObject({ status: 'Failed', outcome: { summary: 'not wanted' } });
+    expect(await cairn.trajectories.update({ trajectory_id, status: 'Failed', outcome })).toMatchObject({
+      status: 'Failed',
+      outcome: { summary: 'not wanted' },
+    });
     expect(await cairn.agent_turns.get({ agent_turn_id })).toMatchObject({
       status: 'stopped',
       error: { code: 'TRAJECTORY_FAILED' },
     });
-    expect(
-      await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] })),
-    ).toMatchObject({ code: 'STALE_TURN' });
+    expect(await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] }))).toMatchObject(
+      { code: 'STALE_TURN' },
+    );
     expect(await statusOf(cairn, turn.trajectory_id)).toBe('Completed');
   });
 

@@ -309,6 +309,41 @@ onEveryTarget('agents', (test) => {
     expect((await cairn.agents.get({ agent_id })).last_seen_at).toBe(last);
   });
 
+  it('AGENT-10 an agent that was made for a task is missed while it works, and gets what goes to all', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    await cairn.profiles.create({ name: 'coder', system_prompt: 'x' });
+    await cairn.agents.register({ ...coder, agent_id: 'ann' });
+    const made = await cairn.pmo.launch_principal({ profile_name: 'coder', instruction: 'x' });
+    if (made.status !== 'accepted') throw new Error(made.message);
+    const { agent_id, agent_turn_id } = made;
+    const said = { to_agent_type: 'coder', fan_out: 'all' as const, message_type: 't', payload: 'x' };
+    const events = async () => [
+      ...(await eventsOf(cairn, 'cairn.agent.offline', agent_id)),
+      ...(await eventsOf(cairn, 'cairn.agent.online', agent_id)),
+    ];
+    const silence = async () => {
+      test().advance(2 * MINUTE);
+      await cairn.agents.heartbeat({ agent_id: 'ann' });
+      await expire(test(), tenant);
+    };
+    await silence();
+    const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'w', agent_turn_id, lease_ms: HOUR });
+    expect(await events()).toEqual([]);
+    expect(await cairn.messages.send(said)).toMatchObject({ recipients: 2 });
+    await silence();
+    expect(await events()).toHaveLength(1);
+    const held = { agent_turn_id, turn_epoch: agent_turn!.turn_epoch };
+    await cairn.agent_turns.renew(held);
+    await cairn.agents.heartbeat({ agent_id, status: 'busy' });
+    await cairn.agent_turns.complete({ ...held, deliverable: 'x' });
+    const before = (await events()).length;
+    await silence();
+    expect(await events()).toHaveLength(before);
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ status: 'offline' });
+    expect(await cairn.messages.send(said)).toMatchObject({ recipients: 1 });
+  });
+
   it('AGENT-7 an agent at work is not unregistered, an idle or offline one is', async () => {
     const cairn = await test().freshTenant();
     const agent_id = 'ann';

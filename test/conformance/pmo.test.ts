@@ -467,9 +467,9 @@ onEveryTarget('delegating', (test) => {
     expect(agent_turns).toMatchObject([{ status: 'timed_out' }]);
     const last = await dispatched(cairn, { deadline_seconds: 1 });
     // The wait ends with the deadline, not with its own time.
-    expect(
-      await cairn.agent_turns.get({ agent_turn_id: last.agent_turn_id, wait_ms: 20_000 }),
-    ).toMatchObject({ status: 'timed_out' });
+    expect(await cairn.agent_turns.get({ agent_turn_id: last.agent_turn_id, wait_ms: 20_000 })).toMatchObject(
+      { status: 'timed_out' },
+    );
   });
 
   it('PMO-13 the same request with a key is dispatched once; a refusal is no answer to keep', async () => {

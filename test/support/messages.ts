@@ -26,6 +26,7 @@ export async function register(
         current_trajectory_id: null,
         profile_name: null,
         parent_agent_id: null,
+        made: 0,
         offline_after_ms: 60_000,
         last_seen_at: now,
         metadata: null,

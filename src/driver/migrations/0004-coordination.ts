@@ -40,7 +40,8 @@ export const coordination: Migration = {
     // What is on its way to an agent, let go when that goes.
     `CREATE INDEX leases_of_readers ON leases (tenant_id, holder) WHERE kind = 'message'`,
 
-    // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none.
+    // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none. made: 1 if a
+    // dispatch made it for its task.
     `CREATE TABLE agents (
       tenant_id ${id} NOT NULL,
       agent_id ${id} NOT NULL,
@@ -52,6 +53,7 @@ export const coordination: Migration = {
       current_trajectory_id ${id},
       profile_name ${id},
       parent_agent_id ${id},
+      made ${int} NOT NULL,
       offline_after_ms ${int} NOT NULL,
       last_seen_at ${int} NOT NULL,
       metadata ${json},
