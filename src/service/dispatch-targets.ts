@@ -40,7 +40,7 @@ export interface Target {
   /** Not there yet: is made when the task is dispatched. */
   readonly is_new: boolean;
   readonly profile: ProfileRow | null;
-  /** Where it has put out into before. */
+  /** Where it has put out into before, for the same delegator. */
   readonly output_box_id: string | null;
 }
 
@@ -91,7 +91,9 @@ async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   const busy = await busyWith(call, tx, agent_id);
   if (busy) return busy;
   const last = await lastTurnOf(tx, call.tenant, agent_id);
-  return { agent, is_new: false, profile, output_box_id: last?.output_box_id ?? null };
+  // What it has put out for another is not for this one to read.
+  const output_box_id = last?.source_agent_id === source.agent_id ? last.output_box_id : null;
+  return { agent, is_new: false, profile, output_box_id };
 }
 
 /** One agent_turn at a time: says which it is that an agent has under way. */

@@ -191,6 +191,35 @@ onEveryTarget('delegating', (test) => {
     expect(await wordsIn(cairn, again.output_box_id)).toEqual(['first']);
   });
 
+  it('PMO-4 for another delegator it has another output box, so that none sees what is not its own', async () => {
+    const cairn = await withProfile(test());
+    await register(cairn, 'worker', 'ann', 'bob');
+    const reuse = { target_strategy: 'reuse' as const, target_ref: 'worker' };
+    const results: string[] = [];
+    for (const source_agent_id of ['ann', 'bob', undefined, 'ann', 'ann']) {
+      const from = source_agent_id === undefined ? {} : { source_agent_id };
+      const { turn, held } = await atWork(cairn, { ...reuse, ...from });
+      if (results.at(-1) !== turn.output_box_id) {
+        const result = {
+          content: { status: 'success', result: 'r' },
+          tool_call_id: 'call_1',
+          metadata: { type: 'tool.result', role: 'tool' },
+        };
+        await cairn.agent_turns.append({ ...held, cards: [result] });
+      }
+      await cairn.agent_turns.complete({ ...held, deliverable: `for ${source_agent_id}` });
+      results.push(turn.output_box_id);
+    }
+    expect(new Set(results).size).toBe(4);
+    expect(results[4]).toBe(results[3]);
+    const bob = await acting(test(), cairn, 'bob');
+    expect((await wordsIn(bob, results[1]!)).at(-1)).toBe('for bob');
+    for (const box_id of [results[0]!, results[2]!, results[3]!])
+      expect(await refusalOf(bob.boxes.cards({ box_id }))).toMatchObject({
+        details: { rule: 'box_owner_or_grant' },
+      });
+  });
+
   it('PMO-5 a clone is like its original and inherits what its source has put out', async () => {
     const cairn = await withProfile(test());
     await register(cairn, 'original');
