@@ -24,7 +24,7 @@ import {
   toDelegation,
 } from '../store/delegations.js';
 import { putLease } from '../store/leases.js';
-import { findTrajectory } from '../store/trajectories.js';
+import { findTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
 import { journalDelegation } from './delegation-moves.js';
 import { checkScope, type Offer, planOffer } from './delegation-packing.js';
@@ -107,6 +107,16 @@ async function sameDelegation(
   return readDelegation(call, tx, row.delegation_id);
 }
 
+/** An agent delegates parts of its own. Of what is nobody's yet, the tenant may in the name of one. */
+function refuseForeign(call: Call, { trajectory_id, agent_id }: TrajectoryRow, from_agent_id: string): void {
+  if (agent_id === from_agent_id || (agent_id === null && call.caller.agent_id === null)) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `trajectory ${trajectory_id} is ${agent_id === null ? 'of no agent' : `of agent ${agent_id}`}: ${from_agent_id} cannot delegate a part of it`,
+    { rule: 'delegation_party', agent_id },
+  );
+}
+
 /** Whether this may be delegated, by whom and to whom it is. Locks the delegator's trajectory, and its scope. */
 async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now: number): Promise<Source> {
   const { input, from_agent_id } = prepared;
@@ -121,14 +131,7 @@ async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now:
     );
   }
   await checkMayDelegate(call, tx, from_agent_id, agent);
-  const trajectory = await openTrajectoryLocked(call, tx, input.trajectory_id);
-  if (trajectory.agent_id !== null && trajectory.agent_id !== from_agent_id) {
-    throw new CairnError(
-      'FORBIDDEN',
-      `trajectory ${trajectory.trajectory_id} is of agent ${trajectory.agent_id}: ${from_agent_id} cannot delegate a part of it`,
-      { rule: 'delegation_party', agent_id: trajectory.agent_id },
-    );
-  }
+  refuseForeign(call, await openTrajectoryLocked(call, tx, input.trajectory_id), from_agent_id);
   if (input.scope_id !== undefined)
     await checkScope(call, tx, input.scope_id, input.trajectory_id, from_agent_id);
   await visibleBoxes(asAgent(call, from_agent_id), tx, prepared.box_ids);

@@ -59,10 +59,10 @@ export async function receiverOf(call: Call, query: Query, to_agent_id: string):
   });
 }
 
-/** Only what is an agent's own, or nobody's yet, can be given away by it. */
-function refuseForeign(trajectory: TrajectoryRow, giver: string): void {
+/** An agent gives away its own alone. What is nobody's yet, the tenant may give in the name of one. */
+function refuseForeign(call: Call, trajectory: TrajectoryRow, giver: string): void {
   const { trajectory_id, agent_id } = trajectory;
-  if (agent_id === null || agent_id === giver) return;
+  if (agent_id === giver || (agent_id === null && call.caller.agent_id === null)) return;
   throw new CairnError(
     'FORBIDDEN',
     `trajectory ${trajectory_id} is not that of ${giver}, which so cannot hand it over`,
@@ -70,14 +70,27 @@ function refuseForeign(trajectory: TrajectoryRow, giver: string): void {
   );
 }
 
-/** The scope to be packed: open, and of the trajectory. */
-async function checkScope(call: Call, tx: Tx, scope_id: string, trajectory_id: string): Promise<void> {
+/** The scope to be packed: open, of the trajectory, and not another agent's. */
+async function checkScope(
+  call: Call,
+  tx: Tx,
+  scope_id: string,
+  trajectory_id: string,
+  giver: string,
+): Promise<void> {
   const scope = await lockScope(tx, call.tenant, scope_id);
   if (!scope || scope.deleted_at !== null || scope.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
       `scope_id names ${scope_id}, which is no scope of trajectory ${trajectory_id}`,
       { missing_ids: [scope_id] },
+    );
+  }
+  if (scope.agent_id !== null && scope.agent_id !== giver) {
+    throw new CairnError(
+      'FORBIDDEN',
+      `scope ${scope_id} is of agent ${scope.agent_id}: ${giver} cannot hand it over`,
+      { rule: 'handoff_party', scope_id },
     );
   }
   refuseClosed(scope);
@@ -132,8 +145,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
         }
       }
       await checkMayDelegate(call, tx, from_agent_id, await receiverOf(call, tx, to_agent_id));
-      refuseForeign(await openTrajectoryLocked(call, tx, trajectory_id), from_agent_id);
-      if (scope_id !== null) await checkScope(call, tx, scope_id, trajectory_id);
+      refuseForeign(call, await openTrajectoryLocked(call, tx, trajectory_id), from_agent_id);
+      if (scope_id !== null) await checkScope(call, tx, scope_id, trajectory_id, from_agent_id);
       await refuseSecond(call, tx, trajectory_id, now);
       const expires_at = now + HANDOFF_EXPIRES_MS;
       const row: HandoffRow = {

@@ -121,7 +121,14 @@ onEveryTarget('delegations', (test) => {
       code: 'SCOPE_CLOSED',
     });
     const nobodys = await cairn.trajectories.create({ name: 'task' });
-    expect(await of(nobodys.trajectory_id)).toMatchObject({ status: 'Pending' });
+    expect(await refusalOf(of(nobodys.trajectory_id))).toMatchObject(byParty);
+    const asked = { trajectory_id: nobodys.trajectory_id };
+    expect(await someOffer(cairn, asked)).toMatchObject({ from_agent_id: 'ann', status: 'Pending' });
+    const his = await someScope(bob, asked);
+    expect(await refusalOf(someOffer(cairn, { ...asked, scope_id: his.scope_id }))).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { rule: 'box_owner_or_grant' },
+    });
     await cairn.agents.update({ agent_id: 'ann', memory_access: { read: [], write: [] } });
     const { scope_id } = await someScope(cairn, { trajectory_id });
     expect(await refusalOf(of(trajectory_id, { scope_id }))).toMatchObject({

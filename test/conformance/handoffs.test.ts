@@ -128,6 +128,27 @@ onEveryTarget('handoffs', (test) => {
     expect(made).toMatchObject({ status: 'Initiated', to_agent_id: 'cyd' });
   });
 
+  it('HAND-3 an agent gives away neither what is nobody’s nor a scope of another', async () => {
+    const team = await someTeam(test());
+    const { cairn, ann, bob } = team;
+    const trajectory_id = await nobodys(team);
+    const hers = await someScope(ann, { trajectory_id });
+    await say(ann, hers.scope_id, 'private');
+    const before = await latestToken(cairn);
+    const { scope_id } = hers;
+    for (const asked of [{ scope_id }, {}])
+      expect(
+        await refusalOf(bob.handoffs.create({ to_agent_id: 'cyd', trajectory_id, ...asked })),
+      ).toMatchObject({ ...notParty, details: { rule: 'handoff_party', trajectory_id } });
+    const named = { from_agent_id: 'bob', to_agent_id: 'cyd', trajectory_id };
+    expect(await refusalOf(cairn.handoffs.create({ ...named, scope_id }))).toMatchObject({
+      ...notParty,
+      details: { rule: 'handoff_party', scope_id },
+    });
+    expect(await latestToken(cairn)).toBe(before);
+    expect(await cairn.handoffs.create(named)).toMatchObject({ status: 'Initiated' });
+  });
+
   it('HAND-4 a trajectory has one open offer at a time', async () => {
     const team = await someTeam(test());
     const { cairn } = team;
@@ -442,7 +463,8 @@ onEveryTarget('handoffs', (test) => {
   it('IDEM-1 the same Idempotency-Key offers, accepts and completes once', async () => {
     const team = await someTeam(test());
     const { cairn, ann, bob } = team;
-    const { trajectory_id, scope_id } = await someScope(cairn);
+    const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
+    const { scope_id } = await someScope(ann, { trajectory_id });
     const asked = { to_agent_id: 'bob', trajectory_id, scope_id };
     const made = await ann.handoffs.create(asked, { idempotency_key: 'o' });
     expect(await ann.handoffs.create(asked, { idempotency_key: 'o' })).toEqual(made);
