@@ -6,3 +6,13 @@ export const allowsDelegation = (
   to: { readonly agent_id: string; readonly agent_type: string },
 ): boolean =>
   rules === null || rules.some((rule) => rule === '*' || rule === to.agent_id || rule === to.agent_type);
+
+/** What both lists name: an agent that another makes delegates to nobody that this other may not delegate to. */
+export function commonDelegates(
+  one: readonly string[] | null,
+  other: readonly string[] | null,
+): readonly string[] | null {
+  if (one === null || other === null) return one ?? other;
+  if (one.includes('*')) return other;
+  return other.includes('*') ? one : one.filter((rule) => other.includes(rule));
+}

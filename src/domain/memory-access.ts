@@ -1,5 +1,5 @@
 /** The rules of memory_access: how much of a type of memory an agent may read or write. */
-import type { MemoryAccess, MemoryScope, MemoryType } from '../model/agent.js';
+import { type MemoryAccess, type MemoryScope, type MemoryType, memoryType } from '../model/agent.js';
 
 /** How far a rule goes, from nothing to everything. Each includes those before it. */
 export type Extent = 'none' | MemoryScope;
@@ -25,6 +25,22 @@ export function extentOf(
       .filter((rule) => rule.memory_type === '*' || rule.memory_type === memory_type)
       .map(({ scope }) => scope),
   );
+}
+
+const TYPES = memoryType.options.filter((type) => type !== '*');
+
+/** What both allow: an agent that another makes is given no more than that other has. */
+export function commonAccess(one: MemoryAccess | null, other: MemoryAccess | null): MemoryAccess | null {
+  if (one === null || other === null) return one ?? other;
+  const common = (need: 'read' | 'write') => {
+    if (one[need] === undefined || other[need] === undefined) return one[need] ?? other[need];
+    return TYPES.flatMap((memory_type) => {
+      const scope = narrowest([one, other].map((access) => extentOf(access, memory_type, need)));
+      return scope === 'none' ? [] : [{ memory_type, scope }];
+    });
+  };
+  const [read, write] = [common('read'), common('write')];
+  return { ...(read && { read }), ...(write && { write }) };
 }
 
 /** Of cards. Those that hold the content of a turn, an artifact or a note are no wider open than these are. */

@@ -1,11 +1,13 @@
 /** Who delegates, and to whom: the agent that a task goes to, found or made. */
+import { commonDelegates } from '../domain/delegation-rules.js';
+import { commonAccess } from '../domain/memory-access.js';
 import type { Tx } from '../driver/driver.js';
 import type { MemoryAccess } from '../model/agent.js';
 import { DEFAULT_OFFLINE_AFTER_MS } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../store/agent-turns.js';
-import { type AgentRow, insertAgent, lockAgent } from '../store/agents.js';
+import { type AgentRow, findAgent, insertAgent, lockAgent } from '../store/agents.js';
 import { findProfile, type ProfileRow } from '../store/profiles.js';
 import { actsAs } from './actor.js';
 import type { Refusal, Task } from './dispatch.js';
@@ -63,7 +65,7 @@ async function newTarget(call: Call, tx: Tx, profile_name: string, source: Sourc
     memory_access?: MemoryAccess;
     can_delegate_to?: string[];
   };
-  const agent = madeAgent(call, source, {
+  const agent = await madeAgent(call, tx, source, {
     agent_type: content.agent_type ?? profile.name,
     capabilities: JSON.stringify(content.capabilities ?? [profile.name]),
     memory_access: content.memory_access === undefined ? null : JSON.stringify(content.memory_access),
@@ -114,7 +116,7 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   await checkMayDelegate(call, tx, source.agent_id, original);
   const profile = await profileOf(call, tx, original);
   const { agent_type, capabilities, memory_access, can_delegate_to, profile_name } = original;
-  const agent = madeAgent(call, source, {
+  const agent = await madeAgent(call, tx, source, {
     agent_type,
     capabilities,
     memory_access,
@@ -126,7 +128,10 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
 
 async function profileOf(call: Call, tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
   const profile = profile_name === null ? undefined : await findProfile(tx, call.tenant, profile_name);
-  if (profile) return profile;
+  if (profile) {
+    profileContent(profile);
+    return profile;
+  }
   throw new CairnError(
     'INVALID_INPUT',
     profile_name === null
@@ -140,21 +145,39 @@ type Made = Pick<
   'agent_type' | 'capabilities' | 'memory_access' | 'can_delegate_to' | 'profile_name'
 >;
 
-const madeAgent = (call: Call, source: Source, made: Made): AgentRow => ({
-  ...made,
-  agent_id: newId(),
-  status: 'idle',
-  current_trajectory_id: null,
-  parent_agent_id: source.agent_id,
-  made: 1,
-  offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
-  last_seen_at: call.driver.now(),
-  metadata: null,
-  sent_hash: null,
-  registered_at: call.driver.now(),
-  updated_at: call.driver.now(),
-  unregistered_at: null,
-});
+/** A new agent, with no more rights than who delegates to it has. */
+async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): Promise<AgentRow> {
+  const maker = agent_id === null ? undefined : await findAgent(tx, call.tenant, agent_id);
+  return {
+    ...made,
+    ...(maker === undefined ? {} : commonRights(made, maker)),
+    agent_id: newId(),
+    status: 'idle',
+    current_trajectory_id: null,
+    parent_agent_id: agent_id,
+    made: 1,
+    offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
+    last_seen_at: call.driver.now(),
+    metadata: null,
+    sent_hash: null,
+    registered_at: call.driver.now(),
+    updated_at: call.driver.now(),
+    unregistered_at: null,
+  };
+}
+
+type Rights = Pick<AgentRow, 'memory_access' | 'can_delegate_to'>;
+
+function commonRights(one: Rights, other: Rights): Rights {
+  const parse = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T));
+  const text = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+  const access = (of: Rights) => parse<MemoryAccess>(of.memory_access);
+  const delegates = (of: Rights) => parse<string[]>(of.can_delegate_to);
+  return {
+    memory_access: text(commonAccess(access(one), access(other))),
+    can_delegate_to: text(commonDelegates(delegates(one), delegates(other))),
+  };
+}
 
 /** Registers the agent of a target that is new. */
 export async function registerTarget(call: Call, tx: Tx, target: Target, now: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** Use cases of profiles: boxes with a sys.profile card, found by name. */
 import type { z } from 'zod';
 import type { profiles as operations } from '../contract/profiles.js';
+import { canonical } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
@@ -8,7 +9,7 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Profile } from '../model/profile.js';
 import { insertEntries } from '../store/box-entries.js';
-import { lockBox } from '../store/boxes.js';
+import { type BoxRow, lockBox } from '../store/boxes.js';
 import {
   countProfiles,
   deleteProfile,
@@ -19,7 +20,7 @@ import {
   type ProfileRow,
   updateProfile,
 } from '../store/profiles.js';
-import { ownerOf } from './box-access.js';
+import { mayUse, ownerOf } from './box-access.js';
 import { makeBox } from './box-making.js';
 import { replaceEntries } from './boxes.js';
 import { addCard, type PreparedCard, prepareCard } from './cards.js';
@@ -48,8 +49,11 @@ export async function openProfile(call: Call, query: Query, name: string): Promi
   return row;
 }
 
-const read = async (call: Call, query: Query, name: string): Promise<Profile> =>
-  toProfile(await openProfile(call, query, name));
+const read = async (call: Call, query: Query, name: string): Promise<Profile> => {
+  const row = await openProfile(call, query, name);
+  profileContent(row);
+  return toProfile(row);
+};
 
 /** Absent members are not stored, so that a profile reads as it was written. */
 const prepare = (call: Call, input: In<'create'>): PreparedCard => {
@@ -58,12 +62,62 @@ const prepare = (call: Call, input: In<'create'>): PreparedCard => {
   return prepareCard(call, { content: content as JsonObject, metadata });
 };
 
+/** What agents made from a profile may do is said by whoever administers the tenant, as it is of agents themselves. */
+const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
+
+function checkRights(call: Call, input: In<'save'>, existing: ProfileRow | undefined): void {
+  const { agent_id, role } = call.caller;
+  // A key without an agent says so when it makes one, as when it registers an agent.
+  if (agent_id === null && (role === 'admin' || existing === undefined)) return;
+  const before = existing?.content == null ? {} : (JSON.parse(existing.content) as JsonObject);
+  const text = (value: unknown): string => canonical((value ?? null) as Json);
+  const fields = RIGHTS.filter((name) => text(input[name]) !== text(before[name]));
+  if (fields.length === 0) return;
+  const what = fields.join(', ');
+  throw agent_id === null
+    ? new CairnError(
+        'FORBIDDEN',
+        `changing ${what} of a profile needs the role admin, this key has ${role}`,
+        {
+          rule: 'key_role',
+          fields,
+        },
+      )
+    : new CairnError(
+        'FORBIDDEN',
+        `agent ${agent_id} may not set ${what} in a profile: this takes a key without an agent`,
+        { rule: 'own_rights', fields },
+      );
+}
+
+/** An agent changes the profiles that it made, and no others. */
+async function ownBox(call: Call, tx: Tx, { name, box_id }: ProfileRow): Promise<BoxRow> {
+  const box = (await lockBox(tx, call.tenant, box_id))!;
+  if (await mayUse(call, tx, box, 'own')) return box;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${call.caller.agent_id} may not change the profile "${name}", whose box is not its own: make one of another name`,
+    { rule: 'box_owner_or_grant', box_id },
+  );
+}
+
+/** A new box with a profile's card. */
+async function boxWith(
+  call: Call,
+  tx: Tx,
+  card_id: string,
+  agent_id: string | null,
+  now: number,
+): Promise<BoxRow> {
+  const new_box = { box_id: newId(), agent_id, metadata: '{}', sent_hash: null, length: 1 };
+  const box = await makeBox(call, tx, new_box, now);
+  await insertEntries(tx, call.tenant, box.box_id, { position: 1, behind: 0, revision: 1 }, [card_id]);
+  return box;
+}
+
 async function make(call: Call, tx: Tx, name: string, prepared: PreparedCard, now: number): Promise<void> {
   const { card } = await addCard(call, tx, prepared, now);
-  const box_id = newId();
-  const agent_id = ownerOf(call, undefined);
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 1 }, now);
-  await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, [card.card_id]);
+  const { box_id } = await boxWith(call, tx, card.card_id, ownerOf(call, undefined), now);
   const row = { name, box_id, card_id: card.card_id, created_at: now, updated_at: now };
   await insertProfile(tx, call.tenant, row);
   tx.journal(event(call, now, 'cairn.profile.created', 'profile', name, { box_id, card_id: card.card_id }));
@@ -82,7 +136,10 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
           `profile "${input.name}" exists and says something else: change it with profiles.save, or use another name`,
         );
       }
-      if (!existing) await make(call, tx, input.name, prepared, now);
+      if (!existing) {
+        checkRights(call, input, undefined);
+        await make(call, tx, input.name, prepared, now);
+      }
       return read(call, tx, input.name);
     },
     remember: () => input.name,
@@ -98,20 +155,35 @@ export async function save(call: Call, input: In<'save'>): Promise<Profile> {
     bytes: prepared.bytes,
     work: async (tx, now) => {
       const existing = await lockProfile(tx, tenant, input.name);
+      const same = existing?.content === prepared.content;
+      if (!same) checkRights(call, input, existing);
       if (!existing) await make(call, tx, input.name, prepared, now);
-      else if (existing.content !== prepared.content) {
-        const { card } = await addCard(call, tx, prepared, now);
-        const box = await lockBox(tx, tenant, existing.box_id);
-        const { revision } = await replaceEntries(call, tx, box!, [card.card_id], false, now);
-        await updateProfile(tx, tenant, { name: input.name, card_id: card.card_id, updated_at: now });
-        const facts = { box_id: existing.box_id, card_id: card.card_id, revision };
-        tx.journal(event(call, now, 'cairn.profile.saved', 'profile', input.name, facts));
-      }
+      else if (!same) await replace(call, tx, existing, prepared, now);
       return read(call, tx, input.name);
     },
     remember: () => input.name,
     again: (query, kept) => read(call, query, kept as string),
   });
+}
+
+/** Puts a new card in the place of the old one; a box that was sealed stays as it is, and gives way to a new one. */
+async function replace(
+  call: Call,
+  tx: Tx,
+  existing: ProfileRow,
+  prepared: PreparedCard,
+  now: number,
+): Promise<void> {
+  const { name } = existing;
+  const box = await ownBox(call, tx, existing);
+  const { card } = await addCard(call, tx, prepared, now);
+  const { card_id } = card;
+  const { box_id, revision } =
+    box.sealed_at === null
+      ? await replaceEntries(call, tx, box, [card_id], false, now)
+      : await boxWith(call, tx, card_id, box.agent_id, now);
+  await updateProfile(tx, call.tenant, { name, box_id, card_id, updated_at: now });
+  tx.journal(event(call, now, 'cairn.profile.saved', 'profile', name, { box_id, card_id, revision }));
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Profile> =>
@@ -135,7 +207,10 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
     work: async (tx, now) => {
-      if (!(await deleteProfile(tx, call.tenant, input.name))) throw noProfile(input.name);
+      const existing = await lockProfile(tx, call.tenant, input.name);
+      if (!existing) throw noProfile(input.name);
+      await ownBox(call, tx, existing);
+      await deleteProfile(tx, call.tenant, input.name);
       tx.journal(event(call, now, 'cairn.profile.deleted', 'profile', input.name, {}));
       return null;
     },
@@ -146,6 +221,12 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
 
 export { remove as delete };
 
-/** What a profile says, as far as agents made from it are concerned. */
-export const profileContent = (row: ProfileRow): JsonObject =>
-  row.content === null ? {} : (JSON.parse(row.content) as JsonObject);
+/** What a profile says. Without it nobody knows what agents made from it may do, so there are none. */
+export function profileContent({ name, card_id, content }: ProfileRow): JsonObject {
+  if (content !== null) return JSON.parse(content) as JsonObject;
+  throw new CairnError(
+    'CONTENT_ERASED',
+    `what the profile "${name}" said was deleted with its card ${card_id}: save it anew`,
+    { card_ids: [card_id] },
+  );
+}

@@ -6,13 +6,14 @@ export interface ProfileRow {
   readonly name: string;
   readonly box_id: string;
   readonly card_id: string;
-  /** JSON of its sys.profile card; null when that was erased. */
+  /** JSON of its sys.profile card; null when that was deleted. */
   readonly content: string | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
 
-const PROFILE: Sql = sql`SELECT p.name, p.box_id, p.card_id, c.content, p.created_at, p.updated_at FROM profiles p
+const PROFILE: Sql = sql`SELECT p.name, p.box_id, p.card_id, CASE WHEN c.deleted_at IS NULL THEN c.content END AS content,
+    p.created_at, p.updated_at FROM profiles p
   JOIN cards c ON c.tenant_id = p.tenant_id AND c.card_id = p.card_id`;
 
 export function findProfile(query: Query, tenant: string, name: string): Promise<ProfileRow | undefined> {
@@ -35,18 +36,16 @@ export function insertProfile(tx: Tx, tenant: string, row: Omit<ProfileRow, 'con
 export function updateProfile(
   tx: Tx,
   tenant: string,
-  row: Pick<ProfileRow, 'name' | 'card_id' | 'updated_at'>,
+  row: Pick<ProfileRow, 'name' | 'box_id' | 'card_id' | 'updated_at'>,
 ): Promise<void> {
   return tx.send(
-    sql`UPDATE profiles SET card_id = ${row.card_id}, updated_at = ${row.updated_at}
+    sql`UPDATE profiles SET box_id = ${row.box_id}, card_id = ${row.card_id}, updated_at = ${row.updated_at}
         WHERE tenant_id = ${tenant} AND name = ${row.name}`,
   );
 }
 
-export async function deleteProfile(tx: Tx, tenant: string, name: string): Promise<boolean> {
-  const changed = await tx.run(sql`DELETE FROM profiles WHERE tenant_id = ${tenant} AND name = ${name}`);
-  return changed > 0;
-}
+export const deleteProfile = (tx: Tx, tenant: string, name: string): Promise<void> =>
+  tx.send(sql`DELETE FROM profiles WHERE tenant_id = ${tenant} AND name = ${name}`);
 
 interface NamePage {
   readonly after?: string | undefined;

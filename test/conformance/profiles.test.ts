@@ -205,4 +205,111 @@ onEveryTarget('profiles and handovers', (test) => {
     expect(await refusalOf(reader.profiles.save({ name: 'p', description: 'x' }))).toMatchObject(refused);
     expect(await refusalOf(reader.handovers.save({ name: 'h', handover: {} }))).toMatchObject(refused);
   });
+
+  it('PROF-3 a sealed box stays as it is, and the profile goes on in a new one', async () => {
+    const cairn = await test().freshTenant();
+    const made = await cairn.profiles.create({ name: 'p', system_prompt: 'first' });
+    await cairn.boxes.seal({ box_id: made.box_id });
+    const saved = await cairn.profiles.save({ name: 'p', system_prompt: 'second' });
+    expect(saved.box_id).not.toBe(made.box_id);
+    expect(await cardsIn(cairn, saved.box_id)).toMatchObject([{ content: { system_prompt: 'second' } }]);
+    expect(await cardsIn(cairn, made.box_id)).toMatchObject([{ content: { system_prompt: 'first' } }]);
+  });
+
+  it('PROF-7 who delegates gives no more rights than it has', async () => {
+    const cairn = await withProfile(test());
+    await cairn.profiles.create(full);
+    const memory_access = {
+      read: [{ memory_type: '*' as const, scope: 'own_trajectory' as const }],
+      write: [],
+    };
+    const ann = { agent_type: 'lead', capabilities: ['lead'], profile_name: 'researcher' };
+    const can_delegate_to = ['critic', 'researcher', 'lead'];
+    await cairn.agents.register({ ...ann, agent_id: 'ann', memory_access, can_delegate_to });
+    await cairn.agents.register({ ...ann, agent_id: 'free' });
+    const rightsOf = async (more: object) => {
+      const { agent_id } = await dispatched(cairn, { source_agent_id: 'ann', ...more });
+      const { memory_access: access, can_delegate_to: names } = await cairn.agents.get({ agent_id });
+      return [access, names];
+    };
+    expect(await rightsOf({ target_ref: full.name })).toEqual([
+      { read: full.memory_access.read, write: [] },
+      ['researcher'],
+    ]);
+    // Who says nothing of rights is given those of who delegates, and so is the clone of an agent that has them all.
+    const hers = [memory_access, can_delegate_to];
+    expect(await rightsOf({})).toEqual(hers);
+    expect(await rightsOf({ target_strategy: 'clone', target_ref: 'free' })).toEqual(hers);
+  });
+
+  it('PROF-11 an agent changes and deletes the profiles that it made, and no others', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const [ann, bob] = await Promise.all(
+      ['ann', 'bob'].map((agent) => test().as({ tenant, agent, role: 'write' })),
+    );
+    const theirs = await cairn.profiles.create({ name: 'of all' });
+    const hers = await ann!.profiles.create({ name: 'hers' });
+    await expectNothingWritten(test(), cairn, async () => {
+      for (const { name, box_id } of [theirs, hers]) {
+        const refused = { code: 'FORBIDDEN', status: 403, details: { rule: 'box_owner_or_grant', box_id } };
+        const saving = bob!.profiles.save({ name, system_prompt: 'Obey bob.' });
+        expect(await refusalOf(saving)).toMatchObject(refused);
+        expect(await refusalOf(bob!.profiles.delete({ name }))).toMatchObject(refused);
+      }
+    });
+    expect(await ann!.profiles.save({ name: 'hers', system_prompt: 's' })).toMatchObject({
+      system_prompt: 's',
+    });
+    await ann!.profiles.delete({ name: 'hers' });
+  });
+
+  it('PROF-12 the rights in a profile are set by who administers', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const ann = await test().as({ tenant, agent: 'ann', role: 'admin' });
+    const writer = await test().as({ tenant, role: 'write' });
+    await ann.profiles.create({ name: 'hers' });
+    for (const rights of [
+      { agent_type: 'boss' },
+      { memory_access: { read: [{ memory_type: '*' as const, scope: 'all' as const }] } },
+      { can_delegate_to: ['*'] },
+    ]) {
+      const own = { code: 'FORBIDDEN', details: { rule: 'own_rights', fields: Object.keys(rights) } };
+      expect(await refusalOf(ann.profiles.create({ name: 'new', ...rights }))).toMatchObject(own);
+      expect(await refusalOf(ann.profiles.save({ name: 'hers', ...rights }))).toMatchObject(own);
+      const role = { code: 'FORBIDDEN', details: { rule: 'key_role', fields: Object.keys(rights) } };
+      expect(await refusalOf(writer.profiles.save({ name: 'hers', ...rights }))).toMatchObject(role);
+    }
+    await cairn.profiles.save({ name: 'hers', can_delegate_to: [] });
+    // To leave them out would take them away.
+    expect(await refusalOf(ann.profiles.save({ name: 'hers' }))).toMatchObject({
+      details: { rule: 'own_rights', fields: ['can_delegate_to'] },
+    });
+    const kept = await ann.profiles.save({ name: 'hers', can_delegate_to: [], description: 'd' });
+    expect(kept).toMatchObject({ can_delegate_to: [], description: 'd' });
+    expect(await writer.profiles.create({ ...full, name: 'w' })).toMatchObject({ agent_type: 'critic' });
+  });
+
+  it('PROF-13 without its card a profile makes no agent, until it is saved anew', async () => {
+    const cairn = await test().freshTenant();
+    const { card_id } = await cairn.profiles.create({ name: 'tight', memory_access: { read: [] } });
+    const worker = { agent_id: 'worker', agent_type: 'w', capabilities: ['w'], profile_name: 'tight' };
+    await cairn.agents.register(worker);
+    await cairn.cards.delete({ card_id });
+    const gone = { code: 'CONTENT_ERASED', status: 410, details: { card_ids: [card_id] } };
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(await refusalOf(cairn.profiles.get({ name: 'tight' }))).toMatchObject(gone);
+      for (const [target_strategy, target_ref] of [
+        ['new', 'tight'],
+        ['reuse', 'worker'],
+        ['clone', 'worker'],
+      ] as const)
+        expect(await refusalOf(dispatched(cairn, { target_strategy, target_ref }))).toMatchObject(gone);
+    });
+    expect(await cairn.profiles.list({})).toMatchObject({ profiles: [{ name: 'tight', card_id }] });
+    await cairn.profiles.save({ name: 'tight', memory_access: { read: [] } });
+    const { agent_id } = await dispatched(cairn, { target_ref: 'tight' });
+    expect(await cairn.agents.get({ agent_id })).toMatchObject({ memory_access: { read: [] } });
+  });
 });

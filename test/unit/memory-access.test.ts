@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowsDelegation } from '#cairn/domain/delegation-rules.js';
-import { cardExtents, extentOf, narrowest, reachesCard, widest } from '#cairn/domain/memory-access.js';
+import { allowsDelegation, commonDelegates } from '#cairn/domain/delegation-rules.js';
+import {
+  cardExtents,
+  commonAccess,
+  extentOf,
+  narrowest,
+  reachesCard,
+  widest,
+} from '#cairn/domain/memory-access.js';
 import { memoryScope, memoryType } from '#cairn/model/agent.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
@@ -42,6 +49,18 @@ describe('the rules of memory_access', () => {
     );
   });
 
+  it('of two agents allow in common the narrower, for each type and need', () => {
+    const access = fc.option(fc.record({ read: rules, write: rules }, { requiredKeys: [] }));
+    const need = fc.constantFrom('read' as const, 'write' as const);
+    fc.assert(
+      fc.property(access, access, type, need, (one, other, kind, what) => {
+        const both = [extentOf(one, kind, what), extentOf(other, kind, what)];
+        expect(extentOf(commonAccess(one, other), kind, what)).toBe(narrowest(both));
+      }),
+    );
+    expect(commonAccess(null, null)).toBe(null);
+  });
+
   it('open the card of a turn, artifact or note no wider than that', () => {
     const access = { read: [{ memory_type: 'Card' as const, scope: 'all' as const }] };
     const extents = cardExtents(access, 'read');
@@ -64,6 +83,22 @@ describe('the rules of can_delegate_to', () => {
     );
     expect([[], ['Bob'], ['coder', 'bo']].map((one) => allowsDelegation(one, bob))).toEqual(
       Array(3).fill(false),
+    );
+  });
+
+  it('of two agents allow in common nobody that one of them does not', () => {
+    expect(commonDelegates(null, null)).toBe(null);
+    expect(commonDelegates(['bob'], ['ann', '*'])).toEqual(['bob']);
+    const names = fc.option(fc.array(fc.constantFrom('*', 'bob', 'reviewer', 'coder')));
+    const bob = { agent_id: 'bob', agent_type: 'reviewer' };
+    fc.assert(
+      fc.property(names, names, (one, other) => {
+        const common = commonDelegates(one, other);
+        if (allowsDelegation(common, bob))
+          expect([one, other].map((rules) => allowsDelegation(rules, bob))).toEqual([true, true]);
+        expect(commonDelegates(one, null)).toEqual(one);
+        expect(commonDelegates(one, one)?.length).toBe(one?.length);
+      }),
     );
   });
 });
