@@ -25,6 +25,7 @@ import { listToText, textToList } from '../store/codec.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
+import { checkShown, hiddenAmong } from './card-access.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
 import { cardReachOf, mayReadCard } from './memory-access.js';
@@ -220,7 +221,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
   return allDone(cards);
 }
 
-async function readCard(call: Call, query: Query, card_id: string): Promise<Card> {
+async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
   const row = await findCard(query, call.tenant, card_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in project ${call.tenant}`);
@@ -228,11 +229,16 @@ async function readCard(call: Call, query: Query, card_id: string): Promise<Card
   if (!isVisible(row, call.driver.now())) {
     throw new CairnError('CONTENT_ERASED', `card ${card_id} expired or was erased`, { card_ids: [card_id] });
   }
-  return toCard(call.tenant, row);
+  return row;
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Card> =>
-  readCard(call, call.driver.at(call.tenant), input.card_id);
+const readCard = async (call: Call, query: Query, card_id: string): Promise<Card> =>
+  toCard(call.tenant, await openCard(call, query, card_id));
+
+export async function get(call: Call, input: In<'get'>): Promise<Card> {
+  const query = call.driver.at(call.tenant);
+  return toCard(call.tenant, await checkShown(call, query, await openCard(call, query, input.card_id)));
+}
 
 export const MAX_BATCH_IDS = 100;
 
@@ -252,11 +258,12 @@ export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out
   if (ids.length === 0) return { cards: [], missing_ids: [] };
   const now = call.driver.now();
   const query = call.driver.at(call.tenant);
+  const hidden = await hiddenAmong(call, query, ids);
   const rows = await readCards(
     call,
     query,
     ids,
-    (row) => (isVisible(row, now) && mayReadCard(call, row) ? 1 : 0),
+    (row) => (isVisible(row, now) && mayReadCard(call, row) && !hidden.has(row.card_id) ? 1 : 0),
     'cards',
   );
   return {
@@ -269,9 +276,10 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { driver, tenant } = call;
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
-  const filter = { subject_id, include_superseded, reach: cardReachOf(call) };
-  // What is within an agent's reach is found by looking at many cards.
-  const query = filter.reach ? atLength(driver, tenant) : driver.at(tenant);
+  const viewer = call.caller.agent_id ?? undefined;
+  const filter = { subject_id, include_superseded, reach: cardReachOf(call), viewer };
+  // What an agent may see is found by looking at many cards.
+  const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
     filters: { subject_id: subject_id ?? null, include_superseded },

@@ -4,6 +4,7 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { Card } from '../model/card.js';
 import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { shownTo } from './card-visibility.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
 import { type CardReach, cardsWithin } from './reach.js';
@@ -178,6 +179,8 @@ export interface CardFilter {
   readonly subject_id?: string | undefined;
   readonly include_superseded?: boolean | undefined;
   readonly reach?: CardReach | undefined;
+  /** The agent that looks, if it is one. */
+  readonly viewer?: string | undefined;
 }
 
 export interface CardPage extends CardFilter {
@@ -205,9 +208,10 @@ export const countCards = (tenant: string, filter: CardFilter, now: number): Sql
   sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter, now)} AND ${readableAt(now)}`;
 
 function cardsAbout(tenant: string, filter: CardFilter, now: number): Sql {
-  const { subject_id, include_superseded, reach } = filter;
+  const { subject_id, include_superseded, reach, viewer } = filter;
   const current = include_superseded ? sql`` : sql` AND ${cardNotSuperseded(tenant, now)}`;
-  const shown = reach ? sql`${current} AND ${cardsWithin(reach)}` : current;
+  const within = reach ? sql`${current} AND ${cardsWithin(reach)}` : current;
+  const shown = viewer === undefined ? within : sql`${within} AND ${shownTo(tenant, viewer)}`;
   return subject_id === undefined
     ? sql`cards c WHERE c.tenant_id = ${tenant}${shown}`
     : sql`card_subjects s JOIN cards c ON c.tenant_id = s.tenant_id AND c.card_id = s.card_id

@@ -3,6 +3,7 @@ import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { EntityType } from '../model/edge.js';
 import { visibleBox } from './boxes.js';
+import { shownTo } from './card-visibility.js';
 import { readableAt } from './cards.js';
 import { BOX_ENDED, CARD_ENDED } from './endings.js';
 import { versionsAmong } from './lookups.js';
@@ -23,7 +24,7 @@ export interface Moment {
   readonly now: number;
   /** What was deleted after it counts as there; what has expired or ended since is gone all the same. */
   readonly as_of?: number | undefined;
-  /** Events about boxes that this agent may not see do not exist for it; null sees all. */
+  /** Boxes, events about them and cards of agent_turns that this agent may not see do not exist for it; null sees all. */
   readonly agent: string | null;
 }
 
@@ -46,6 +47,9 @@ const versions =
 const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id
   AND e.box_id = (SELECT s.box_id FROM scopes s WHERE s.tenant_id = c.tenant_id AND s.scope_id = SUBSTR(c.held_by, 7)))`;
 
+const seenBy = (tenant: string, agent: string | null): Sql =>
+  agent === null ? sql`` : sql` AND ${shownTo(tenant, agent)}`;
+
 const knownBy: Readonly<Record<EntityType, Known>> = {
   Trajectory: (tenant, among) =>
     sql`SELECT t.trajectory_id AS id FROM trajectories t
@@ -59,14 +63,14 @@ const knownBy: Readonly<Record<EntityType, Known>> = {
           AND ${readableAt(now)} AND ${IS_TURN}`,
   Artifact: versions('artifact'),
   Note: versions('note'),
-  Card: (tenant, among, { now, as_of }) =>
+  Card: (tenant, among, { now, as_of, agent }) =>
     as_of === undefined
       ? sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}`
+            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}${seenBy(tenant, agent)}`
       : sql`SELECT c.card_id AS id FROM cards c
             WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND c.erased_at IS NULL
               AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
-              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`,
+              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)${seenBy(tenant, agent)}`,
   Box: (tenant, among, { agent }) =>
     sql`SELECT b.box_id AS id FROM boxes b
         WHERE b.tenant_id = ${tenant} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
