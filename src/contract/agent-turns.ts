@@ -18,6 +18,7 @@ import { hydrated, promptFormat } from '../model/hydration.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { profileName } from '../model/profile.js';
+import { makes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const TURN = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -216,6 +217,7 @@ export const agent_turns = {
     }),
     output: agentTurn,
     access: 'write',
+    memory: [makes('Card')],
     event: 'cairn.agent_turn.forked',
     status: 201,
     summary: 'Start a new agent_turn from the same context, with changes.',

@@ -7,6 +7,7 @@ import { handoverChoice } from '../model/handover.js';
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { contextState } from '../model/scope.js';
+import { reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -40,6 +41,8 @@ export const delegations = {
     }),
     output: delegation,
     access: 'write',
+    // The turns of a scope are given away.
+    memory: [reads('Turn', 'scope_id'), reads('Card', 'named')],
     event: 'cairn.delegation.created',
     status: 201,
     summary: 'Offer a task to another agent, which accepts or rejects it.',
@@ -155,6 +158,8 @@ export const handoffs = {
     }),
     output: handoff,
     access: 'write',
+    // The turns of a scope are given away, and the scope is closed by that.
+    memory: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
     event: 'cairn.handoff.created',
     status: 201,
     summary: 'Offer a trajectory to another agent, which takes it over by accepting.',

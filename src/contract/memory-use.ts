@@ -22,10 +22,11 @@ export interface MemoryUse {
   readonly need: Need;
   /**
    * An id: what it names must be within reach; nothing is checked where it is not given. listed: what is beyond reach is
-   * left out of the answer; of a scope, the state that its checkpoint keeps. made: what it makes is the caller's own, in a place that must be within reach. items: each
+   * left out of the answer; of a scope, the state that its checkpoint keeps. named: the cards that the
+   * input names, alone or by their boxes, are asked for where they are looked up. made: what it makes is the caller's own, in a place that must be within reach. items: each
    * item of a batch is checked as if it came alone.
    */
-  readonly by: OwnerId | 'listed' | 'made' | 'items';
+  readonly by: OwnerId | 'listed' | 'named' | 'made' | 'items';
   /** The member of the input that has the id, if it is called otherwise. */
   readonly member?: string;
   /** Of what is made: the members that name where. */

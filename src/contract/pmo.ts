@@ -5,6 +5,7 @@ import { handoverChoice, packArguments, packed } from '../model/handover.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { profileName } from '../model/profile.js';
+import { makes, reads } from './memory-use.js';
 import { operation } from './operation.js';
 
 const instruction = text(1_000_000, 1);
@@ -14,6 +15,9 @@ const strategy = z
     'new: an agent from the profile target_ref; reuse: the agent target_ref; clone: an agent like it',
   );
 const inputBoxes = z.array(anyId).max(100).describe('Boxes whose cards are inherited, in this order');
+
+/** What is packed are new cards, and those of boxes. */
+const PACKING = [makes('Card'), reads('Card', 'named')];
 
 /** What all of them take: on whose behalf, and where the answer goes. */
 const onBehalf = {
@@ -50,6 +54,7 @@ export const pmo = {
     }),
     output: packed,
     access: 'write',
+    memory: PACKING,
     event: 'cairn.context.packed',
     status: 201,
     summary:
@@ -71,6 +76,7 @@ export const pmo = {
     }),
     output: dispatchAnswer,
     access: 'write',
+    memory: PACKING,
     event: 'cairn.agent_turn.dispatched',
     summary: 'Have an agent do something: packs its context and dispatches an agent_turn.',
     example: { target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' },
@@ -100,6 +106,7 @@ export const pmo = {
       }),
     ]),
     access: 'write',
+    memory: PACKING,
     event: 'cairn.batch.dispatched',
     summary: 'Have several agents work at once. All tasks are checked before any is dispatched.',
     example: {
@@ -123,6 +130,7 @@ export const pmo = {
     input: z.strictObject({ profile_name: profileName, instruction, ...onBehalf }),
     output: dispatchAnswer,
     access: 'write',
+    memory: PACKING,
     event: 'cairn.agent_turn.dispatched',
     summary: 'Start the agent that leads a task: a new one, from a profile.',
     example: { profile_name: 'researcher', instruction: 'Look it up.' },
@@ -141,6 +149,7 @@ export const pmo = {
     }),
     output: dispatchAnswer,
     access: 'write',
+    memory: PACKING,
     event: 'cairn.agent_turn.dispatched',
     summary: 'Ask a new agent made from a profile, with or without the history of who asks.',
     example: { profile_name: 'researcher', question: 'What is it?' },

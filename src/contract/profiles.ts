@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { pageInput, pageOutput } from '../model/common.js';
 import { handover, handoverName, storedHandover } from '../model/handover.js';
 import { profile, profileContent, profileName } from '../model/profile.js';
+import { makes } from './memory-use.js';
 import { operation } from './operation.js';
 
 export const profiles = {
@@ -12,6 +13,7 @@ export const profiles = {
     input: z.strictObject({ name: profileName, ...profileContent }),
     output: profile,
     access: 'write',
+    memory: [makes('Card')],
     event: 'cairn.profile.created',
     status: 201,
     summary: 'Create a profile: a box with a sys.profile card, found by its name.',
@@ -43,6 +45,7 @@ export const profiles = {
     input: z.strictObject({ name: profileName, ...profileContent }),
     output: profile,
     access: 'write',
+    memory: [makes('Card')],
     event: 'cairn.profile.saved',
     summary:
       'Set what a profile says; what it said before stays in its box. Agent_turns keep what they began with.',

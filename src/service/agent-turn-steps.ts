@@ -23,6 +23,7 @@ import { fillBox } from '../store/packing.js';
 import { resultsIn } from '../store/turn-cards.js';
 import { heldTurn, noTurn, openTurn, readTurn } from './agent-turns.js';
 import { makeBox } from './box-making.js';
+import { cardsBeyond, refuseHidden } from './card-access.js';
 import { addCard, type PreparedCard, prepareCard, unknownCards } from './cards.js';
 import { bytesOf, inItem } from './items.js';
 import type { Call } from './runtime.js';
@@ -129,6 +130,7 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       const known = await knownCards(tx, tenant, card_ids, now);
       const missing = card_ids.filter((id) => !known.has(id));
       if (missing.length > 0) throw unknownCards('card_ids', missing);
+      await refuseHidden(call, tx, card_ids);
       await refuseBeyondReach(call, tx, turn, card_ids, now);
       const box_id = newId();
       await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
@@ -192,12 +194,7 @@ async function refuseBeyondReach(
   const beyond = card_ids.filter(
     (id) => !reachesCard(extents, agent_id, rows.get(id)!) && !given.some(({ entered }) => entered.has(id)),
   );
-  if (beyond.length === 0) return;
-  throw new CairnError(
-    'FORBIDDEN',
-    `agent ${agent_id} may not read ${beyond.length} of these cards by its memory_access: ${beyond.slice(0, 3).join(', ')}`,
-    { rule: 'memory_access', memory_type: 'Card', need: 'read', card_ids: beyond.slice(0, 100) },
-  );
+  if (beyond.length > 0) throw cardsBeyond(call, beyond);
 }
 
 /** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */

@@ -32,6 +32,7 @@ import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
 import { makeBox, makeFork } from './box-making.js';
 import { DEFAULT_TAIL, describe, reached, show, showAgain } from './box-views.js';
+import { refuseUnseen } from './card-access.js';
 import { unknownCards } from './cards.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -104,6 +105,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
         }
       }
       await requireKnown(call, tx, card_ids, now);
+      await refuseUnseen(call, tx, card_ids);
       const row = await makeBox(
         call,
         tx,
@@ -146,6 +148,7 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
       const appended = already_present.length === 0 ? wanted : wanted.filter((id) => !isPresent(id));
       const missing = appended.filter((id) => !known.has(id));
       if (missing.length > 0) throw unknownCards('card_ids', missing);
+      await refuseUnseen(call, tx, appended);
       if (appended.length === 0) {
         return { box_id: box.box_id, revision: box.revision, length: box.length, appended, already_present };
       }
@@ -189,6 +192,7 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(call, tx, empty, now));
       refuseFixed(box);
+      await refuseUnseenNew(call, tx, box, wanted);
       const saved = await replaceEntries(call, tx, box, wanted, existing === undefined, now);
       if (saved !== box) {
         const facts = { revision: saved.revision, length: saved.length };
@@ -199,6 +203,17 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
     remember: ({ box_id }) => box_id,
     again: (query, kept) => showAgain(call, query, kept as string),
   });
+}
+
+/** Refuses cards that the agent may not read, but for those that the box has. */
+async function refuseUnseenNew(call: Call, tx: Tx, box: BoxRow, wanted: readonly string[]): Promise<void> {
+  if (call.caller.agent_id === null) return;
+  const present = await presentCards(tx, call.tenant, await segmentsOf(tx, call.tenant, box), wanted);
+  await refuseUnseen(
+    call,
+    tx,
+    wanted.filter((id) => !present.has(id)),
+  );
 }
 
 /** For a box that is locked. Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */

@@ -39,6 +39,11 @@ export async function hiddenAmong(
   return new Set(unseen.map(({ card_id }) => card_id));
 }
 
+export async function refuseHidden(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
+  const hidden = await hiddenAmong(call, query, card_ids);
+  if (hidden.size > 0) throw hiddenCards(call, [...hidden]);
+}
+
 /** Refuses cards that the agent may not read: to put them somewhere else must not make them readable. */
 export async function refuseUnseen(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
   const { agent_id } = call.caller;

@@ -1,7 +1,6 @@
 /** Use cases of delegations: offer, read, list. Accepting is in delegation-accepting.ts, the other moves in delegation-steps.ts. */
 import type { z } from 'zod';
 import type { delegations as operations } from '../contract/delegations.js';
-import { reads } from '../contract/memory-use.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { delegationHasEnded } from '../domain/delegation-states.js';
 import { atLength, type Tx } from '../driver/driver.js';
@@ -33,7 +32,6 @@ import { TOO_DEEP } from './dispatch.js';
 import { type Source, sourceOf } from './dispatch-targets.js';
 import { recipeOf } from './handovers.js';
 import { checkMayDelegate } from './may-delegate.js';
-import { asPermitted } from './memory-access.js';
 import { asAgent, preparePacking, visibleBoxes } from './packing.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -62,8 +60,6 @@ async function prepareCreate(call: Call, input: In<'create'>): Promise<PreparedD
   if (from_agent_id === input.to_agent_id) {
     throw new CairnError('INVALID_INPUT', `agent ${from_agent_id} cannot delegate to itself`);
   }
-  // The turns of a scope are given away, so its agent must be such as may read them.
-  if (input.scope_id !== undefined) await asPermitted(call, [reads('Turn', 'scope_id')], input);
   const query = call.driver.at(call.tenant);
   const recipe = await recipeOf(call, query, input.handover ?? INSTRUCTION_HANDOVER);
   const offer: Offer = {

@@ -70,7 +70,8 @@ async function refusing(
   use: MemoryUse,
   given: Given,
 ): Promise<Limited | undefined> {
-  if (use.by === 'listed') return undefined;
+  if (use.by === 'listed' || use.by === 'named') return undefined;
+  if (isNotGiven(use, given)) return undefined;
   const extent = extentOf(acting.memory_access, use.type, use.need);
   if (extent === 'none') return extent;
   if (use.by === 'card_id') return refusingCard(call, acting, use.need, given.card_id);
@@ -84,6 +85,9 @@ async function refusing(
     if (await isBeyond(call, place, given[place], { ...acting, extent: 'own_trajectory' })) return extent;
   return undefined;
 }
+
+const isNotGiven = ({ by, member }: MemoryUse, given: Given): boolean =>
+  by !== 'made' && by !== 'items' && given[member ?? by] === undefined;
 
 /** What is not there is not beyond reach: the operation says that it is not found. */
 async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): Promise<boolean> {

@@ -11,13 +11,16 @@ import type { Packed } from '../model/handover.js';
 import { newId } from '../model/ids.js';
 import { segmentsOf } from '../store/box-entries.js';
 import type { BoxRow } from '../store/boxes.js';
+import { isOfTurn } from '../store/card-visibility.js';
 import { takeSealTime } from '../store/lifetime.js';
-import { fillBox, type Part, packedCards } from '../store/packing.js';
+import { fillBox, inheritedBeyond, type Part, packedCards } from '../store/packing.js';
 import { actsAs } from './actor.js';
 import { openBoxes } from './box-access.js';
 import { makeBox } from './box-making.js';
+import { cardsBeyond } from './card-access.js';
 import { addCard, type PreparedCard, prepareCard } from './cards.js';
 import { recipeOf } from './handovers.js';
+import { cardReachOf } from './memory-access.js';
 import { openProfile } from './profiles.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -74,12 +77,25 @@ export async function visibleBoxes(call: Call, tx: Tx, box_ids: readonly string[
   if (box_ids.length === 0) return [];
   const boxes = await openBoxes(call, tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
-  if (total <= MAX_CONTEXT_CARDS) return boxes;
+  if (total <= MAX_CONTEXT_CARDS) {
+    await refuseBeyond(call, tx, boxes);
+    return boxes;
+  }
   throw new CairnError(
     'TOO_LARGE',
     `the inherited boxes have ${total} cards, the limit of a context is ${MAX_CONTEXT_CARDS}`,
     { cards: total, limit: MAX_CONTEXT_CARDS },
   );
+}
+
+/** What an agent may not read it does not give to others; but the boxes of agent_turns were given to it as they are. */
+async function refuseBeyond(call: Call, tx: Tx, boxes: readonly BoxRow[]): Promise<void> {
+  const reach = cardReachOf(call);
+  if (!reach || reach.agent_id !== call.caller.agent_id) return;
+  const segments = [];
+  for (const box of boxes) if (!isOfTurn(box)) segments.push(...(await segmentsOf(tx, call.tenant, box)));
+  const beyond = segments.length === 0 ? [] : await inheritedBeyond(tx, call.tenant, segments, reach);
+  if (beyond.length > 0) throw cardsBeyond(call, beyond);
 }
 
 export interface PackedBox {

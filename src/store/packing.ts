@@ -3,6 +3,7 @@ import type { Query, Tx } from '../driver/driver.js';
 import { acrossTenants, byDialect, type Sql, sql } from '../driver/sql.js';
 import type { Segment } from './box-entries.js';
 import { readableAt } from './cards.js';
+import { type CardReach, cardsWithin } from './reach.js';
 
 /** A part of what is packed: cards by id, or what boxes held. */
 export type Part =
@@ -64,6 +65,22 @@ export function fillBox(
         WHERE f.occurrence = 1 AND c.tenant_id = ${tenant} AND c.card_id = f.card_id AND ${readableAt(moment)}
           AND NOT f.card_id = ANY(${without})`,
   );
+}
+
+/** Cards of these segments that are beyond reach, a few of them. What the agent wrote itself is not. */
+export async function inheritedBeyond(
+  query: Query,
+  tenant: string,
+  segments: readonly Segment[],
+  reach: CardReach,
+): Promise<string[]> {
+  const json = JSON.stringify(segments.map((s) => [0, s.box_id, s.from, s.until, s.revision]));
+  const rows = await query.all<{ card_id: string }>(
+    sql`SELECT c.card_id FROM (${inherited(tenant, json)}) f CROSS JOIN cards c
+        WHERE c.tenant_id = ${tenant} AND c.card_id = f.card_id
+          AND CASE WHEN c.author_id = ${reach.agent_id} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END = 1 LIMIT 100`,
+  );
+  return rows.map(({ card_id }) => card_id);
 }
 
 /** All cards of a box that was filled so, in order. */

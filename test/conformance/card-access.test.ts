@@ -1,7 +1,7 @@
 /** Which cards an agent may see and pass on. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { atWork, thought, withProfile } from '../support/agent-turns.js';
+import { atWork, expectNothingWritten, PROFILE, thought, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { onEveryTarget, refusalOf, type TestStore } from '../support/targets.js';
 
@@ -60,5 +60,113 @@ onEveryTarget('cards of others', (test) => {
     await worker.boxes.grant({ box_id: turn.output_box_id, agent_id: 'bob' });
     expect((await bob.cards.get({ card_id })).content).toBe('secret');
     expect(await refusalOf(bob.cards.get({ card_id: card_ids[0]! }))).toMatchObject(hidden(card_ids[0]!));
+  });
+
+  it('ACCESS-19 what an agent may not see it puts into no box', async () => {
+    const { cairn, bob, worker, turn, card_id } = await someOutput(test());
+    const his = await bob.cards.add({ content: 'his' });
+    const { box_id } = await bob.boxes.create({ card_ids: [his.card_id] });
+    const card_ids = [his.card_id, card_id];
+    const attempts = () => [
+      bob.boxes.create({ card_ids }),
+      bob.boxes.append({ box_id, card_ids }),
+      bob.boxes.save({ box_id, card_ids }),
+      bob.boxes.save({ box_id: 'new', card_ids }),
+    ];
+    await expectNothingWritten(test(), cairn, async () => {
+      for (const attempt of attempts()) expect(await refusalOf(attempt)).toMatchObject(hidden(card_id));
+    });
+    const other = await atWork(cairn, { source_agent_id: 'bob' });
+    const replacing = { ...other.held, box: 'context' as const, card_ids };
+    const sub = await test().as({ tenant: turn.project_id, agent: other.turn.agent_id, role: 'write' });
+    expect(await refusalOf(sub.agent_turns.replace_box(replacing))).toMatchObject(hidden(card_id));
+    // What others have put there stays; and who may see a box that has the card may pass it on.
+    await cairn.boxes.append({ box_id, card_ids: [card_id] });
+    expect(await bob.boxes.save({ box_id, card_ids: [card_id, his.card_id] })).toMatchObject({ length: 2 });
+    expect(await worker.boxes.create({ card_ids: [card_id] })).toMatchObject({ length: 1 });
+  });
+
+  it('ACCESS-19 what its memory_access does not reach it neither boxes nor packs', async () => {
+    const { cairn, ann, turn } = await someOutput(test());
+    const own = [{ memory_type: 'Card' as const, scope: 'own' as const }];
+    const agent = { agent_id: 'ann', agent_type: 'lead', capabilities: ['lead'] };
+    const theirs = await cairn.cards.add({ content: 'theirs' });
+    const hers = await ann.cards.add({ content: 'hers' });
+    const granted = await cairn.boxes.create({ card_ids: [hers.card_id, theirs.card_id] });
+    await cairn.boxes.grant({ box_id: granted.box_id, agent_id: 'ann' });
+    await cairn.agents.register({ ...agent, memory_access: { read: own, write: own } });
+    const beyond = {
+      code: 'FORBIDDEN',
+      status: 403,
+      details: { rule: 'memory_access', memory_type: 'Card', need: 'read', card_ids: [theirs.card_id] },
+    };
+    const { box_id } = await ann.boxes.create({ card_ids: [hers.card_id] });
+    const card_ids = [theirs.card_id];
+    const task = { target_strategy: 'new' as const, target_ref: PROFILE, instruction: 'i' };
+    const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
+    await cairn.agents.register({ agent_id: 'cyd', agent_type: 'c', capabilities: ['c'] });
+    const packing = (box: string) => {
+      const input_box_ids = [box];
+      return [
+        () => ann.pmo.delegate_async({ ...task, input_box_ids }),
+        () => ann.pmo.fork_join({ tasks: [{ ...task, context_box_id: box }] }),
+        () =>
+          ann.pmo.pack_context({
+            tool_suffix: 't',
+            source_agent_id: 'ann',
+            arguments: { instruction: 'i', profile_name: PROFILE, input_box_ids },
+            handover: 'instruction',
+          }),
+        () =>
+          ann.delegations.create({ to_agent_id: 'cyd', trajectory_id, task_description: 't', input_box_ids }),
+      ];
+    };
+    await expectNothingWritten(test(), cairn, async () => {
+      for (const attempt of [
+        () => ann.boxes.create({ card_ids }),
+        () => ann.boxes.append({ box_id, card_ids }),
+        () => ann.boxes.save({ box_id, card_ids }),
+        ...packing(granted.box_id),
+      ])
+        expect(await refusalOf(attempt())).toMatchObject(beyond);
+    });
+    // Its own, and what an agent put out for it, it may give on.
+    for (const box of [box_id, turn.output_box_id])
+      for (const attempt of packing(box)) expect(await attempt()).not.toHaveProperty('error_code');
+  });
+
+  it('ACCESS-20 packing, delegating and saving a profile is writing cards; naming a scope is using its turns', async () => {
+    const { cairn, ann } = await someOutput(test());
+    const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
+    const { scope_id } = await ann.scopes.create({ trajectory_id, name: 's' });
+    const agent = { agent_type: 'lead', capabilities: ['lead'] };
+    await cairn.agents.register({ ...agent, agent_id: 'ann', memory_access: { write: [] } });
+    await cairn.agents.register({ ...agent, agent_id: 'cyd' });
+    const of = { profile_name: PROFILE };
+    const task = { target_strategy: 'new' as const, target_ref: PROFILE, instruction: 'i' };
+    const given = { to_agent_id: 'cyd', trajectory_id, scope_id };
+    const refused = (memory_type: string, need: string) => ({
+      code: 'FORBIDDEN',
+      details: { rule: 'memory_access', memory_type, need, scope: 'none' },
+    });
+    await expectNothingWritten(test(), cairn, async () => {
+      for (const attempt of [
+        ann.pmo.delegate_async(task),
+        ann.pmo.fork_join({ tasks: [task] }),
+        ann.pmo.launch_principal({ ...of, instruction: 'i' }),
+        ann.pmo.ask_expert({ ...of, question: 'q' }),
+        ann.pmo.pack_context({ tool_suffix: 't', source_agent_id: 'ann', arguments: of, handover: {} }),
+        ann.profiles.create({ name: 'p' }),
+        ann.profiles.save({ name: 'p' }),
+      ])
+        expect(await refusalOf(attempt)).toMatchObject(refused('Card', 'write'));
+      expect(await refusalOf(ann.handoffs.create(given))).toMatchObject(refused('Turn', 'write'));
+    });
+    await cairn.agents.update({ agent_id: 'ann', memory_access: { read: [] } });
+    expect(await refusalOf(ann.handoffs.create(given))).toMatchObject(refused('Turn', 'read'));
+    const offer = { to_agent_id: 'cyd', trajectory_id, task_description: 't' };
+    const reading = refusalOf(ann.delegations.create({ ...offer, scope_id }));
+    expect(await reading).toMatchObject(refused('Turn', 'read'));
+    expect(await ann.delegations.create(offer)).toMatchObject({ status: 'Pending' });
   });
 });

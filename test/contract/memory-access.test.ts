@@ -26,11 +26,21 @@ const GROUPS = [
   'boxes',
   'packets',
   'events',
+  'profiles',
+  'handovers',
+  'pmo',
+  'agent_turns',
+  'delegations',
+  'handoffs',
 ];
 
 const CONTAINER = 'tasks and windows are where memory is, not memory itself';
 const BOX = 'shows which cards there are, not what they say; a box is for its owner and by grant';
 const EDGE = 'links ids, and shows no content';
+
+const RECIPE = 'says how agents are made and contexts packed, for the whole tenant; it is not memory';
+const TURN = 'within an agent_turn an agent sees what it was given, and what it puts out is its own';
+const STATE = 'for the agents that it is between: how it stands, and what one tells the other';
 
 /** Operations of these groups that touch no memory, and why. */
 const WITHOUT: Readonly<Record<string, string>> = {
@@ -46,16 +56,46 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'edges.traverse': EDGE,
   'edges.delete': EDGE,
   'edges.batch': EDGE,
-  'boxes.create': BOX,
   'boxes.load': BOX,
   'boxes.list': BOX,
-  'boxes.save': BOX,
-  'boxes.append': BOX,
   'boxes.seal': BOX,
   'boxes.fork': BOX,
   'boxes.grants': BOX,
   'boxes.grant': BOX,
   'boxes.ungrant': BOX,
+  'profiles.get': RECIPE,
+  'profiles.list': RECIPE,
+  'profiles.delete': RECIPE,
+  'handovers.save': RECIPE,
+  'handovers.get': RECIPE,
+  'handovers.list': RECIPE,
+  'handovers.delete': RECIPE,
+  'pmo.batch': STATE,
+  'agent_turns.list': STATE,
+  'agent_turns.get': STATE,
+  'agent_turns.claim': TURN,
+  'agent_turns.renew': TURN,
+  'agent_turns.append': TURN,
+  'agent_turns.replace_box': 'looks itself whether the agent was given the cards, or may read them',
+  'agent_turns.suspend': TURN,
+  'agent_turns.resume': TURN,
+  'agent_turns.complete': TURN,
+  'agent_turns.fail': TURN,
+  'agent_turns.stop': STATE,
+  'agent_turns.hydrate': TURN,
+  'agent_turns.replay': TURN,
+  'delegations.get': STATE,
+  'delegations.list': STATE,
+  'delegations.accept': STATE,
+  'delegations.reject': STATE,
+  'delegations.start': STATE,
+  'delegations.complete': STATE,
+  'delegations.cancel': STATE,
+  'handoffs.get': STATE,
+  'handoffs.list': STATE,
+  'handoffs.accept': STATE,
+  'handoffs.reject': STATE,
+  'handoffs.complete': STATE,
 };
 
 const onMemory = allOperations.filter(({ memory }) => memory !== undefined);
@@ -150,6 +190,23 @@ async function outcomeOf(
   }
 }
 
+/** What the agent itself has: of others it may not give anything away, nor change their profiles. */
+async function ownThings(api: Api, agent_id: string): Promise<Planted> {
+  const given: Planted[] = [];
+  for (const name of ['to delegate', 'to hand over']) {
+    const { trajectory_id } = await api.trajectories.create({ name });
+    const { scope_id } = await api.scopes.create({ trajectory_id, name });
+    given.push({ trajectory_id, scope_id, from_agent_id: agent_id });
+  }
+  await api.profiles.create({ name: 'its own' });
+  return {
+    source_agent_id: agent_id,
+    'delegations.create': given[0],
+    'handoffs.create': given[1],
+    'profiles.save': { name: 'its own' },
+  };
+}
+
 for (const database of databases()) {
   describe(`memory_access on ${database}`, () => {
     let test: TestStore;
@@ -170,6 +227,7 @@ for (const database of databases()) {
         confidence_below: 0.9,
       };
       coder = await test.as({ agent: agent_id });
+      Object.assign(planted, await ownThings(coder, agent_id));
       const artifact = { artifact_type: 'Fact', name: 'of a scope', content: 'c' };
       await test.cairn.artifacts.create({ ...artifact, scope_id: planted.scope_id as string });
       await test.cairn.agents.register({ agent_id, agent_type: 'coder', capabilities: ['code'] });
