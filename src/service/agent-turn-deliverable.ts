@@ -1,4 +1,5 @@
 /** What an agent_turn delivers: checked against what the task asks for, and put into the output box as its last card. */
+import { reads } from '../contract/memory-use.js';
 import { checkDeliverable, resultFields } from '../domain/result-fields.js';
 import type { Tx } from '../driver/driver.js';
 import type { Card } from '../model/card.js';
@@ -11,6 +12,7 @@ import { cardsOfType } from '../store/turn-cards.js';
 import type { TurnEnd } from './agent-turn-ending.js';
 import { appendCards } from './agent-turn-steps.js';
 import { type PreparedCard, prepareCard } from './cards.js';
+import { asPermitted, checkUses } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { cardsSeen } from './turn-cards.js';
 
@@ -79,6 +81,13 @@ export function summaryOf(deliverable: string | JsonObject, said: string | undef
 /** The cards that say which fields a result must have. */
 const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>
   cardsSeen(call, tx, await cardsOfType(tx, call.tenant, turn.context_box_id, 'task.result_fields'));
+
+/** Refuses artifacts that the agent may not read: to name them as its result must not make them its own. */
+export async function checkArtifactsReadable(call: Call, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const own = await asPermitted(call, [], {});
+  for (const artifact_id of ids) await checkUses(own, [reads('Artifact', 'artifact_id')], { artifact_id });
+}
 
 export async function refuseUnknownArtifacts(
   call: Call,

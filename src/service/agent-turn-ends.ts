@@ -9,7 +9,13 @@ import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { AgentTurnView } from '../store/agent-turns.js';
 import { findDelegation } from '../store/delegations.js';
-import { deliver, prepareDeliverable, refuseUnknownArtifacts, summaryOf } from './agent-turn-deliverable.js';
+import {
+  checkArtifactsReadable,
+  deliver,
+  prepareDeliverable,
+  refuseUnknownArtifacts,
+  summaryOf,
+} from './agent-turn-deliverable.js';
 import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
 import { heldTurn, openTurn, ownTurn, readTurn } from './agent-turns.js';
 import { startErasure } from './erasure.js';
@@ -65,6 +71,7 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Agent
   const { status = 'success', artifact_ids = [] } = input;
   const deliverable = prepareDeliverable(call, input.deliverable);
   const summary = summaryOf(input.deliverable, input.summary);
+  await checkArtifactsReadable(call, artifact_ids);
   const result = {
     status: status === 'partial' ? ('Partial' as const) : ('Success' as const),
     output: input.deliverable,

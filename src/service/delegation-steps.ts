@@ -12,6 +12,7 @@ import { findLease } from '../store/leases.js';
 import { takeTurn } from './agent-turn-claiming.js';
 import {
   asDeliverable,
+  checkArtifactsReadable,
   deliver,
   type PreparedDeliverable,
   prepareDeliverable,
@@ -118,6 +119,7 @@ async function takeOver(
 export async function complete(call: Call, input: In<'complete'>): Promise<Delegation> {
   const { result, delegation_id } = input;
   const deliverable = prepareDeliverable(call, asDeliverable(result.output ?? result.error ?? ''));
+  await checkArtifactsReadable(call, result.artifacts ?? []);
   return step(call, {
     input,
     party: 'to_agent_id',

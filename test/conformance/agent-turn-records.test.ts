@@ -104,6 +104,27 @@ onEveryTarget('what agent_turns leave', (test) => {
     expect(await wordsIn(cairn, turn.output_box_id)).toHaveLength(status === 'completed' ? 1 : 0);
   });
 
+  it('ATURN-16 an agent names no artifact as its result that it may not read', async () => {
+    const cairn = await withProfile(test());
+    const { turn, held } = await atWork(cairn);
+    const { agent_id, trajectory_id } = turn;
+    const read = [{ memory_type: 'Artifact' as const, scope: 'own' as const }];
+    await cairn.agents.update({ agent_id, memory_access: { read } });
+    const worker = await test().as({ tenant: turn.project_id, agent: agent_id, role: 'write' });
+    const artifact = { trajectory_id, artifact_type: 'Fact', name: 'a', content: 'x' };
+    const theirs = await cairn.artifacts.create(artifact);
+    const own = await worker.artifacts.create(artifact);
+    const complete = (...artifact_ids: string[]) =>
+      worker.agent_turns.complete({ ...held, deliverable: 'done', artifact_ids });
+    await expectNothingWritten(test(), cairn, async () => {
+      expect(await refusalOf(complete(own.artifact_id, theirs.artifact_id))).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { rule: 'memory_access', memory_type: 'Artifact', need: 'read', scope: 'own' },
+      });
+    });
+    expect(await complete(own.artifact_id)).toMatchObject({ status: 'completed' });
+  });
+
   it('ATURN-16 a deliverable has the fields that the task asks for; what it names must be there', async () => {
     const cairn = await withProfile(test());
     const handover = {
