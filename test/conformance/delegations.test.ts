@@ -382,7 +382,7 @@ onEveryTarget('delegations', (test) => {
     const done = await bob.delegations.complete({ delegation_id, result, turn_epoch });
     expect(done.status).toBe('Completed');
     const late = cairn.agent_turns.complete({ agent_turn_id, turn_epoch, deliverable: 'late' });
-    expect(await refusalOf(late)).toMatchObject({ code: 'STALE_TURN' });
+    expect(await refusalOf(late)).toMatchObject(conflict('completed'));
   });
 
   it('DELEG-11 a worker that completes the agent_turn completes the delegation', async () => {
