@@ -1,6 +1,6 @@
 /** The open loopback, served without keys: local clients are let in, pages from elsewhere are not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allOperations, inputOf, type Planted } from '../support/contract.js';
+import { allOperations, inputOf, type Planted, pathParameters } from '../support/contract.js';
 import { type HttpTest, requestOf, startHttp } from '../support/http.js';
 
 describe('the open loopback', () => {
@@ -10,24 +10,10 @@ describe('the open loopback', () => {
   beforeAll(async () => {
     test = await startHttp('sqlite');
     // Whatever has a key is planted elsewhere: this store stays without one.
-    planted = {
-      card_id: 'card-1',
-      card_ids: ['card-1'],
-      box_id: 'box-1',
-      box_ids: ['box-1'],
-      packet_id: '0197a000-0000-7000-8000-000000000001',
-      thread_id: '0197a000-0000-7000-8000-000000000002',
-      key_id: '0197a000-0000-7000-8000-000000000003',
-      trajectory_id: '0197a000-0000-7000-8000-000000000004',
-      scope_id: '0197a000-0000-7000-8000-000000000008',
-      turn_id: '0197a000-0000-7000-8000-000000000009',
-      edge_id: '0197a000-0000-7000-8000-000000000006',
-      artifact_id: '0197a000-0000-7000-8000-000000000007',
-      note_id: '0197a000-0000-7000-8000-000000000005',
-      execution_id: 'run-1',
-      checkpoint_id: '0197a000-0000-7000-8000-00000000000a',
-      subject_id: 'user-7',
-    };
+    // Nothing that operations name need be there, so the ids of their examples do.
+    planted = Object.fromEntries(
+      allOperations.flatMap(({ path, example }) => pathParameters(path).map((name) => [name, example[name]])),
+    );
     const admin = await test.admin('default');
     await admin.cards.add({ card_id: 'card-1', content: 'x' });
     await admin.boxes.create({ box_id: 'box-1' });
