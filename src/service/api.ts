@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Api, ApiByName, CallOptions } from '../contract/api.js';
 import type { Access, Operation } from '../contract/operation.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
+import { keep } from '../domain/json-values.js';
 import { CairnError } from '../model/errors.js';
 import { parseAs } from '../model/issues.js';
 import type { Caller, KeyRole } from '../model/key.js';
@@ -130,25 +131,32 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       tenant: caller.tenant_id,
       options: {},
     };
-    const run = (made: Call, parsed: Record<string, unknown>) =>
-      made.caller.agent_id === null ? useCase(made, parsed) : asAgent(operation, useCase, made, parsed);
     const writes = operation.access !== 'read';
-    const begin = async (input: unknown, options: CallOptions | undefined): Promise<Begun> => {
+    const begin = (input: unknown, options: CallOptions | undefined): Begun => {
       checkRole(operation, caller);
       const parsed = parseAs(operation.input, input ?? {}, operation.name);
-      const made = options === undefined ? plain : { ...plain, options };
-      return { parsed, call: namesGuards(made.options) ? await guarding(made, parsed, writes) : made };
+      const call = options === undefined ? plain : { ...plain, options };
+      const guarded = namesGuards(call.options);
+      // What is asked before it runs takes a moment, in which the caller may change what it gave.
+      const waits = guarded || caller.agent_id !== null;
+      return { call, guarded, parsed: waits ? (keep(parsed) as Record<string, unknown>) : parsed };
     };
+    const run = ({ call, parsed }: Begun) =>
+      call.caller.agent_id === null ? useCase(call, parsed) : asAgent(operation, useCase, call, parsed);
+    const guard = async (begun: Begun): Promise<Begun> => ({
+      ...begun,
+      call: await guarding(begun.call, begun.parsed, writes),
+    });
     group[operation.verb] = operation.stream
       ? // Whatever is wrong with a stream is said where it is read: one that was asked for is there.
         async function* (input: unknown, options?: CallOptions) {
-          const { call, parsed } = await begin(input, options);
-          yield* run(call, parsed) as unknown as AsyncIterable<unknown>;
+          const begun = begin(input, options);
+          yield* run(begun.guarded ? await guard(begun) : begun) as unknown as AsyncIterable<unknown>;
         }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
-            const { call, parsed } = await begin(input, options);
-            const answer = (await run(call, parsed)) as unknown;
+            const begun = begin(input, options);
+            const answer = (await run(begun.guarded ? await guard(begun) : begun)) as unknown;
             if (writes) runtime.written.add(caller.tenant_id);
             return answer;
           });
@@ -156,10 +164,12 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
   return api as unknown as Api;
 }
 
-/** A call whose role, input and guards were looked at. */
+/** A call whose role and input were looked at. */
 interface Begun {
   readonly call: Call;
   readonly parsed: Record<string, unknown>;
+  /** Whether it names guards, which are still to be looked at. */
+  readonly guarded: boolean;
 }
 
 /** Runs a use case for an agent, within what that may do with memory; whatever it does says that it is there. */

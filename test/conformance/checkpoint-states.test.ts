@@ -335,8 +335,12 @@ onEveryTarget('states of checkpoints', (test) => {
     expect(await snapshotOf(cairn, kept.at(-1)![0])).toEqual(kept.at(-1)![1]);
   });
 
-  it('CKPT-5 a snapshot is taken at the call, also when the caller does not wait for it', async () => {
-    const cairn = await test().freshTenant();
+  it.each([
+    ['the tenant', undefined],
+    ['an agent', 'ann'],
+  ])('CKPT-5 a snapshot is taken at the call, also when %s does not wait for it', async (_, agent) => {
+    const tenant = `at-once-${agent}`;
+    const cairn = await test().as(agent === undefined ? { tenant } : { tenant, agent });
     const execution_id = await someExecution(cairn);
     const live = state({ messages: [], variables: { plan: { text: long('x'), done: [] } } });
     const labels = { n: -1 };
