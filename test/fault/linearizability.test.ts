@@ -92,7 +92,7 @@ for (const kind of targetNames().filter((name) => name !== 'http')) {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it(`LOCK-1 MSG-1 ATURN-1 ${HISTORIES} random histories with kills are as promised`, async () => {
+    it(`LOCK-1 MSG-19 ATURN-15 ${HISTORIES} random histories with kills are as promised`, async () => {
       const fileOf = (name: string) => join(folder, `${name}.log`);
       const processes = new Map<string, Process>();
       const ensure = async (name: string) => {
