@@ -3,7 +3,7 @@
  * checked. `CAIRN_HISTORIES=200` for as many as a release is held to; fewer in the suite, since each takes its time.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,6 +24,8 @@ interface Process {
 }
 
 async function start(database: string, file: string, name: string): Promise<Process> {
+  // One that is killed before its first call has written nothing.
+  appendFileSync(file, '');
   const child = fork(join(import.meta.dirname, '../support/history-child.mjs'), [database, file, name]);
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await new Promise<void>((resolve) => child.once('message', () => resolve()));
