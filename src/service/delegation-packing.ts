@@ -1,16 +1,15 @@
 /** What the context of a delegation is packed of: its task, what else the other should know, boxes, and a scope. */
 import { type PackingPlan, planPacking } from '../domain/packing.js';
 import type { Tx } from '../driver/driver.js';
-import { CairnError } from '../model/errors.js';
 import type { Handover } from '../model/handover.js';
 import type { JsonObject } from '../model/json.js';
 import { type BoxRow, findBox } from '../store/boxes.js';
-import { lockScope, type ScopeRow } from '../store/scopes.js';
+import type { ScopeRow } from '../store/scopes.js';
 import { permitted } from './box-access.js';
 import { refuseLost } from './dispatch.js';
 import { asAgent } from './packing.js';
 import type { Call } from './runtime.js';
-import { refuseClosed } from './scopes.js';
+import { openScopeOf } from './scopes.js';
 
 export interface Offer {
   readonly recipe: Handover;
@@ -43,15 +42,7 @@ export async function checkScope(
   trajectory_id: string,
   from_agent_id: string,
 ): Promise<BoxRow> {
-  const scope = await lockScope(tx, call.tenant, scope_id);
-  if (!scope || scope.deleted_at !== null || scope.trajectory_id !== trajectory_id) {
-    throw new CairnError(
-      'UNKNOWN_ENTITY',
-      `scope_id names ${scope_id}, which is no scope of trajectory ${trajectory_id}`,
-      { missing_ids: [scope_id] },
-    );
-  }
-  refuseClosed(scope);
+  const scope = await openScopeOf(call, tx, 'scope_id', scope_id, trajectory_id);
   return scopeBox(call, tx, scope, from_agent_id);
 }
 

@@ -22,7 +22,6 @@ import {
   toHandoff,
 } from '../store/handoffs.js';
 import { endLease, putLease } from '../store/leases.js';
-import { lockScope } from '../store/scopes.js';
 import type { TrajectoryRow } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
 import { noteOverdue } from './handoff-expiry.js';
@@ -30,7 +29,7 @@ import { tellHandoff } from './handoff-telling.js';
 import { checkMayDelegate } from './may-delegate.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
-import { openTrajectoryLocked, refuseClosed } from './scopes.js';
+import { openScopeOf, openTrajectoryLocked } from './scopes.js';
 import { change } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -78,14 +77,7 @@ async function checkScope(
   trajectory_id: string,
   giver: string,
 ): Promise<void> {
-  const scope = await lockScope(tx, call.tenant, scope_id);
-  if (!scope || scope.deleted_at !== null || scope.trajectory_id !== trajectory_id) {
-    throw new CairnError(
-      'UNKNOWN_ENTITY',
-      `scope_id names ${scope_id}, which is no scope of trajectory ${trajectory_id}`,
-      { missing_ids: [scope_id] },
-    );
-  }
+  const scope = await openScopeOf(call, tx, 'scope_id', scope_id, trajectory_id);
   if (scope.agent_id !== null && scope.agent_id !== giver) {
     throw new CairnError(
       'FORBIDDEN',
@@ -93,7 +85,6 @@ async function checkScope(
       { rule: 'handoff_party', scope_id },
     );
   }
-  refuseClosed(scope);
 }
 
 async function refuseSecond(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<void> {

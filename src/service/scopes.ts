@@ -185,16 +185,24 @@ export const thresholdEvent = (
   return event(call, now, 'cairn.scope.threshold', 'scope', scope_id, facts, trajectory_id);
 };
 
-/** The scope that a new one is nested in: open, and of the same trajectory. */
-async function checkParent(call: Call, tx: Tx, parent_id: string, trajectory_id: string): Promise<void> {
-  const parent = await lockScope(tx, call.tenant, parent_id);
-  if (!parent || parent.deleted_at !== null || parent.trajectory_id !== trajectory_id) {
+/** A scope that is named by a member of the input, locked: open, and of this trajectory. */
+export async function openScopeOf(
+  call: Call,
+  tx: Tx,
+  member: 'scope_id' | 'parent_scope_id',
+  scope_id: string,
+  trajectory_id: string,
+): Promise<ScopeRow> {
+  const scope = await lockScope(tx, call.tenant, scope_id);
+  if (!scope || scope.deleted_at !== null || scope.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
-      `parent_scope_id names ${parent_id}, which is no scope of trajectory ${trajectory_id}`,
+      `${member} names ${scope_id}, which is no scope of trajectory ${trajectory_id}`,
+      { missing_ids: [scope_id] },
     );
   }
-  refuseClosed(parent);
+  refuseClosed(scope);
+  return scope;
 }
 
 /** The scope that has this id already, if it came of the same request by the same agent. */
@@ -232,7 +240,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
       }
       const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
       const parent_scope_id = input.parent_scope_id ?? null;
-      if (parent_scope_id !== null) await checkParent(call, tx, parent_scope_id, trajectory_id);
+      if (parent_scope_id !== null)
+        await openScopeOf(call, tx, 'parent_scope_id', parent_scope_id, trajectory_id);
       const box_id = newId();
       const held_by = scopeHolder(scope_id);
       await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
