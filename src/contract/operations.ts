@@ -16,6 +16,7 @@ import { packets } from './packets.js';
 import { pmo } from './pmo.js';
 import { handovers, profiles } from './profiles.js';
 import { scopes } from './scopes.js';
+import { jobs, summarization_policies } from './summaries.js';
 import { auth, events, keys, lifetime } from './system.js';
 import { trajectories } from './trajectories.js';
 import { turns } from './turns.js';
@@ -28,6 +29,8 @@ export interface Operations {
   readonly artifacts: typeof artifacts;
   readonly notes: typeof notes;
   readonly edges: typeof edges;
+  readonly summarization_policies: typeof summarization_policies;
+  readonly jobs: typeof jobs;
   readonly executions: typeof executions;
   readonly checkpoints: typeof checkpoints;
   readonly cards: typeof cards;
@@ -55,6 +58,8 @@ export const operations: Operations = {
   artifacts,
   notes,
   edges,
+  summarization_policies,
+  jobs,
   executions,
   checkpoints,
   cards,
@@ -84,6 +89,8 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   boxes: 'ordered sets of cards',
   packets: 'events with lineage',
   edges: 'typed links between entities',
+  summarization_policies: 'when to summarise, and to extract',
+  jobs: 'summaries and extractions under way',
   artifacts: 'what came out of conversations',
   notes: 'what was learned, across trajectories',
   executions: 'runs of agents',

@@ -5,6 +5,7 @@ import { foundation } from './migrations/0001-foundation.js';
 import { memory } from './migrations/0002-memory.js';
 import { checkpoints } from './migrations/0003-checkpoints.js';
 import { coordination } from './migrations/0004-coordination.js';
+import { summaries } from './migrations/0007-summaries.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
@@ -27,7 +28,13 @@ export interface Migration {
   readonly statements: (words: Words) => readonly string[];
 }
 
-export const migrations: readonly Migration[] = [foundation, memory, checkpoints, coordination];
+export const migrations: readonly Migration[] = [
+  foundation,
+  memory,
+  checkpoints,
+  coordination,
+  summaries,
+];
 
 const words: Record<Dialect, Words> = {
   sqlite: {

@@ -78,6 +78,8 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   metadata: scope.metadata,
   restored_from: scope.scope_id,
   sent_hash: null,
+  summarized_turns: scope.summarized_turns,
+  extracted_turns: scope.extracted_turns,
 });
 
 /** The trajectory, locked, if it can still be taken over: by a former owner of it too, who is given it back. */

@@ -62,6 +62,15 @@ export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
 const scopesWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
 
+/** A job belongs to the scope that it is about. */
+export const jobsWithin = (tenant: string, reach: Reach): Sql =>
+  within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = j.scope_id)`,
+    sql`j.trajectory_id`,
+  );
+
 /** Which of these scopes are within reach. */
 export async function scopesReached(
   query: Query,
