@@ -6,8 +6,8 @@ export interface TextSource {
   readonly role?: string;
   readonly speaker?: string | null;
   readonly text: string;
-  /** ISO 8601. */
-  readonly occurred_at?: string | null;
+  /** A date as `parseDate` reads it. */
+  readonly occurred_at?: string | number | null;
   /** A tool call and its result carry the same: they are summarised away together, or not at all. */
   readonly group?: string | null;
   /** Where it was learned; statements recur when different trajectories make them. */

@@ -1,0 +1,2 @@
+/** x */
+export const irregularForms: ReadonlyMap<string, string> = new Map();

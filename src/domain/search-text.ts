@@ -1,0 +1,43 @@
+/** What is kept of a text so that it can be found and ranked: its terms, how long it is, and what kind of thing it says. */
+import { dateWords } from './question-dates.js';
+import { analyse } from './text-analysis.js';
+
+export interface SearchableText {
+  readonly content: string;
+  readonly speaker?: string | null;
+  /** Of a picture that belongs to it. */
+  readonly caption?: string | null;
+  /** In ms: when it was said, else when it was stored. */
+  readonly occurred_at?: number | null;
+}
+
+export interface SearchText {
+  /** How often each term occurs. */
+  readonly frequencies: ReadonlyMap<string, number>;
+  /** The number of terms, repeated ones each time. */
+  readonly length: number;
+  /** Of textFlags. */
+  readonly flags: number;
+}
+
+export const textFlags = { SHORT_QUESTION: 1, TEMPORAL: 2 } as const;
+
+/** More of one term says nothing more. */
+export const MAX_FREQUENCY = 15;
+const SHORT_LENGTH = 15;
+
+const TEMPORAL =
+  /\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|mornings?|evenings?|nights?|days?|weeks?|weekends?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december)\b/i;
+
+function flagsOf(content: string, length: number): number {
+  const short = length < SHORT_LENGTH && content.trimEnd().endsWith('?');
+  return (short ? textFlags.SHORT_QUESTION : 0) | (TEMPORAL.test(content) ? textFlags.TEMPORAL : 0);
+}
+
+export function searchTextOf({ content, speaker, caption, occurred_at }: SearchableText): SearchText {
+  const date = occurred_at === undefined || occurred_at === null ? '' : dateWords(occurred_at);
+  const terms = analyse([date, speaker ?? '', content, caption ?? ''].join('\n'));
+  const frequencies = new Map<string, number>();
+  for (const term of terms) frequencies.set(term, Math.min(MAX_FREQUENCY, (frequencies.get(term) ?? 0) + 1));
+  return { frequencies, length: terms.length, flags: flagsOf(content, terms.length) };
+}
