@@ -59,7 +59,7 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
   await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
-  await endScopes(call, tx, open, now);
+  await endScopes(call, tx, open, now, 'moved');
   return { new_scope_id, context_box_id, closed_scope_ids: open.map((one) => one.scope_id) };
 }
 

@@ -7,7 +7,9 @@ import type { StoreMeta } from '../store/tenants.js';
 import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
 import type { Erasures } from './erasures.js';
+import type { JobQueue } from './job-queue.js';
 import type { ActingAgent } from './memory-access.js';
+import type { Providers } from './provider-calls.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
 import type { WrittenTenants } from './timekeeper.js';
@@ -39,6 +41,9 @@ export interface Runtime {
   readonly erasures: Erasures;
   readonly access: AccessCounts;
   readonly states: RetainedStates;
+  readonly jobs: JobQueue;
+  /** What summarises and extracts. */
+  readonly providers: Providers;
 }
 
 /** An agent_turn, and the epoch in which the caller holds it. */

@@ -30,6 +30,7 @@ import { refuseFormerOwner } from './former-owners.js';
 import { reachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
+import { fireOnUse } from './triggers.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -342,7 +343,12 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
       if (row.threshold_at === null && reachesThreshold(budget, row.tokens_used)) {
         tx.journal(thresholdEvent(call, { ...row, ...budget }, row.tokens_used, now));
       }
-      return readScope(call, tx, scope_id);
+      const scope = await readScope(call, tx, scope_id);
+      if (budget.token_budget !== row.token_budget) {
+        const before = { ...row, turns: scope.turns };
+        await fireOnUse(call, tx, row, before, { ...before, ...budget }, now);
+      }
+      return scope;
     },
     remember: () => scope_id,
     again: (query, kept) => readScope(call, query, kept as string),

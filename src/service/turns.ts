@@ -34,6 +34,7 @@ import { checkUses } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
+import { fireOnUse } from './triggers.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -199,6 +200,9 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
   if (scope.threshold_at === null && threshold_at !== null) {
     tx.journal(thresholdEvent(call, scope, tokens_used, now));
   }
+  if (scope.watched === 0) return;
+  const before = { ...scope, turns: scope.length };
+  await fireOnUse(call, tx, scope, before, { ...before, turns: scope.length + taken.length, tokens_used }, now);
 }
 
 /** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */

@@ -15,6 +15,8 @@ export interface JobSettings {
   readonly max_sources: number;
   readonly max_tokens: number;
   readonly create_edges: boolean;
+  /** Where the summaries are looked for that principles are made from: `tenant`, `trajectory:<id>` or `scope:<id>`. */
+  readonly within: string;
 }
 
 /** What came of a job: ids and numbers, never content. */

@@ -193,6 +193,13 @@ export const countPolicies = (tenant: string, filter: PolicyFilter): Sql =>
 export const WATCHED: Sql = sql`CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
   WHERE p.tenant_id = s.tenant_id AND p.deleted_at IS NULL) THEN 1 ELSE 0 END`;
 
+export async function anyPolicy(query: Query, tenant: string): Promise<boolean> {
+  const row = await query.get(
+    sql`SELECT p.policy_id FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.deleted_at IS NULL LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
 /** The policies of these triggers for a place, whether enabled or not, in the order of their ids. */
 export async function policiesFor(
   query: Query,

@@ -9,7 +9,7 @@ export const summaries: Migration = {
     // Up to which turn a scope was summarised, and facts were got out of it.
     `ALTER TABLE scopes ADD COLUMN summarized_turns ${int} NOT NULL DEFAULT 0`,
     `ALTER TABLE scopes ADD COLUMN extracted_turns ${int} NOT NULL DEFAULT 0`,
-    // The summary or principle that this version of an artifact went into.
+    // The job that made a summary or principle of this version of an artifact.
     `ALTER TABLE memory_versions ADD COLUMN summarized_by ${id}`,
     // What is to become principles: few, and looked for across all trajectories.
     `CREATE INDEX memory_unsummarized ON memory_versions (tenant_id, memory_id)
