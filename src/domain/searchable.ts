@@ -1,16 +1,10 @@
 /** What of a thing can be searched: its text, and what it is found and ranked by besides. */
 import type { Json, JsonObject } from '../model/json.js';
 import type { LifetimeClass } from '../model/memory.js';
+import type { MemoryCategory } from '../model/search.js';
 import { parseDate } from './parse-date.js';
 import { searchTextOf } from './search-text.js';
 import { encodeTerms } from './term-codes.js';
-
-export const entityTypes = ['turn', 'artifact', 'note', 'card', 'packet', 'thought'] as const;
-export type SearchedType = (typeof entityTypes)[number];
-
-/** Seed 004's categories of memory. */
-export const categories = ['ephemeral', 'working', 'episodic', 'semantic', 'procedural'] as const;
-export type Category = (typeof categories)[number];
 
 /** What is measured of a text before any transaction. */
 export interface Measured {
@@ -94,7 +88,7 @@ export function measure(tenant: string, { content, name, more = [], metadata = {
 }
 
 /** The category of an artifact or note, by its type and lifetime. */
-export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: LifetimeClass): Category {
+export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: LifetimeClass): MemoryCategory {
   if (lifetime === 'Scope' || lifetime === 'Session') return 'working';
   if (kind === 'artifact') return 'episodic';
   return type === 'Procedure' ? 'procedural' : 'semantic';

@@ -1,7 +1,8 @@
 /** search_docs: a row for each thing that can be found. The database takes it out again when the content goes. */
-import type { Category, Measured, SearchedType } from '../domain/searchable.js';
+import type { Measured } from '../domain/searchable.js';
 import type { Table, Tx } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
+import type { MemoryCategory, SearchedType } from '../model/search.js';
 
 /** What a thing is found by, besides what its card, packet or thought has anyway. */
 export interface Doc {
@@ -15,7 +16,7 @@ export interface Doc {
   readonly position: number | null;
   readonly role: string | null;
   readonly abstraction_level: string;
-  readonly category: Category;
+  readonly category: MemoryCategory;
   readonly measured: Measured;
 }
 

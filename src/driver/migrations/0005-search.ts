@@ -10,14 +10,18 @@ const SQLITE = [
   `INSERT INTO search_index(search_index, rank) VALUES ('secure-delete', 1)`,
   `CREATE TRIGGER search_docs_added AFTER INSERT ON search_docs WHEN new.terms IS NOT NULL BEGIN
     INSERT INTO search_index(rowid, terms) VALUES (new.doc_no, new.terms);
+    INSERT INTO search_counts(tenant_id, shard, docs) VALUES (new.tenant_id, 0, 1)
+      ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = docs + 1;
   END`,
   `CREATE TRIGGER search_docs_blanked AFTER UPDATE OF terms ON search_docs
     WHEN old.terms IS NOT NULL AND old.terms IS NOT new.terms BEGIN
     INSERT INTO search_index(search_index, rowid, terms) VALUES ('delete', old.doc_no, old.terms);
+    UPDATE search_counts SET docs = docs - 1 WHERE tenant_id = old.tenant_id;
   END`,
   `CREATE TRIGGER search_docs_changed AFTER UPDATE OF terms ON search_docs
     WHEN new.terms IS NOT NULL AND old.terms IS NOT new.terms BEGIN
     INSERT INTO search_index(rowid, terms) VALUES (new.doc_no, new.terms);
+    UPDATE search_counts SET docs = docs + 1 WHERE tenant_id = new.tenant_id;
   END`,
   `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards
     WHEN new.erased_at IS NOT NULL OR new.deleted_at IS NOT NULL BEGIN
@@ -58,12 +62,22 @@ const POSTGRES = [
     PRIMARY KEY (tenant_id, doc_no)
   )`,
   'CREATE INDEX search_index_terms ON search_index USING GIN (terms)',
-  `CREATE FUNCTION search_keep_index() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  `CREATE FUNCTION search_keep_index() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    was boolean := false;
+    change int;
+  BEGIN
+    IF TG_OP = 'UPDATE' THEN was := OLD.terms IS NOT NULL; END IF;
     IF NEW.terms IS NULL THEN
       DELETE FROM search_index WHERE tenant_id = NEW.tenant_id AND doc_no = NEW.doc_no;
     ELSE
       INSERT INTO search_index (tenant_id, doc_no, terms) VALUES (NEW.tenant_id, NEW.doc_no, ${LEXEMES})
         ON CONFLICT (tenant_id, doc_no) DO UPDATE SET terms = excluded.terms;
+    END IF;
+    change := (NEW.terms IS NOT NULL)::int - was::int;
+    IF change <> 0 THEN
+      INSERT INTO search_counts (tenant_id, shard, docs) VALUES (NEW.tenant_id, pg_backend_pid() % 64, change)
+        ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs;
     END IF;
     RETURN NULL;
   END $$`,
@@ -91,8 +105,8 @@ const POSTGRES = [
 export const search: Migration = {
   version: 5,
   name: 'search',
-  protect: ['search_docs'],
-  statements: ({ dialect, id, int, json }) => [
+  protect: ['search_docs', 'search_counts'],
+  statements: ({ dialect, id, int, json, compact }) => [
     // One row for each thing that can be found. content_id: the card, the packet, or \`<checkpoint_id>/<thought_id>\`.
     // position is the place of a turn in its scope. terms: the codes of its words (domain/term-codes.ts); null once its
     // content is gone, or a newer version took its place. length: of how many words it was. flags: domain/ranking.ts.
@@ -124,6 +138,13 @@ export const search: Migration = {
     'CREATE INDEX search_docs_by_content ON search_docs (tenant_id, content_id)',
     `CREATE INDEX search_docs_by_scope ON search_docs (tenant_id, scope_id, position) WHERE position IS NOT NULL`,
     'CREATE INDEX search_docs_by_trajectory ON search_docs (tenant_id, trajectory_id, doc_no) WHERE trajectory_id IS NOT NULL',
+    // How many documents a tenant has: the sum of its rows, of which a writer has one to itself.
+    `CREATE TABLE search_counts (
+      tenant_id ${id} NOT NULL,
+      shard ${int} NOT NULL,
+      docs ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, shard)
+    ) ${compact}`,
     // What a scope was restored from shows its turns as long as that is open.
     'CREATE INDEX scopes_by_origin ON scopes (tenant_id, restored_from) WHERE restored_from IS NOT NULL',
     ...(dialect === 'sqlite' ? SQLITE : POSTGRES),
