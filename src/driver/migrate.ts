@@ -5,11 +5,13 @@ import { foundation } from './migrations/0001-foundation.js';
 import { memory } from './migrations/0002-memory.js';
 import { checkpoints } from './migrations/0003-checkpoints.js';
 import { coordination } from './migrations/0004-coordination.js';
+import { search } from './migrations/0005-search.js';
 import { summaries } from './migrations/0007-summaries.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
 export interface Words {
+  readonly dialect: Dialect;
   readonly id: string;
   readonly int: string;
   readonly real: string;
@@ -33,11 +35,13 @@ export const migrations: readonly Migration[] = [
   memory,
   checkpoints,
   coordination,
+  search,
   summaries,
 ];
 
 const words: Record<Dialect, Words> = {
   sqlite: {
+    dialect: 'sqlite',
     id: 'TEXT',
     int: 'INTEGER',
     real: 'REAL',
@@ -46,6 +50,7 @@ const words: Record<Dialect, Words> = {
     compact: 'STRICT, WITHOUT ROWID',
   },
   postgres: {
+    dialect: 'postgres',
     id: 'TEXT COLLATE "C"',
     int: 'BIGINT',
     real: 'DOUBLE PRECISION',

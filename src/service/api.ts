@@ -48,11 +48,13 @@ import * as packets from './packets.js';
 import { pack_context } from './packing.js';
 import * as pmo from './pmo.js';
 import * as profiles from './profiles.js';
+import { recall, remember } from './recall.js';
 import type { Call, Runtime } from './runtime.js';
 import * as scopeCheckpoints from './scope-checkpoints.js';
 import * as scopeClosing from './scope-closing.js';
 import { artifactsOf, scopesOf } from './scope-lists.js';
 import * as scopes from './scopes.js';
+import { query as searchAll, searchAmong } from './search.js';
 import { auth, events, keys } from './system.js';
 import * as trajectories from './trajectories.js';
 import { batch } from './trajectory-batch.js';
@@ -74,6 +76,8 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
+  memory: { remember, recall },
+  search: { query: searchAll },
   trajectories: { ...trajectories, update, delete: remove, tree, batch, scopes: scopesOf },
   scopes: {
     ...scopes,
@@ -83,8 +87,8 @@ const useCases: UseCases = {
     artifacts: artifactsOf,
   },
   turns,
-  artifacts,
-  notes,
+  artifacts: { ...artifacts, search: searchAmong('artifact') },
+  notes: { ...notes, search: searchAmong('note') },
   edges: { ...edges, ...edgeWalks },
   executions: {
     ...executions,

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { cards as operations } from '../contract/cards.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkContent, checkMetadata } from '../domain/card-types.js';
+import { type Measured, measure } from '../domain/searchable.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import type { Card, CardInput } from '../model/card.js';
 import { toMs } from '../model/common.js';
@@ -23,6 +24,7 @@ import {
 } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
+import type { Doc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
 import { checkShown, hiddenAmong } from './card-access.js';
@@ -46,6 +48,8 @@ export interface PreparedCard {
   readonly content_hash: string;
   readonly sent_hash: string | null;
   readonly bytes: number;
+  /** What it is found by; null for the store's own records. */
+  readonly measured: Measured | null;
 }
 
 /** The author is the caller, or the one that it names, unless the use case says whose card it is. */
@@ -79,10 +83,36 @@ export function prepareCard(
     tool_calls,
     metadata,
     bytes,
+    measured: isSearched(checked.type)
+      ? measure(call.tenant, { content: given, more: [input.tool_calls ?? undefined], metadata: checked })
+      : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
     sent_hash:
       input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
+  };
+}
+
+/** Profiles, prompts, tools and pointers are not memory. */
+const isSearched = (type: Json | undefined): boolean =>
+  typeof type !== 'string' || !/^(sys|meta)\./.test(type);
+
+function docOf(prepared: PreparedCard, card_id: string, passes: boolean): Doc | null {
+  const { measured } = prepared;
+  if (measured === null) return null;
+  const { type, role } = prepared.input.metadata ?? {};
+  return {
+    entity_type: 'card',
+    entity_id: card_id,
+    type: typeof type === 'string' ? type : null,
+    name: null,
+    trajectory_id: null,
+    scope_id: null,
+    position: null,
+    role: typeof role === 'string' ? role.toLowerCase() : null,
+    abstraction_level: 'L0',
+    category: passes ? 'working' : 'episodic',
+    measured,
   };
 }
 
@@ -144,8 +174,10 @@ export async function addCard(
     const existing = await findCard(tx, call.tenant, input.card_id);
     if (existing) return { card: sameCard(call.tenant, existing, prepared, now), added: false };
   }
+  const card_id = input.card_id ?? newId();
+  const expires_at = expiry(input, now);
   const row: NewCard = {
-    card_id: input.card_id ?? newId(),
+    card_id,
     content: prepared.content,
     tool_calls: prepared.tool_calls,
     tool_call_id: input.tool_call_id ?? null,
@@ -156,9 +188,10 @@ export async function addCard(
     content_hash: prepared.content_hash,
     sent_hash: prepared.sent_hash,
     ttl_seconds: input.ttl_seconds ?? null,
-    expires_at: expiry(input, now),
+    expires_at,
     created_at: now,
     held_by,
+    doc: docOf(prepared, card_id, expires_at !== null || held_by !== null),
   };
   await insertCards(tx, call.tenant, [row]);
   const card = toCard(call.tenant, {

@@ -4,6 +4,7 @@ import type { packets as operations } from '../contract/packets.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { descend, parentsOf } from '../domain/lineage.js';
 import { type IndexKind, indexOf } from '../domain/packet-index.js';
+import { type Measured, measure } from '../domain/searchable.js';
 import { upcast } from '../domain/upcast.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import { toIso, toMs } from '../model/common.js';
@@ -33,6 +34,7 @@ import {
   placesOf,
   toPacket,
 } from '../store/packets.js';
+import type { Doc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
@@ -54,6 +56,7 @@ interface PreparedPacket {
   readonly original: string | null;
   readonly sent_hash: string | null;
   readonly bytes: number;
+  readonly measured: Measured;
 }
 
 /** A key that acts as one agent writes as that agent, and as no other. */
@@ -89,6 +92,10 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     original: older ? text : null,
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
+    measured: measure(call.tenant, {
+      content: packet.payload,
+      metadata: { tags: packet.tags ?? [], ...packet.metadata },
+    }),
   };
 }
 
@@ -164,10 +171,24 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
       ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
     ],
   };
-  tx.journal(row);
+  tx.journal({ ...row, doc: docOf(row, prepared.measured) } as NewPacket);
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
+
+const docOf = (row: NewPacket, measured: Measured): Doc => ({
+  entity_type: 'packet',
+  entity_id: row.packet_id,
+  type: row.packet_type,
+  name: null,
+  trajectory_id: row.thread_id,
+  scope_id: null,
+  position: null,
+  role: null,
+  abstraction_level: 'L0',
+  category: 'episodic',
+  measured,
+});
 
 /** True if this very packet is there already; refuses if the id is taken or was used. */
 async function writtenBefore(

@@ -8,6 +8,7 @@ import { shownTo } from './card-visibility.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
 import { type CardReach, cardsWithin } from './reach.js';
+import { type Doc, insertDocs, type NewDoc } from './search-docs.js';
 import { cardNotSuperseded } from './supersession.js';
 
 export interface NewCard {
@@ -26,6 +27,8 @@ export interface NewCard {
   readonly created_at: number;
   /** What it ends with, if it belongs to something: see endings. */
   readonly held_by: string | null;
+  /** What it is found by; null for what is not to be searched. */
+  readonly doc: Doc | null;
 }
 
 const cardsTable: Table = {
@@ -79,7 +82,13 @@ export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCar
     subjectsTable,
     cards.flatMap((c) => c.subject_ids.map((subject) => [tenant, subject, c.card_id])),
   );
+  await insertDocs(tx, tenant, cards.flatMap(docOf));
 }
+
+const docOf = (card: NewCard): NewDoc[] => {
+  const { doc, card_id, author_id, created_at, expires_at, held_by } = card;
+  return doc ? [{ ...doc, content_id: card_id, agent_id: author_id, created_at, expires_at, held_by }] : [];
+};
 
 export interface CardRow {
   readonly card_id: string;

@@ -8,6 +8,7 @@ import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
 import { listToText, textToList } from './codec.js';
 import { type PacketViewer, visibleTo } from './packet-visibility.js';
+import { type Doc, insertDocs, type NewDoc } from './search-docs.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {
@@ -30,6 +31,8 @@ export interface NewPacket extends JournalEntry {
   readonly subject_ids: readonly string[];
   /** What it can be found by besides its columns: kind and value. */
   readonly index: readonly (readonly [IndexKind, string])[];
+  /** What it is found by; Cairn's own events are not searched. */
+  readonly doc?: Doc;
   /** Writes what carries the recorded time, once it is known: after the head row is taken, before the commit. */
   readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
 }
@@ -109,6 +112,7 @@ export function packetJournal(now: () => number): Journal {
         packetIndex,
         packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
       );
+      await insertDocs(tx, tenant, packets.flatMap(docOf));
     },
 
     async landed(tx, tenant, entries) {
@@ -128,6 +132,11 @@ export function packetJournal(now: () => number): Journal {
     },
   };
 }
+
+const docOf = ({ doc, packet_id, agent, timestamp, expires_at }: NewPacket): NewDoc[] =>
+  doc
+    ? [{ ...doc, content_id: packet_id, agent_id: agent, created_at: timestamp, expires_at, held_by: null }]
+    : [];
 
 export interface PacketRow {
   readonly seq: number;
