@@ -53,7 +53,8 @@ async function doJob(call: Call, job_id: string, end: number): Promise<readonly 
     return job ? resultOf(job).made : [];
   };
   const trying = async () => {
-    await runJob(call, job_id, { hurry: true, timeout_ms: Math.max(1000, left() - RESERVE_MS) });
+    const timeout_ms = Math.max(1000, left() - RESERVE_MS);
+    await runJob(call, job_id, { hurry: true, timeout_ms, signal: call.jobs.signal });
     return look();
   };
   // Another server may have it, and may lose it: what is not done by the next look is tried again.

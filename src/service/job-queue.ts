@@ -18,6 +18,11 @@ export class JobQueue {
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
+  /** Given once the store closes. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
   /** Until it is started nothing is run: whoever has the store open in the background finds the jobs in the database. */
   start(run: RunJob): void {
     this.#run = run;

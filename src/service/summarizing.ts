@@ -164,7 +164,11 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
     },
     write: async (tx, now) => {
       if (isGone(trajectory) || !locked || isGone(locked)) return nothingMade(GONE, summary.cost);
-      if (locked.summarized_turns !== scope.summarized_turns) return nothingMade(COVERED, summary.cost);
+      if (locked.summarized_turns !== scope.summarized_turns) {
+        // Whoever asked by hand has the rest, if there is one.
+        if (task.trigger_type === 'Manual') throw new Changed(COVERED);
+        return nothingMade(COVERED, summary.cost);
+      }
       const empty = summary.text === '';
       if (empty && task.trigger_type === 'Manual') return nothingMade(NOTHING_SAID, summary.cost);
       await noteCovered(tx, tenant, { ...locked, summarized_turns: to });

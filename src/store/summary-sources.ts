@@ -4,9 +4,9 @@ import { sql } from '../driver/sql.js';
 import type { Turn } from '../model/turn.js';
 import { entriesAfter, segmentsOf } from './box-entries.js';
 import { findBox } from './boxes.js';
-import { findCards } from './cards.js';
+import { type CardRow, findCards } from './cards.js';
 import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
-import { toTurn } from './turns.js';
+import { placesOfTurn, toTurn } from './turns.js';
 
 /** How many turns each of these scopes has. */
 export async function lengthsOf(
@@ -44,6 +44,35 @@ export async function turnsBehind(
     return card && card.content !== null ? [toTurn(scope.scope_id, position, card)] : [];
   });
 }
+
+/** Those of these turns that can be read, each where it was said, or in a scope that was restored with it. */
+export async function readableTurns(
+  query: Query,
+  tenant: string,
+  turn_ids: readonly string[],
+  now: number,
+): Promise<Turn[]> {
+  const cards = await findCards(query, tenant, turn_ids);
+  const there = turn_ids.filter((id) => isReadable(cards.get(id), now));
+  const places = await query.all<{ card_id: string; scope_id: string; position: number }>(
+    sql`SELECT e.card_id, s.scope_id, e.position FROM box_entries e
+          JOIN scopes s ON s.tenant_id = e.tenant_id AND s.box_id = e.box_id AND s.closed_at IS NULL
+        WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${there})`,
+  );
+  const placeOf = new Map(places.map((place) => [place.card_id, place]));
+  const turns: Turn[] = [];
+  for (const id of there) {
+    const place = placeOf.get(id) ?? (await placesOfTurn(query, tenant, id))[0];
+    if (place) turns.push(toTurn(place.scope_id, place.position, cards.get(id)!));
+  }
+  return turns;
+}
+
+const isReadable = (card: CardRow | undefined, now: number): boolean =>
+  card !== undefined &&
+  card.content !== null &&
+  card.deleted_at === null &&
+  (card.expires_at === null || card.expires_at > now);
 
 /** Artifacts of L0 of a scope, or of a trajectory without one, that no summary was made from, the oldest first. */
 export function looseArtifacts(
