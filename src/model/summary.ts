@@ -57,7 +57,10 @@ const changeable = {
   trigger: trigger.optional(),
   ...settings,
   actions: z.array(policyAction).min(1).max(2).optional().describe('summarize alone unless given'),
-  enabled: z.boolean().optional().describe('A policy that is not applies nothing, and hides those further away'),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe('A policy that is not applies nothing, and hides those further away'),
 };
 
 export const policyInput = z.strictObject({
@@ -163,7 +166,10 @@ export const extracted = z
 export type Extracted = z.output<typeof extracted>;
 
 export const expandInput = {
-  left: z.boolean().optional().describe('Give what is left of the sources, instead of refusing when some are gone'),
+  left: z
+    .boolean()
+    .optional()
+    .describe('Give what is left of the sources, instead of refusing when some are gone'),
 };
 
 export const expanded = z

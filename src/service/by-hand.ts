@@ -38,7 +38,10 @@ const ATTEMPTS = 5;
 async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
   const { driver, tenant } = call;
   const scope = await readScope(call, driver.at(tenant), input.scope_id);
-  refuseClosed({ scope_id: scope.scope_id, closed_at: scope.is_active ? null : Date.parse(scope.closed_at!) });
+  refuseClosed({
+    scope_id: scope.scope_id,
+    closed_at: scope.is_active ? null : Date.parse(scope.closed_at!),
+  });
   const levels = levelsOf(input);
   const found = await policiesFor(driver.at(tenant), tenant, scope, ['Manual']);
   const policy = applying(found).find(({ source_level }) => source_level === levels.source_level);
@@ -82,7 +85,13 @@ async function record(
     pinned_until: null,
     created_at: now,
   });
-  const end = { state: 'done', sources, result: { made, strengthened }, cost: costOf(cost), error: reason } as const;
+  const end = {
+    state: 'done',
+    sources,
+    result: { made, strengthened },
+    cost: costOf(cost),
+    error: reason,
+  } as const;
   await endJob(tx, call.tenant, task.job_id, end, now);
 }
 
@@ -173,7 +182,8 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
       const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
       const { made, strengthened } = resultOf(job ?? { result: null });
       const ids = (kind: 'artifact' | 'note') => made.filter((one) => one.kind === kind).map(({ id }) => id);
-      const read = <M>(list: readonly string[], one: (id: string) => Promise<M>) => Promise.all(list.map(one));
+      const read = <M>(list: readonly string[], one: (id: string) => Promise<M>) =>
+        Promise.all(list.map(one));
       const artifacts = await read(ids('artifact'), (id) => readVersion(call, tx, artifactNoun, id, 1));
       const notes = await read(ids('note'), (id) => readVersion(call, tx, noteNoun, id, 1));
       const contradictions = [...artifacts, ...notes].filter((one) => one.contradicted_by.length > 0).length;
@@ -182,4 +192,3 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
     },
   });
 }
-

@@ -52,13 +52,21 @@ async function doJob(call: Call, job_id: string, end: number): Promise<readonly 
     if (job && job.ended_at === null) return undefined;
     return job ? resultOf(job).made : [];
   };
+  let at_once = true;
   const trying = async () => {
     const timeout_ms = Math.max(1000, left() - RESERVE_MS);
-    await runJob(call, job_id, { hurry: true, timeout_ms, signal: call.jobs.signal });
+    await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: call.jobs.signal });
+    at_once = false;
     return look();
   };
   // Another server may have it, and may lose it: what is not done by the next look is tried again.
-  const found = await waitFor(call, [jobKey(job_id)], Math.max(0, left()), trying, () => performance.now() + 1000);
+  const found = await waitFor(
+    call,
+    [jobKey(job_id)],
+    Math.max(0, left()),
+    trying,
+    () => performance.now() + 1000,
+  );
   return found ?? [];
 }
 

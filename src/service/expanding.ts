@@ -79,8 +79,7 @@ async function turnSources(call: Call, query: Query, ids: readonly string[]): Pr
 
 async function memorySources(call: Call, query: Query, ids: readonly string[]): Promise<Source[]> {
   const rows = await currentMemories(query, call.tenant, ids, call.driver.now());
-  for (const row of rows)
-    if (!(await isReached(call, query, row, 'read'))) refuseBeyond(`${row.kind}s`);
+  for (const row of rows) if (!(await isReached(call, query, row, 'read'))) refuseBeyond(`${row.kind}s`);
   return rows.map(memorySource);
 }
 

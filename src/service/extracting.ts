@@ -19,7 +19,16 @@ import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { artifactNoun } from './artifacts.js';
 import { linkAll } from './edges.js';
 import { factFields, isReached, knownFacts, similarTo } from './known-facts.js';
-import { howMade, inferred, nothingMade, type Outcome, persistent, type Ready, ready, type Task } from './making.js';
+import {
+  howMade,
+  inferred,
+  nothingMade,
+  type Outcome,
+  persistent,
+  type Ready,
+  ready,
+  type Task,
+} from './making.js';
 import { createMemory, type PreparedContent, prepareContent, updateMemory } from './memories.js';
 import type { Memory } from './memory-views.js';
 import { noteNoun } from './notes.js';
@@ -207,11 +216,7 @@ const GONE = 'its trajectory was deleted';
 const COVERED = 'the same turns were looked at meanwhile';
 
 /** The trajectories of what may be strengthened, and that of the scope: all are locked first. */
-async function trajectoriesOf(
-  call: Call,
-  scope: ScopeRow,
-  drafts: readonly Draft[],
-): Promise<string[]> {
+async function trajectoriesOf(call: Call, scope: ScopeRow, drafts: readonly Draft[]): Promise<string[]> {
   const { driver, tenant } = call;
   const ids = new Set([scope.trajectory_id]);
   for (const { key } of drafts)

@@ -37,11 +37,14 @@ export class JobQueue {
   }
 
   #later(one: { readonly tenant: string; readonly job_id: string; readonly looks: number }): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#ready.push(one);
-      this.#next();
-    }, FIRST_LOOK_MS * 2 ** one.looks).unref();
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        this.#ready.push(one);
+        this.#next();
+      },
+      FIRST_LOOK_MS * 2 ** one.looks,
+    ).unref();
     this.#timers.add(timer);
   }
 

@@ -59,8 +59,8 @@ interface Claimed {
 
 type Claim = Claimed | 'missing' | 'left';
 
-/** Takes a job, if it waits, or if whoever had it lost it. A hurry does not wait for the time of a retry. */
-function claim(call: Call, job_id: string, hurry: boolean): Promise<Claim> {
+/** Takes a job, if it waits, or if whoever had it lost it; at once, or not before the time of a retry. */
+function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
   const { driver, tenant } = call;
   return driver.write(tenant, async (tx): Promise<Claim> => {
     const now = driver.now();
@@ -70,7 +70,7 @@ function claim(call: Call, job_id: string, hurry: boolean): Promise<Claim> {
     const lease = await findLease(tx, tenant, 'job', job_id);
     const held = lease !== undefined && lease.expires_at > now;
     if (held && job.state === 'running') return 'left';
-    if (held && lease.holder === LATER && !hurry) return 'left';
+    if (held && lease.holder === LATER && !at_once) return 'left';
     const token = (lease?.token ?? 0) + 1;
     const attempts = job.attempts + 1;
     await moveJob(tx, tenant, job_id, { state: 'running', attempts, error: job.error }, now);
@@ -167,14 +167,16 @@ export interface Run {
   readonly timeout_ms?: number;
   /** Somebody waits for it: the offline way is taken at once where the provider fails. */
   readonly hurry?: boolean;
+  /** Also before it is time to try it again. */
+  readonly at_once?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** Claims a job and does it, or leaves it to whoever has it. */
 export async function runJob(call: Call, job_id: string, run: Run = {}): Promise<Looked> {
   const { driver, tenant } = call;
-  const { timeout_ms = PROVIDER_MS, hurry = false, signal } = run;
-  const claimed = await claim(call, job_id, hurry);
+  const { timeout_ms = PROVIDER_MS, hurry = false, at_once = false, signal } = run;
+  const claimed = await claim(call, job_id, at_once);
   if (typeof claimed === 'string') return claimed;
   const { job } = claimed;
   const final = hurry || job.attempts >= PROVIDER_ATTEMPTS;
@@ -208,7 +210,14 @@ export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Pro
   const over = await stillOver(tx, tenant, lease, now);
   if (!over) return;
   if (job.pinned_until !== null && job.pinned_until <= now) {
-    await finish(call, tx, job, 'failed', nothingMade('it was not done in time, and its turns are gone'), now);
+    await finish(
+      call,
+      tx,
+      job,
+      'failed',
+      nothingMade('it was not done in time, and its turns are gone'),
+      now,
+    );
     return;
   }
   if (job.state === 'running') {

@@ -1,6 +1,7 @@
 /** What is known of a fact: what says the same, and what contradicts it. */
-import { extentOf } from '../domain/memory-access.js';
+
 import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
+import { extentOf } from '../domain/memory-access.js';
 import { sameFact } from '../domain/same-fact.js';
 import { textOf } from '../domain/turn-sources.js';
 import type { Query } from '../driver/driver.js';

@@ -10,7 +10,8 @@ import type { JobSettings, NewJob } from '../store/jobs.js';
 import type { Fields } from './memory-views.js';
 
 /** A job, as those who do it see it. */
-export interface Task extends Pick<NewJob, 'job_id' | 'policy_id' | 'trigger_type' | 'trajectory_id' | 'scope_id'> {
+export interface Task
+  extends Pick<NewJob, 'job_id' | 'policy_id' | 'trigger_type' | 'trajectory_id' | 'scope_id'> {
   readonly settings: JobSettings;
   /** Whose the new artifacts and notes are; that of the scope unless given. */
   readonly agent_id?: string | null;
@@ -67,11 +68,7 @@ export const costOf = (cost: ProviderCost | null): Job['cost'] =>
   };
 
 /** How something was made, as its metadata says it. */
-export const howMade = (
-  task: Task,
-  cost: ProviderCost,
-  fallback_reason: string | undefined,
-): JsonObject => ({
+export const howMade = (task: Task, cost: ProviderCost, fallback_reason: string | undefined): JsonObject => ({
   method: cost.model === null ? 'offline' : 'model',
   provider: cost.provider,
   model: cost.model,

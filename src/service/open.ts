@@ -76,9 +76,7 @@ export class Store implements Host {
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
-      runtime.jobs.start((tenant, job_id, signal) =>
-        runJob(systemCall(runtime, tenant), job_id, { signal }),
-      );
+      runtime.jobs.start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
 

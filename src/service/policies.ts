@@ -70,8 +70,7 @@ export function levelsOf(given: Pick<Patch, 'source_level' | 'target_level'>): L
 
 /** The row that a policy becomes by what is given of it. */
 function changed(row: PolicyRow, given: Patch, now: number): PolicyRow {
-  const levels =
-    given.source_level === undefined && given.target_level === undefined ? row : levelsOf(given);
+  const levels = given.source_level === undefined && given.target_level === undefined ? row : levelsOf(given);
   const actions = given.actions === undefined ? row.actions : canonical([...new Set(given.actions)].sort());
   if (levels.source_level !== 'L0' && actions.includes('extract'))
     throw new CairnError('INVALID_INPUT', 'facts are extracted from turns: give extract the source level L0');
@@ -130,7 +129,10 @@ function samePolicy(row: PolicyRow, sent_hash: string | null, agent_id: string |
   if (row.deleted_at !== null)
     throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
   if (row.sent_hash !== sent_hash || row.agent_id !== agent_id)
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} exists and was made otherwise: use a new policy_id`);
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `${what} exists and was made otherwise: use a new policy_id`,
+    );
   return toPolicy(row);
 }
 

@@ -23,11 +23,12 @@ async function inTime<T>(
   { timeout_ms, signal }: Attempt,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const over = AbortSignal.timeout(timeout_ms);
+  const over = AbortSignal.timeout(Math.ceil(timeout_ms));
   const either = signal ? AbortSignal.any([signal, over]) : over;
   either.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
-    const giveUp = () => reject(over.aborted ? new Error(`no answer within ${timeout_ms} ms`) : either.reason);
+    const giveUp = () =>
+      reject(over.aborted ? new Error(`no answer within ${Math.ceil(timeout_ms)} ms`) : either.reason);
     either.addEventListener('abort', giveUp, { once: true });
     work(either)
       .then(resolve, reject)
@@ -63,7 +64,9 @@ function checkFacts({ facts }: Extraction, { sources }: ExtractionRequest): void
     const texts = [type, title, content];
     const sound =
       (kind === 'note' || kind === 'artifact') &&
-      texts.every((text) => typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\u0000')) &&
+      texts.every(
+        (text) => typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\u0000'),
+      ) &&
       type.length <= 100 &&
       confidence >= 0 &&
       confidence <= 1;

@@ -8,13 +8,22 @@ import type { Turn } from '../model/turn.js';
 import type { Summary } from '../provider/summarizer.js';
 import { trajectoryHolder } from '../store/endings.js';
 import type { EntityRef } from '../store/entities.js';
-import { synthesizedEdges } from '../store/memory-links.js';
 import type { VersionRow } from '../store/memories.js';
+import { synthesizedEdges } from '../store/memory-links.js';
 import { findScope, lockScope, noteCovered, type ScopeRow } from '../store/scopes.js';
 import { looseArtifacts, noteSummarized, turnsBehind } from '../store/summary-sources.js';
 import { lockTrajectory, type TrajectoryRow } from '../store/trajectories.js';
 import { artifactNoun } from './artifacts.js';
-import { howMade, inferred, nothingMade, type Outcome, persistent, type Ready, ready, type Task } from './making.js';
+import {
+  howMade,
+  inferred,
+  nothingMade,
+  type Outcome,
+  persistent,
+  type Ready,
+  ready,
+  type Task,
+} from './making.js';
 import { createMemory, type PreparedContent, prepareContent } from './memories.js';
 import { type Attempt, summaryOf } from './provider-calls.js';
 import type { Call } from './runtime.js';

@@ -145,7 +145,12 @@ export async function fireOnClose(
   const lengths = await lengthsOf(tx, call.tenant, scopes);
   const fired: string[] = [];
   for (const scope of scopes) {
-    for (const { policy, action, covered } of await dueOnClose(tx, call.tenant, scope, lengths.get(scope.scope_id)!)) {
+    for (const { policy, action, covered } of await dueOnClose(
+      tx,
+      call.tenant,
+      scope,
+      lengths.get(scope.scope_id)!,
+    )) {
       const id = await fire(
         call,
         tx,

@@ -227,7 +227,14 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
   }
   if (scope.watched === 0) return;
   const before = { ...scope, turns: scope.length };
-  await fireOnUse(call, tx, scope, before, { ...before, turns: scope.length + taken.length, tokens_used }, now);
+  await fireOnUse(
+    call,
+    tx,
+    scope,
+    before,
+    { ...before, turns: scope.length + taken.length, tokens_used },
+    now,
+  );
 }
 
 /** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */

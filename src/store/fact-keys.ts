@@ -8,7 +8,9 @@ import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.
 /** Facts with the same key are about the same: they say the same, or contradict each other, or only may. */
 export function factKey(erasure_key: string, tenant: string, fact: ExtractedFact): string {
   const about = fact.slot === '' ? ['said', fact.content.toLowerCase()] : [fact.subject, fact.slot];
-  return createHmac('sha256', erasure_key).update(JSON.stringify([tenant, fact.kind, ...about])).digest('hex');
+  return createHmac('sha256', erasure_key)
+    .update(JSON.stringify([tenant, fact.kind, ...about]))
+    .digest('hex');
 }
 
 const keysTable: Table = {
@@ -39,7 +41,12 @@ export function noteFact(tx: Tx, tenant: string, key: string, memory_id: string)
 const FEW = 20;
 
 /** What is kept under a key and can be read, the newest first. */
-export function memoriesByFact(query: Query, tenant: string, key: string, now: number): Promise<VersionRow[]> {
+export function memoriesByFact(
+  query: Query,
+  tenant: string,
+  key: string,
+  now: number,
+): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${tenant} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (

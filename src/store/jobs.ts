@@ -142,7 +142,11 @@ export function endJob(tx: Tx, tenant: string, job_id: string, end: JobEnd, now:
 }
 
 /** Those of scopes that are still to be done or under way. */
-export async function openJobs(query: Query, tenant: string, scope_ids: readonly string[]): Promise<string[]> {
+export async function openJobs(
+  query: Query,
+  tenant: string,
+  scope_ids: readonly string[],
+): Promise<string[]> {
   const rows = await query.all<{ job_id: string }>(
     sql`SELECT j.job_id FROM jobs j
         WHERE j.tenant_id = ${tenant} AND j.scope_id = ANY(${scope_ids}) AND j.ended_at IS NULL ORDER BY j.job_id`,
@@ -225,7 +229,11 @@ export async function countArtifact(
   if (row) return row.made;
   const [kind, id] = [counted_in.split(':')[0]!, counted_in.slice(counted_in.indexOf(':') + 1)];
   const among =
-    kind === 'tenant' ? sql`` : kind === 'scope' ? sql` AND v.scope_id = ${id}` : sql` AND v.trajectory_id = ${id}`;
+    kind === 'tenant'
+      ? sql``
+      : kind === 'scope'
+        ? sql` AND v.scope_id = ${id}`
+        : sql` AND v.trajectory_id = ${id}`;
   const all = await tx.get<{ made: number }>(
     sql`SELECT COUNT(*) AS made FROM memory_versions v
         WHERE v.tenant_id = ${tenant} AND v.kind = 'artifact' AND v.abstraction_level = ${level}

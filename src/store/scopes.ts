@@ -158,7 +158,11 @@ export async function closeScopes(
 export function noteCovered(
   tx: Tx,
   tenant: string,
-  { scope_id, summarized_turns, extracted_turns }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
+  {
+    scope_id,
+    summarized_turns,
+    extracted_turns,
+  }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
 ): Promise<void> {
   return tx.send(
     sql`UPDATE scopes SET summarized_turns = ${summarized_turns}, extracted_turns = ${extracted_turns}
