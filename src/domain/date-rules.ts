@@ -2,7 +2,7 @@
 import { type FactRule, keyOf, sentenceOf, speakerKey, type Voice } from './fact-drafts.js';
 import { EVALUATIVE, firstClause, standsAlone } from './fact-sentences.js';
 import { conjugated, ofSpeaker, possessive, subjectName } from './first-person.js';
-import { type NamedDay, namedDay } from './named-days.js';
+import { type NamedDay, namedDay, type Tense } from './named-days.js';
 
 const SUBJECT =
   /^(?:(I|i|We|we)|([A-Z][\p{Ll}]+(?: [A-Z][\p{Ll}]+)?)|[Mm]y [\w-]+(?: (?!is\b|has\b)[\w-]+)?)(?=['\s])/u;
@@ -32,8 +32,7 @@ export const datedFacts: FactRule = (all, voice) => {
   if (!isOn && !past && !isTold(sentence, COMING, voice)) return undefined;
   if (EVERYDAY.test(sentence) || (past && EVALUATIVE.test(sentence))) return undefined;
   if (sentence.split(' ').length > MAX_WORDS) return undefined;
-  const behind = past && !AHEAD.test(sentence);
-  const named = namedDay(sentence, voice.said_at, behind || / was /.test(sentence));
+  const named = namedDay(sentence, voice.said_at, tenseOf(sentence, past));
   if (!named) return undefined;
   // What was done today is mostly forgotten tomorrow, unless it has a name or a number.
   if (past && TODAY.test(named.words) && !/ [A-Z`\d]/.test(sentence.replace(/ I\b/g, ''))) return undefined;
@@ -62,6 +61,11 @@ function isTold(sentence: string, form: RegExp, { names }: Voice): boolean {
   const subject = SUBJECT.exec(sentence);
   if (!subject || !form.test(sentence.slice(subject[0].length))) return false;
   return subject[2] === undefined || names.has(subject[2].split(' ')[0]!.toLowerCase());
+}
+
+function tenseOf(sentence: string, past: boolean): Tense {
+  if (past) return AHEAD.test(sentence) ? 'any' : 'past';
+  return / was /.test(sentence) ? 'past' : 'coming';
 }
 
 function aroundDay(sentence: string, { index, words }: NamedDay): [before: string, after: string] {
@@ -113,6 +117,6 @@ export function foreignDate(sentence: string, person: boolean): { day: string } 
   // Most of it in another script, so that a log in English with one such name is not taken.
   if (letters < 6 || foreign * 2 < letters || !FULL_DATE.test(sentence)) return undefined;
   if (/["“”«»「」『』]/.test(sentence)) return undefined;
-  const named = namedDay(sentence, undefined, false);
+  const named = namedDay(sentence, undefined, 'any');
   return named && { day: named.day };
 }

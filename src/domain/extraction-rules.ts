@@ -9,10 +9,10 @@ import type { GiveWay } from './giving-way.js';
 import { parseDate } from './parse-date.js';
 import { personalFacts } from './personal-rules.js';
 import { procedureIn, proceduresOf } from './procedure-rules.js';
+import { isRecalled, recalledStatements } from './recalled-facts.js';
 import { sameFact } from './same-fact.js';
 import { unitsOf } from './sentences.js';
-import { roleOf, type TextSource } from './sources.js';
-import { agree, overlap, type Statement, statementOf } from './statements.js';
+import { isHeard, roleOf, type TextSource } from './sources.js';
 import { gotchas, rootCauses, thingFacts } from './thing-rules.js';
 
 export interface ExtractionSettings {
@@ -35,8 +35,6 @@ const RULES: readonly FactRule[] = [
 /** Of one source; a dump has no end. */
 const MAX_SENTENCES = 2000;
 const MAX_TITLE = 120;
-/** As alike as this to what was recalled, and it was taken from there. */
-const KNOWN = 0.75;
 
 export async function extractFacts(
   sources: readonly TextSource[],
@@ -51,19 +49,13 @@ export async function extractFacts(
     const voice = voiceOf(source, names);
     const text = withoutMemory(source.text);
     for await (const fact of factsOf({ ...source, text }, voice, give_way))
-      if (!isKnown(fact, known)) add(fact, found, places);
+      if (!isRecalled(fact, known)) add(fact, found, places);
   }
   return found;
 }
 
 /** Where in the list those are that may say the same. */
 type Places = Map<string, number[]>;
-
-/** What tools print and what instructions say is nobody's word. */
-function isHeard(source: TextSource): boolean {
-  const role = roleOf(source);
-  return role !== 'tool' && role !== 'system' && source.recalled !== true;
-}
 
 /** What was put into the text from memory, by the marks that such texts have. */
 const withoutMemory = (text: string): string =>
@@ -181,27 +173,4 @@ function add(fact: ExtractedFact, found: ExtractedFact[], places: Places): void 
     confidence: Math.max(one.confidence, fact.confidence),
     source_ids: [...new Set([...one.source_ids, ...fact.source_ids])],
   };
-}
-
-async function recalledStatements(
-  sources: readonly TextSource[],
-  recalled: readonly string[],
-  give_way: GiveWay,
-): Promise<Statement[]> {
-  const known: Statement[] = [];
-  const texts = [...recalled, ...sources.filter((source) => source.recalled).map(({ text }) => text)];
-  for (const text of texts)
-    for (const unit of unitsOf(text)) {
-      const due = give_way();
-      if (due) await due;
-      if (known.length < MAX_SENTENCES && unit.kind !== 'fragment') known.push(statementOf(unit.text));
-    }
-  return known;
-}
-
-/** What an answer repeats of what was recalled for it is not learned again. */
-function isKnown(fact: ExtractedFact, known: readonly Statement[]): boolean {
-  if (known.length === 0) return false;
-  const statement = statementOf(fact.content);
-  return known.some((one) => agree(one, statement) && overlap(one, statement) >= KNOWN);
 }

@@ -11,6 +11,9 @@ export interface NamedDay {
   readonly relative: boolean;
 }
 
+/** What a sentence tells: of what was, of what is to come, or of both. */
+export type Tense = 'past' | 'coming' | 'any';
+
 const DAY_MS = 86_400_000;
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const WEEKDAY = '(sunday|monday|tuesday|wednesday|thursday|friday|saturday)';
@@ -19,7 +22,7 @@ const MONTH =
 const COUNTS = 'one two three four five six seven eight nine ten'.split(' ');
 const COUNT = `(\\d{1,3}|an?|${COUNTS.join('|')})`;
 
-type Read = (found: RegExpExecArray, said_at: number | undefined, past: boolean) => CalendarDay | undefined;
+type Read = (found: RegExpExecArray, said_at: number | undefined, tense: Tense) => CalendarDay | undefined;
 
 const calendar = (ms: number): CalendarDay => {
   const date = new Date(ms);
@@ -51,12 +54,12 @@ const FORMS: readonly { readonly form: RegExp; readonly relative: boolean; reado
   {
     form: new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? (\\d{4}))?\\b`, 'i'),
     relative: false,
-    read: ([, day, month, year], said_at, past) => monthDay(month!, day!, year, said_at, past),
+    read: ([, day, month, year], said_at, tense) => monthDay(month!, day!, year, said_at, tense),
   },
   {
     form: new RegExp(`\\b${MONTH} (\\d{1,2})(?:st|nd|rd|th)?(?!\\d)(?:,? (\\d{4}))?\\b`, 'i'),
     relative: false,
-    read: ([, month, day, year], said_at, past) => monthDay(month!, day!, year, said_at, past),
+    read: ([, month, day, year], said_at, tense) => monthDay(month!, day!, year, said_at, tense),
   },
   {
     form: /\bthe day (after tomorrow|before yesterday)\b/i,
@@ -74,7 +77,7 @@ const FORMS: readonly { readonly form: RegExp; readonly relative: boolean; reado
       'i',
     ),
     relative: true,
-    read: ([, which, weekday], said_at, past) => weekdayOf(which?.toLowerCase(), weekday!, said_at, past),
+    read: ([, which, weekday], said_at, tense) => weekdayOf(which?.toLowerCase(), weekday!, said_at, tense),
   },
   {
     form: new RegExp(`\\bin ${COUNT} (days?|weeks?)\\b(?! of\\b)`, 'i'),
@@ -90,11 +93,11 @@ const FORMS: readonly { readonly form: RegExp; readonly relative: boolean; reado
 
 const daysOf = (unit: string): number => (unit.toLowerCase().startsWith('week') ? 7 : 1);
 
-/** The first day that a sentence names; `past` says that it tells of what was. Undefined when it names none, or none for sure. */
-export function namedDay(sentence: string, said_at: number | undefined, past: boolean): NamedDay | undefined {
+/** The first day that a sentence of this tense names. Undefined when it names none, or none for sure. */
+export function namedDay(sentence: string, said_at: number | undefined, tense: Tense): NamedDay | undefined {
   for (const { form, relative, read } of FORMS) {
     const found = form.exec(sentence);
-    const day = found && read(found, said_at, past);
+    const day = found && read(found, said_at, tense);
     if (found && day)
       return {
         day: new Date(Date.UTC(day.year, day.month, day.day)).toISOString().slice(0, 10),
@@ -109,13 +112,13 @@ export function namedDay(sentence: string, said_at: number | undefined, past: bo
 const checked = (year: number, month: number, day: number): CalendarDay | undefined =>
   isDay({ year, month, day }) ? { year, month, day } : undefined;
 
-/** Without a year it is the next such day, or the last one where the past is told. */
+/** Without a year it is the next such day, the last one where the past is told, or the nearest. */
 function monthDay(
   month_name: string,
   day_digits: string,
   year_digits: string | undefined,
   said_at: number | undefined,
-  past: boolean,
+  tense: Tense,
 ): CalendarDay | undefined {
   const month = monthOf(month_name)!;
   const day = Number(day_digits);
@@ -123,14 +126,14 @@ function monthDay(
   if (said_at === undefined) return undefined;
   const today = Math.floor(said_at / DAY_MS) * DAY_MS;
   const { year } = calendar(said_at);
-  const years = past ? [year, year - 1] : [year, year + 1];
-  return years
-    .map((one) => checked(one, month, day))
-    .find((one) => {
-      if (!one) return false;
-      const at = Date.UTC(one.year, one.month, one.day);
-      return past ? at <= today : at >= today;
-    });
+  const distance = (one: CalendarDay): number => Math.abs(Date.UTC(one.year, one.month, one.day) - today);
+  return [year - 1, year, year + 1]
+    .flatMap((one) => checked(one, month, day) ?? [])
+    .filter((one) => {
+      const ahead = Date.UTC(one.year, one.month, one.day) - today;
+      return tense === 'any' || (tense === 'past' ? ahead <= 0 : ahead >= 0);
+    })
+    .sort((a, b) => distance(a) - distance(b))[0];
 }
 
 /** "Next" is of the next week, which begins on Monday; the others are the nearest, without today. */
@@ -138,7 +141,7 @@ function weekdayOf(
   which: string | undefined,
   weekday: string,
   said_at: number | undefined,
-  past: boolean,
+  tense: Tense,
 ): CalendarDay | undefined {
   if (said_at === undefined) return undefined;
   const today = new Date(said_at).getUTCDay();
@@ -147,7 +150,7 @@ function weekdayOf(
     const monday = ((today + 6) % 7) - 7;
     return shifted(said_at, -monday + ((wanted + 6) % 7));
   }
-  const back = which === 'last' || which === 'this past' || (past && which !== 'this coming');
+  const back = which === 'last' || which === 'this past' || (tense === 'past' && which !== 'this coming');
   const ahead = (wanted - today + 7) % 7 || 7;
   return shifted(said_at, back ? ahead - 7 || -7 : ahead);
 }

@@ -23,6 +23,12 @@ export function roleOf(source: TextSource): SourceRole {
   return role === 'user' || role === 'assistant' || role === 'system' || role === 'tool' ? role : 'none';
 }
 
+/** Whether facts are got out of it: what tools print and what instructions say is nobody's word. */
+export function isHeard(source: TextSource): boolean {
+  const role = roleOf(source);
+  return role !== 'tool' && role !== 'system' && source.recalled !== true;
+}
+
 /**
  * How many of the first `wanted` sources can be taken without parting a group. Fewer than wanted where a group would
  * have members on both sides.
