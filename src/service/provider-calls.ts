@@ -1,5 +1,7 @@
 /** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
+import { sumOfCosts } from '../provider/cost.js';
 import type { Extraction, ExtractionRequest, Extractor } from '../provider/extractor.js';
+import { costOfFailure } from '../provider/model-failure.js';
 import type { Summarizer, Summary, SummaryRequest } from '../provider/summarizer.js';
 import { countTokens } from '../provider/tokenizer.js';
 
@@ -77,7 +79,7 @@ function checkFacts({ facts }: Extraction, { sources }: ExtractionRequest): void
 }
 
 /** Asks the provider, checks what it answers, and asks the offline one where that fails and nothing else is left. */
-async function asked<R, A extends { readonly fallback_reason?: string }>(
+async function asked<R, A extends Pick<Summary, 'cost' | 'fallback_reason'>>(
   request: R,
   attempt: Attempt,
   ways: {
@@ -93,7 +95,11 @@ async function asked<R, A extends { readonly fallback_reason?: string }>(
     return answer;
   } catch (error) {
     if (!ways.offline || !attempt.final || attempt.signal?.aborted) throw error;
-    return { ...(await ways.offline(request)), fallback_reason: reasonOf(error) };
+    const answer = await ways.offline(request);
+    // What was spent in vain was spent all the same.
+    const spent = costOfFailure(error);
+    const cost = spent === undefined ? answer.cost : sumOfCosts(spent, answer.cost);
+    return { ...answer, cost, fallback_reason: reasonOf(error) };
   }
 }
 
@@ -106,7 +112,12 @@ export function summaryOf(
   return asked<SummaryRequest, Summary>(request, attempt, {
     given: (given, signal) => summarizer.summarize(given, { signal }),
     offline: summarizer === other ? undefined : (given) => other.summarize(given),
-    check: checkSummary,
+    check: async (summary, given) => {
+      await checkSummary(summary, given);
+      // That summaries have nothing in common is an answer; that turns say nothing is none.
+      if (summarizer !== other && given.level !== 'L2' && summary.text.trim() === '')
+        throw new Error('the summary is empty');
+    },
   });
 }
 

@@ -42,7 +42,11 @@ onEveryTarget('summaries', (test) => {
       const second = await cairn.scopes.summarize({ scope_id });
       expect(await synthesizedFrom(cairn, second.artifact!.artifact_id)).toEqual(more);
       const third = await cairn.scopes.summarize({ scope_id });
-      expect(third).toMatchObject({ made: false, artifact: null, reason: expect.stringContaining('nothing new') });
+      expect(third).toMatchObject({
+        made: false,
+        artifact: null,
+        reason: expect.stringContaining('nothing new'),
+      });
       // The turns stay as they were.
       expect(await contentsOf(cairn, scope_id)).toHaveLength(15);
     });
@@ -55,10 +59,14 @@ onEveryTarget('summaries', (test) => {
         role: 'Assistant',
         tool_calls: [{ id: 'c1', name: 'look', arguments: { about: 'invoices' } }],
       });
-      const summarized = async (max_sources = 200) => (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
+      const summarized = async (max_sources = 200) =>
+        (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
       expect(await summarized()).toBe(2);
       expect(await summarized()).toBe(0);
-      const result = { role: 'Tool', tool_results: [{ tool_call_id: 'c1', content: 'Three invoices are open.' }] };
+      const result = {
+        role: 'Tool',
+        tool_results: [{ tool_call_id: 'c1', content: 'Three invoices are open.' }],
+      };
       await say(cairn, scope_id, '', result as never);
       await talk(cairn, scope_id, 1, 7);
       // One source at a time, and still both.
@@ -98,7 +106,9 @@ onEveryTarget('summaries', (test) => {
       await cairn.scopes.close({ scope_id });
       expect((await refusalOf(cairn.scopes.summarize({ scope_id }))).code).toBe('SCOPE_CLOSED');
       expect((await refusalOf(cairn.scopes.extract({ scope_id }))).code).toBe('SCOPE_CLOSED');
-      expect((await refusalOf(cairn.scopes.summarize({ scope_id: randomUUID() }))).code).toBe('SCOPE_NOT_FOUND');
+      expect((await refusalOf(cairn.scopes.summarize({ scope_id: randomUUID() }))).code).toBe(
+        'SCOPE_NOT_FOUND',
+      );
     });
 
     it('SUM-12 needs to read turns and to write artifacts', async () => {
@@ -121,7 +131,9 @@ onEveryTarget('summaries', (test) => {
       await admin.agents.register({ agent_id: 'both', agent_type: 'a', capabilities: ['x'], memory_access });
       const both = await store.as({ tenant, agent: 'both', role: 'write' });
       expect((await both.scopes.summarize({ scope_id })).artifact).toMatchObject({ agent_id: 'both' });
-      expect((await refusalOf(both.scopes.summarize({ scope_id, target_level: 'L2' }))).code).toBe('FORBIDDEN');
+      expect((await refusalOf(both.scopes.summarize({ scope_id, target_level: 'L2' }))).code).toBe(
+        'FORBIDDEN',
+      );
     });
   });
 
@@ -176,7 +188,13 @@ onEveryTarget(
       const { scope_id } = await someScope(cairn);
       const turns = await talk(cairn, scope_id, 4);
       const [job] = await endedJobs(cairn, scope_id);
-      expect(job).toMatchObject({ state: 'done', policy_id, action: 'summarize', trigger: 'TurnCount', sources: 4 });
+      expect(job).toMatchObject({
+        state: 'done',
+        policy_id,
+        action: 'summarize',
+        trigger: 'TurnCount',
+        sources: 4,
+      });
       expect(job!.cost).toMatchObject({ provider: 'offline', model: null });
       const [summary] = await summariesOf(cairn, scope_id);
       expect(job!.made).toEqual([{ kind: 'summary', id: summary!.artifact_id }]);
@@ -184,7 +202,9 @@ onEveryTarget(
       const more = await talk(cairn, scope_id, 5, 4);
       await endedJobs(cairn, scope_id, 2);
       const [, second] = await summariesOf(cairn, scope_id);
-      expect(await synthesizedFrom(cairn, second!.artifact_id)).toEqual(expect.arrayContaining(more.slice(0, 4)));
+      expect(await synthesizedFrom(cairn, second!.artifact_id)).toEqual(
+        expect.arrayContaining(more.slice(0, 4)),
+      );
       expect(await jobsOf(cairn, scope_id)).toHaveLength(2);
     });
 
