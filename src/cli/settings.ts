@@ -1,7 +1,7 @@
 /** Settings by flag or environment, shared by all commands; and the Api that they lead to. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
-import { type Cairn, openCairn } from '../index.js';
+import { type Cairn, CairnError, type ModelOptions, openCairn } from '../index.js';
 
 export interface Settings {
   readonly database: string;
@@ -31,12 +31,34 @@ export function withStore(command: Command): Command {
     );
 }
 
+/**
+ * The model endpoint that summarises and extracts, if the environment names one. Not by flags: a key among those would be
+ * seen by everyone on the machine.
+ */
+export function modelSettings(environment: NodeJS.ProcessEnv = process.env): { model?: ModelOptions } {
+  const {
+    CAIRN_MODEL_URL: base_url,
+    CAIRN_MODEL: model,
+    CAIRN_MODEL_KEY: api_key,
+    CAIRN_MODEL_KIND: kind = 'openai-compatible',
+  } = environment;
+  if (!base_url && !model) return {};
+  if (!base_url || !model)
+    throw new CairnError(
+      'INVALID_INPUT',
+      'CAIRN_MODEL_URL and CAIRN_MODEL name a model together: set both, or neither',
+    );
+  return {
+    model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) },
+  };
+}
+
 export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {
   const { url, key, tenant, database } = settings;
   const named = tenant === undefined ? {} : { tenant };
   const cairn =
     url === undefined
-      ? await openCairn({ database, sweep_every_ms: 0, ...named })
+      ? await openCairn({ database, sweep_every_ms: 0, ...named, ...modelSettings() })
       : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
   try {
     return await work(cairn);
