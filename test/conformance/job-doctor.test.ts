@@ -44,9 +44,12 @@ onEveryTarget('the doctor on jobs', (test) => {
     const [, waiting] = (await cairn.jobs.list({ scope_id })).jobs;
     await driver.write(tenant, (tx) => tx.send(harm(tenant, artifact!.artifact_id)));
     const found: { what: string }[] = [];
-    for (const { broken } of jobChecks) found.push(...(await driver.long<{ what: string }>(tenant, broken(tenant))));
+    for (const { broken } of jobChecks)
+      found.push(...(await driver.long<{ what: string }>(tenant, broken(tenant))));
     const shown = found.map(({ what }) =>
-      [job_id!, waiting!.job_id, scope_id].reduce((text, id) => text.replace(` ${id}`, ''), what).replace(artifact!.artifact_id, 'made'),
+      [job_id!, waiting!.job_id, scope_id]
+        .reduce((text, id) => text.replace(` ${id}`, ''), what)
+        .replace(artifact!.artifact_id, 'made'),
     );
     expect(shown).toEqual(expected);
   });
