@@ -1,5 +1,4 @@
 /** packet_store and packet_index: the journal of the tenant, and how it is read. */
-
 import type { Ancestor } from '../domain/lineage.js';
 import type { IndexKind } from '../domain/packet-index.js';
 import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.js';

@@ -1,6 +1,6 @@
 /** The index itself: how many documents have a term, and which. It says the same of both databases. */
 import type { Query } from '../driver/driver.js';
-import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { acrossTenants, byDialect, type Sql, sql } from '../driver/sql.js';
 
 /** The documents that can be meant: the newest up to one, and, of a trajectory, between its first and last. */
 export interface Range {
@@ -8,10 +8,10 @@ export interface Range {
   readonly to: number;
 }
 
-/** A code holds no character that either query language knows. */
+/** A code is of one tenant alone, and holds no character that either query language knows. */
 const matching = (tenant: string, code: string, { from, to }: Range): Sql =>
   byDialect({
-    sqlite: sql`SELECT rowid AS doc_no FROM search_index WHERE search_index MATCH ${code}
+    sqlite: acrossTenants`SELECT rowid AS doc_no FROM search_index WHERE search_index MATCH ${code}
       AND rowid BETWEEN ${from} AND ${to} ORDER BY rowid DESC`,
     postgres: sql`SELECT doc_no FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${tenant}
       AND doc_no BETWEEN ${from} AND ${to} ORDER BY doc_no DESC`,
@@ -26,7 +26,7 @@ export async function countPostings(
   limit: number,
 ): Promise<number> {
   const row = await query.get<{ found: number }>(
-    sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM (${matching(tenant, code, range)}) AS one LIMIT ${limit}) AS some`,
+    sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM (${matching(tenant, code, range)}) AS found_one LIMIT ${limit}) AS found_some`,
   );
   return Number(row!.found);
 }
@@ -42,7 +42,7 @@ export async function postings(
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(doc_no) AS list FROM (${matching(tenant, code, range)} LIMIT ${limit})`,
-      postgres: sql`SELECT json_agg(doc_no)::text AS list FROM (${matching(tenant, code, range)} LIMIT ${limit}) AS some`,
+      postgres: sql`SELECT json_agg(doc_no)::text AS list FROM (${matching(tenant, code, range)} LIMIT ${limit}) AS found_some`,
     }),
   );
   return JSON.parse(row?.list ?? '[]') as number[];
@@ -80,6 +80,6 @@ export async function extentOf(
 /** Of all tenants, where numbers are not led by theirs: it is a bound, and shown to nobody. */
 const LAST = (tenant: string): Sql =>
   byDialect({
-    sqlite: sql`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,
+    sqlite: acrossTenants`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,
     postgres: sql`(SELECT MAX(doc_no) FROM search_docs WHERE tenant_id = ${tenant})`,
   });
