@@ -22,11 +22,15 @@ export async function countPostings(
   query: Query,
   tenant: string,
   code: string,
-  range: Range,
   limit: number,
 ): Promise<number> {
   const row = await query.get<{ found: number }>(
-    sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM (${matching(tenant, code, range)}) AS found_one LIMIT ${limit}) AS found_some`,
+    byDialect({
+      sqlite: acrossTenants`SELECT COUNT(*) AS found FROM
+        (SELECT 1 FROM search_index WHERE search_index MATCH ${code} LIMIT ${limit})`,
+      postgres: sql`SELECT COUNT(*) AS found FROM
+        (SELECT 1 FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${tenant} LIMIT ${limit}) AS found_some`,
+    }),
   );
   return Number(row!.found);
 }
@@ -66,19 +70,27 @@ export async function rangeOf(
   return last && { from: Number(first.doc_no), to: Number(last.doc_no) };
 }
 
-/** The newest document of a tenant, and how many it has. */
+/** The newest document of a tenant, how many it has, and how often all was indexed anew. */
 export async function extentOf(
   query: Query,
   tenant: string,
-): Promise<{ readonly last: number; readonly docs: number }> {
-  const row = await query.get<{ last: number | null; docs: number | null }>(
-    sql`SELECT ${LAST(tenant)} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${tenant}) AS docs`,
+): Promise<{ readonly last: number; readonly docs: number; readonly generation: number }> {
+  const row = await query.get<{ last: number | null; docs: number | null; generation: string | null }>(
+    sql`SELECT ${last(tenant)} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${tenant}) AS docs,
+          (SELECT value FROM store_meta WHERE name = ${GENERATION}) AS generation`,
   );
-  return { last: Number(row?.last ?? 0), docs: Number(row?.docs ?? 0) };
+  return {
+    last: Number(row?.last ?? 0),
+    docs: Number(row?.docs ?? 0),
+    generation: Number(row?.generation ?? 0),
+  };
 }
 
+/** In store_meta: how often all was indexed anew. */
+export const GENERATION = 'search_generation';
+
 /** Of all tenants, where numbers are not led by theirs: it is a bound, and shown to nobody. */
-const LAST = (tenant: string): Sql =>
+const last = (tenant: string): Sql =>
   byDialect({
     sqlite: acrossTenants`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,
     postgres: sql`(SELECT MAX(doc_no) FROM search_docs WHERE tenant_id = ${tenant})`,
