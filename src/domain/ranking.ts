@@ -1,23 +1,17 @@
-/** How well texts answer a question: by the terms they and the turns around them share with it, who says it, and when. */
-import { namesSpeaker, type Question } from './question.js';
-import { isWithin } from './question-dates.js';
-import { textFlags } from './search-text.js';
+/** How well texts answer a question: by the terms that they and the turns around them share with it. */
+import { type Question, wordsNaming } from './question.js';
+import { type Boost, type Boosted, boostsOf, nameOf, spreadAfter } from './ranking-boosts.js';
+import { MAX_FREQUENCY } from './search-text.js';
+import { stem } from './stem.js';
 
-export interface Candidate {
+export interface Candidate extends Boosted {
   /** Rises with every document: of equals the newer comes first. */
   readonly doc_no: number;
   /** Where it stands among its neighbours; null for what has none. */
   readonly scope_id: string | null;
   readonly position: number | null;
-  /** user, assistant, system or tool, for a turn. */
-  readonly role: string | null;
-  /** Who said it, by name. */
-  readonly speaker: string | null;
-  /** In ms. */
-  readonly occurred_at: number | null;
+  /** The number of its terms. */
   readonly length: number;
-  /** Of textFlags. */
-  readonly flags: number;
   /** How often it has each term of the question, in their order. */
   readonly tf: readonly number[];
   /** Given only as a neighbour: it lends its terms, and is no result. */
@@ -31,15 +25,10 @@ export interface Statistics {
   readonly df: readonly number[];
 }
 
-export interface Boost {
-  readonly name: 'speaker' | 'role' | 'date' | 'temporal' | 'short_question';
-  readonly factor: number;
-}
-
 export interface Ranked<C> {
   readonly candidate: C;
   readonly score: number;
-  /** The terms of the question that it has itself. */
+  /** The words of the question that it has itself, in any form. */
   readonly matched: readonly string[];
   readonly boosts: readonly Boost[];
 }
@@ -48,18 +37,13 @@ export interface Ranked<C> {
 const PIVOT_LENGTH = 30;
 /** What a neighbour's terms count: of the turns before, nearest first, and of those after. */
 const BEFORE = [0.24, 0.14, 0.06];
-const AFTER = [0.096, 0.06, 0.036];
+const AFTER = [0.14, 0.08, 0.05];
 /** How soon a further occurrence of a term stops to matter. */
 const SATURATION = 0.5;
 /** For a term that is said anywhere in the same scope. */
 const IN_SCOPE = 0.2;
-
-const SPEAKER_FACTOR = 1.8;
-/** Of what a user did not say, where it is not said by name. */
-const OTHER_ROLE_FACTOR = 1 / 3;
-const DATE_FACTOR = 1.3;
-const TEMPORAL_FACTOR = 1.1;
-const SHORT_QUESTION_FACTOR = 0.7;
+/** Of the term that names a speaker: the speaker's boost says it already. */
+const SPEAKER_TERM_WEIGHT = 0.1;
 
 /** What the match of each term is worth: the rarer, the more. */
 export function termWeights(question: Question, { docs, df }: Statistics): number[] {
@@ -92,7 +76,7 @@ function addTerm(scope: readonly Candidate[], at: number, weight: number, scores
   const spread = new Float64Array(scope.length);
   let found = false;
   scope.forEach((candidate, index) => {
-    const count = candidate.tf[at] ?? 0;
+    const count = Math.min(candidate.tf[at] ?? 0, MAX_FREQUENCY);
     if (!(count > 0)) return;
     found = true;
     const share = count / Math.max(1, candidate.length / PIVOT_LENGTH);
@@ -117,41 +101,60 @@ function lend(
   spread: Float64Array,
 ): void {
   const origin = scope[from]!.position!;
-  for (let index = from + direction; index >= 0 && index < scope.length; index += direction) {
-    const distance = (scope[index]!.position! - origin) * direction;
-    if (distance > shares.length) return;
-    if (distance > 0) spread[index]! += shares[distance - 1]! * share;
+  for (let step = 1; step <= shares.length; step++) {
+    const index = from + step * direction;
+    if (index < 0 || index >= scope.length) return;
+    const part = shares[Math.abs(scope[index]!.position! - origin) - 1];
+    if (part !== undefined) spread[index]! += part * share;
   }
 }
 
-const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool']);
-
-/** The factors for one candidate; whether a speaker is named is asked once for each. */
-function boostsOf(question: Question, candidate: Candidate, named: Map<string, boolean>): Boost[] {
-  const boosts: Boost[] = [];
-  const { speaker, role, occurred_at, flags } = candidate;
-  if (speaker !== null && !ROLES.has(speaker.toLowerCase())) {
-    let isNamed = named.get(speaker);
-    if (isNamed === undefined) named.set(speaker, (isNamed = namesSpeaker(question, speaker)));
-    if (isNamed) boosts.push({ name: 'speaker', factor: SPEAKER_FACTOR });
-  } else if (role !== null && role !== 'user') boosts.push({ name: 'role', factor: OTHER_ROLE_FACTOR });
-  if (occurred_at !== null && question.dates.some((mention) => isWithin(mention, occurred_at)))
-    boosts.push({ name: 'date', factor: DATE_FACTOR });
-  if (question.asks_when && (flags & textFlags.TEMPORAL) !== 0)
-    boosts.push({ name: 'temporal', factor: TEMPORAL_FACTOR });
-  if ((flags & textFlags.SHORT_QUESTION) !== 0)
-    boosts.push({ name: 'short_question', factor: SHORT_QUESTION_FACTOR });
-  return boosts;
+/** The speakers whom the question names, with the terms that name them. */
+function speakersNamed(question: Question, candidates: readonly Candidate[]): Map<string, string[]> {
+  const speakers = new Map<string, string[]>();
+  for (const candidate of candidates) {
+    const name = nameOf(candidate);
+    if (name !== null && !speakers.has(name)) speakers.set(name, wordsNaming(question, name).map(stem));
+  }
+  for (const [name, terms] of speakers) if (terms.length === 0) speakers.delete(name);
+  return speakers;
 }
 
-/** Best first; of equals the newer. Candidates that share no term, nor have a neighbour that does, are left out. */
+function matchedWords(question: Question, tf: readonly number[]): string[] {
+  return question.asked.filter((_, at) => (tf[at] ?? 0) > 0);
+}
+
+const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
+  b.score - a.score || b.candidate.doc_no - a.candidate.doc_no;
+
+/** For a question that runs through many scopes: each further result of one counts less. */
+function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ranked<C>[] {
+  const seen = new Map<string, number>();
+  return ranked.map((result) => {
+    const { scope_id } = result.candidate;
+    const better = scope_id === null ? 0 : (seen.get(scope_id) ?? 0);
+    if (scope_id !== null) seen.set(scope_id, better + 1);
+    if (better === 0) return result;
+    const boost = spreadAfter(better);
+    return { ...result, score: result.score * boost.factor, boosts: [...result.boosts, boost] };
+  });
+}
+
+/**
+ * Best first; of equals the newer. A score of 1 is about that of a text with all the words of the question, each once.
+ * What has no term of it, nor stands in a scope where another candidate has one, is left out.
+ */
 export function rank<C extends Candidate>(
   question: Question,
   candidates: readonly C[],
   statistics: Statistics,
 ): Ranked<C>[] {
-  const weights = termWeights(question, statistics);
-  const named = new Map<string, boolean>();
+  const named = speakersNamed(question, candidates);
+  const naming = new Set([...named.values()].flat());
+  const weights = termWeights(question, statistics).map((weight, at) =>
+    naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
+  );
+  const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
   const ranked: Ranked<C>[] = [];
   for (const scope of inScopes(candidates)) {
     const scores = new Float64Array(scope.length);
@@ -160,11 +163,12 @@ export function rank<C extends Candidate>(
     });
     scope.forEach((candidate, index) => {
       if (candidate.context_only === true || !(scores[index]! > 0)) return;
-      const boosts = boostsOf(question, candidate, named);
-      const score = boosts.reduce((product, { factor }) => product * factor, scores[index]!);
-      const matched = question.terms.filter((_, at) => (candidate.tf[at] ?? 0) > 0);
-      ranked.push({ candidate, score, matched, boosts });
+      const name = nameOf(candidate);
+      const boosts = boostsOf(question, candidate, name !== null && named.has(name));
+      const score = boosts.reduce((product, { factor }) => product * factor, scores[index]! / whole);
+      ranked.push({ candidate, score, matched: matchedWords(question, candidate.tf), boosts });
     });
   }
-  return ranked.sort((a, b) => b.score - a.score || b.candidate.doc_no - a.candidate.doc_no);
+  ranked.sort(byScore);
+  return question.asks.broad ? spreadOverScopes(ranked).sort(byScore) : ranked;
 }

@@ -92,17 +92,9 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-const isStopWord = (word: string): boolean => stopWords.has(word);
+/** The words that say what a text is about. */
+export const contentWords = (words: readonly string[]): string[] =>
+  words.filter((word) => !stopWords.has(word));
 
 /** The terms of a text, in order, each as often as it occurs. */
-export function analyse(text: string): string[] {
-  const terms: string[] = [];
-  for (const word of wordsOf(text)) if (!isStopWord(word)) terms.push(stem(word));
-  return terms;
-}
-
-/** The terms of a question: where nothing but stop words is left, those. */
-export function analyseQuestion(text: string): string[] {
-  const terms = analyse(text);
-  return terms.length > 0 ? terms : wordsOf(text).map(stem);
-}
+export const analyse = (text: string): string[] => contentWords(wordsOf(text)).map(stem);
