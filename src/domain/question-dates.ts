@@ -36,7 +36,9 @@ function namedMonth(words: readonly string[], at: number): number | undefined {
 export function dateMentions(text: string): DateMention[] {
   const found: DateMention[] = [];
   const rest = text.replace(NUMBERS, (all, a: string, mark: string, b: string, c: string) => {
-    const day = dayOfNumbers(a, mark, b, c);
+    // With points or dashes and no full year it may as well be a version.
+    const isDate = mark === '/' || a.length === 4 || c.length === 4;
+    const day = isDate ? dayOfNumbers(a, mark, b, c) : undefined;
     if (day === undefined) return all;
     found.push(day);
     return ' ';

@@ -6,6 +6,8 @@ import { contentWords, wordsOf } from './text-analysis.js';
 
 /** More terms than these are no question but a text: its first ones stand for it. */
 export const MAX_QUESTION_TERMS = 64;
+/** What comes after is not read. */
+const MAX_QUESTION_TEXT = 10_000;
 
 export interface Question {
   /** Each once, in order; frequencies and statistics are given in this order. */
@@ -88,7 +90,8 @@ function namesIn(text: string): { within: Set<string>; all: Set<string> } {
   return { within, all };
 }
 
-export function readQuestion(text: string): Question {
+export function readQuestion(whole: string): Question {
+  const text = whole.slice(0, MAX_QUESTION_TEXT);
   const words = wordsOf(text);
   const content = contentWords(words);
   const asked = new Map<string, string>();

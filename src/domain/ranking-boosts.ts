@@ -46,38 +46,53 @@ const SHORT_QUESTION = 0.8;
 /** For each better result of the same scope, where the question runs through many. */
 const SPREAD = 0.9;
 
+const DAY_MS = 86_400_000;
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool']);
 
-/** The name under which something was said; a role in its place is none. */
-export const nameOf = ({ speaker }: Boosted): string | null =>
-  speaker === null || ROLES.has(speaker.toLowerCase()) ? null : speaker;
+/** Whether what stands for a speaker is a role, and so no name. */
+export const isRole = (speaker: string): boolean => ROLES.has(speaker.toLowerCase());
 
 function roleFactor({ asks }: Question, role: string | null): number {
   if (role === null || role === 'user') return 1;
   return role === 'assistant' && (asks.summary || asks.you) ? OTHER_ROLE_ASKED : OTHER_ROLE;
 }
 
-/** All that apply to one candidate, given whether the question names its speaker. */
-export function boostsOf(question: Question, candidate: Boosted, isNamed: boolean): Boost[] {
-  const boosts: Boost[] = [];
-  const add = (name: BoostName, factor: number): void => {
-    if (factor !== 1) boosts.push({ name, factor });
+/** Whether a moment is on a date that the question names; asked once for each day. */
+function onDates({ dates }: Question): (at: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (at) => {
+    if (dates.length === 0) return false;
+    const day = Math.floor(at / DAY_MS);
+    let found = known.get(day);
+    if (found === undefined) known.set(day, (found = dates.some((mention) => isWithin(mention, at))));
+    return found;
   };
-  const { role, occurred_at, flags } = candidate;
-  const says = (flag: number): boolean => (flags & flag) !== 0;
-  if (isNamed) add('speaker', SPEAKER);
-  // Between people who are known by name, none of them is the one who answers.
-  if (nameOf(candidate) === null) add('role', roleFactor(question, role));
-  if (occurred_at !== null && question.dates.some((mention) => isWithin(mention, occurred_at)))
-    add('date', DATE);
-  if (question.asks.when && says(textFlags.TEMPORAL)) add('temporal', TEMPORAL);
-  if (question.asks.where && says(textFlags.NAMED)) add('place', PLACE);
-  if (question.asks.advice && role !== 'assistant' && role !== 'tool') {
-    if (says(textFlags.INSTRUCTION)) add('instruction', STANDING);
-    if (says(textFlags.PREFERENCE)) add('preference', STANDING);
-  }
-  if (says(textFlags.SHORT_QUESTION)) add('short_question', SHORT_QUESTION);
-  return boosts;
+}
+
+/** For one question: all boosts that apply to a candidate. */
+export function boostsFor(
+  question: Question,
+  isNamed: (speaker: string) => boolean,
+): (candidate: Boosted) => Boost[] {
+  const isOnDate = onDates(question);
+  const { asks } = question;
+  return ({ speaker, role, occurred_at, flags }) => {
+    const boosts: Boost[] = [];
+    const says = (flag: number): boolean => (flags & flag) !== 0;
+    // Between people who are known by name, none of them is the one who answers.
+    const others = speaker === null || isRole(speaker) ? roleFactor(question, role) : 1;
+    if (others !== 1) boosts.push({ name: 'role', factor: others });
+    if (speaker !== null && isNamed(speaker)) boosts.push({ name: 'speaker', factor: SPEAKER });
+    if (occurred_at !== null && isOnDate(occurred_at)) boosts.push({ name: 'date', factor: DATE });
+    if (asks.when && says(textFlags.TEMPORAL)) boosts.push({ name: 'temporal', factor: TEMPORAL });
+    if (asks.where && says(textFlags.NAMED)) boosts.push({ name: 'place', factor: PLACE });
+    if (asks.advice && role !== 'assistant' && role !== 'tool') {
+      if (says(textFlags.INSTRUCTION)) boosts.push({ name: 'instruction', factor: STANDING });
+      if (says(textFlags.PREFERENCE)) boosts.push({ name: 'preference', factor: STANDING });
+    }
+    if (says(textFlags.SHORT_QUESTION)) boosts.push({ name: 'short_question', factor: SHORT_QUESTION });
+    return boosts;
+  };
 }
 
 /** The boost of a result that has so many better ones in its scope. */

@@ -1,6 +1,6 @@
 /** How well texts answer a question: by the terms that they and the turns around them share with it. */
 import { type Question, wordsNaming } from './question.js';
-import { type Boost, type Boosted, boostsOf, nameOf, spreadAfter } from './ranking-boosts.js';
+import { type Boost, type Boosted, boostsFor, isRole, spreadAfter } from './ranking-boosts.js';
 import { MAX_FREQUENCY } from './search-text.js';
 import { stem } from './stem.js';
 
@@ -30,6 +30,8 @@ export interface Ranked<C> {
   readonly score: number;
   /** The words of the question that it has itself, in any form. */
   readonly matched: readonly string[];
+  /** Those that only its neighbours have. */
+  readonly nearby: readonly string[];
   readonly boosts: readonly Boost[];
 }
 
@@ -71,25 +73,24 @@ function inScopes<C extends Candidate>(candidates: readonly C[]): C[][] {
   return [...scopes.values(), ...alone];
 }
 
-/** Adds to each of a scope what one term is worth to it, its neighbours' use of it included. */
-function addTerm(scope: readonly Candidate[], at: number, weight: number, scores: Float64Array): void {
-  const spread = new Float64Array(scope.length);
-  let found = false;
-  scope.forEach((candidate, index) => {
+/** How often each of a scope has a term, its neighbours' use of it included; undefined where none has it. */
+function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undefined {
+  let spread: Float64Array | undefined;
+  for (let index = 0; index < scope.length; index++) {
+    const candidate = scope[index]!;
     const count = Math.min(candidate.tf[at] ?? 0, MAX_FREQUENCY);
-    if (!(count > 0)) return;
-    found = true;
+    if (!(count > 0)) continue;
+    spread ??= new Float64Array(scope.length);
     const share = count / Math.max(1, candidate.length / PIVOT_LENGTH);
     spread[index]! += share;
     lend(scope, index, 1, BEFORE, share, spread);
     lend(scope, index, -1, AFTER, share, spread);
-  });
-  if (!found) return;
-  for (let index = 0; index < scope.length; index++) {
-    const frequency = spread[index]!;
-    scores[index]! += weight * ((frequency * (1 + SATURATION)) / (frequency + SATURATION) + IN_SCOPE);
   }
+  return spread;
 }
+
+/** What a term counts, by how often it is there. */
+const saturated = (frequency: number): number => (frequency * (1 + SATURATION)) / (frequency + SATURATION);
 
 /** To the turns that follow (1) or precede (-1) this one, by how far they are in the scope. */
 function lend(
@@ -109,19 +110,13 @@ function lend(
   }
 }
 
-/** The speakers whom the question names, with the terms that name them. */
+/** By what terms the question names each speaker; of those it does not name, by none. */
 function speakersNamed(question: Question, candidates: readonly Candidate[]): Map<string, string[]> {
   const speakers = new Map<string, string[]>();
-  for (const candidate of candidates) {
-    const name = nameOf(candidate);
-    if (name !== null && !speakers.has(name)) speakers.set(name, wordsNaming(question, name).map(stem));
-  }
-  for (const [name, terms] of speakers) if (terms.length === 0) speakers.delete(name);
+  for (const { speaker } of candidates)
+    if (speaker !== null && !speakers.has(speaker))
+      speakers.set(speaker, isRole(speaker) ? [] : wordsNaming(question, speaker).map(stem));
   return speakers;
-}
-
-function matchedWords(question: Question, tf: readonly number[]): string[] {
-  return question.asked.filter((_, at) => (tf[at] ?? 0) > 0);
 }
 
 const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
@@ -155,19 +150,27 @@ export function rank<C extends Candidate>(
     naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
   );
   const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
+  const boostsOf = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
   const ranked: Ranked<C>[] = [];
   for (const scope of inScopes(candidates)) {
-    const scores = new Float64Array(scope.length);
-    weights.forEach((weight, at) => {
-      addTerm(scope, at, weight, scores);
-    });
-    scope.forEach((candidate, index) => {
-      if (candidate.context_only === true || !(scores[index]! > 0)) return;
-      const name = nameOf(candidate);
-      const boosts = boostsOf(question, candidate, name !== null && named.has(name));
-      const score = boosts.reduce((product, { factor }) => product * factor, scores[index]! / whole);
-      ranked.push({ candidate, score, matched: matchedWords(question, candidate.tf), boosts });
-    });
+    const spreads = weights.map((_, at) => spreadOf(scope, at));
+    for (let index = 0; index < scope.length; index++) {
+      const candidate = scope[index]!;
+      if (candidate.context_only === true) continue;
+      const matched: string[] = [];
+      const nearby: string[] = [];
+      let score = 0;
+      for (let at = 0; at < spreads.length; at++) {
+        const frequency = spreads[at]?.[index];
+        if (frequency === undefined) continue;
+        score += (weights[at]! / whole) * (saturated(frequency) + IN_SCOPE);
+        if (frequency > 0) (candidate.tf[at]! > 0 ? matched : nearby).push(question.asked[at]!);
+      }
+      if (!(score > 0)) continue;
+      const boosts = boostsOf(candidate);
+      for (const { factor } of boosts) score *= factor;
+      ranked.push({ candidate, score, matched, nearby, boosts });
+    }
   }
   ranked.sort(byScore);
   return question.asks.broad ? spreadOverScopes(ranked).sort(byScore) : ranked;
