@@ -1,5 +1,6 @@
 /** A question as the ranking reads it: its terms and what they weigh, the dates and names in it, and what it asks for. */
-import { type DateMention, dateMentions } from './question-dates.js';
+import { type DateMention, dateMentions, relativeMentions } from './question-dates.js';
+import { relatedTerms } from './related-terms.js';
 import { stem } from './stem.js';
 import { stopWords } from './stop-words.js';
 import { contentWords, wordsOf } from './text-analysis.js';
@@ -14,6 +15,8 @@ export interface Question {
   readonly terms: readonly string[];
   /** The word that each term is the stem of. */
   readonly asked: readonly string[];
+  /** For each term, others that are of the kind it names: they help to rank, and are not searched for. */
+  readonly related: readonly (readonly string[])[];
   /** What a match of each term counts, beside its rarity. */
   readonly weights: readonly number[];
   /** All words, folded. */
@@ -90,7 +93,8 @@ function namesIn(text: string): { within: Set<string>; all: Set<string> } {
   return { within, all };
 }
 
-export function readQuestion(whole: string): Question {
+/** Given when it is asked, in ms, it is known what "yesterday" is. */
+export function readQuestion(whole: string, now?: number): Question {
   const text = whole.slice(0, MAX_QUESTION_TEXT);
   const words = wordsOf(text);
   const content = contentWords(words);
@@ -106,12 +110,13 @@ export function readQuestion(whole: string): Question {
   return {
     terms,
     asked: [...asked.values()],
+    related: terms.map((term) => relatedTerms(term).filter((other) => !asked.has(other))),
     weights: terms.map(
       (term) => (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (nameTerms.has(term) ? NAME_WEIGHT : 1),
     ),
     words: new Set(words),
     names: all,
-    dates: dateMentions(text),
+    dates: [...dateMentions(text), ...(now === undefined ? [] : relativeMentions(text, now))],
     asks: asksOf(text),
   };
 }

@@ -1,7 +1,7 @@
 /** What a candidate's score is multiplied by: for who says it, when, and what kind of thing it says. */
 import type { Question } from './question.js';
 import { isWithin } from './question-dates.js';
-import { textFlags } from './search-text.js';
+import { isRole, textFlags } from './search-text.js';
 
 export interface Boost {
   readonly name: BoostName;
@@ -47,11 +47,6 @@ const SHORT_QUESTION = 0.8;
 const SPREAD = 0.9;
 
 const DAY_MS = 86_400_000;
-const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool']);
-
-/** Whether what stands for a speaker is a role, and so no name. */
-export const isRole = (speaker: string): boolean => ROLES.has(speaker.toLowerCase());
-
 function roleFactor({ asks }: Question, role: string | null): number {
   if (role === null || role === 'user') return 1;
   return role === 'assistant' && (asks.summary || asks.you) ? OTHER_ROLE_ASKED : OTHER_ROLE;

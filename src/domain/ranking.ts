@@ -1,7 +1,8 @@
 /** How well texts answer a question: by the terms that they and the turns around them share with it. */
 import { type Question, wordsNaming } from './question.js';
-import { type Boost, type Boosted, boostsFor, isRole, spreadAfter } from './ranking-boosts.js';
-import { MAX_FREQUENCY } from './search-text.js';
+import { type Boost, type Boosted, boostsFor, spreadAfter } from './ranking-boosts.js';
+import { RELATED_WEIGHT } from './related-terms.js';
+import { isRole, MAX_FREQUENCY } from './search-text.js';
 import { stem } from './stem.js';
 
 export interface Candidate extends Boosted {
@@ -14,6 +15,8 @@ export interface Candidate extends Boosted {
   readonly length: number;
   /** How often it has each term of the question, in their order. */
   readonly tf: readonly number[];
+  /** How often it has those that are related to each, together. */
+  readonly related_tf?: readonly number[];
   /** Given only as a neighbour: it lends its terms, and is no result. */
   readonly context_only?: boolean;
 }
@@ -30,7 +33,7 @@ export interface Ranked<C> {
   readonly score: number;
   /** The words of the question that it has itself, in any form. */
   readonly matched: readonly string[];
-  /** Those that only its neighbours have. */
+  /** Those that only its neighbours have, or for which there is only something of their kind. */
   readonly nearby: readonly string[];
   readonly boosts: readonly Boost[];
 }
@@ -78,7 +81,8 @@ function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undef
   let spread: Float64Array | undefined;
   for (let index = 0; index < scope.length; index++) {
     const candidate = scope[index]!;
-    const count = Math.min(candidate.tf[at] ?? 0, MAX_FREQUENCY);
+    const kindred = RELATED_WEIGHT * (candidate.related_tf?.[at] ?? 0);
+    const count = Math.min((candidate.tf[at] ?? 0) + kindred, MAX_FREQUENCY);
     if (!(count > 0)) continue;
     spread ??= new Float64Array(scope.length);
     const share = count / Math.max(1, candidate.length / PIVOT_LENGTH);

@@ -53,9 +53,15 @@ function flagsOf(content: string, length: number): number {
   return flags;
 }
 
+const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool']);
+
+/** Whether what stands for a speaker is a role, and so no name. */
+export const isRole = (speaker: string): boolean => ROLES.has(speaker.toLowerCase());
+
 export function searchTextOf({ content, speaker, caption, occurred_at }: SearchableText): SearchText {
   const date = occurred_at === undefined || occurred_at === null ? '' : dateWords(occurred_at);
-  const terms = analyse([date, speaker ?? '', content, caption ?? ''].join('\n'));
+  const name = typeof speaker === 'string' && !isRole(speaker) ? speaker : '';
+  const terms = analyse([date, name, content, caption ?? ''].join('\n'));
   const frequencies = new Map<string, number>();
   for (const term of terms) frequencies.set(term, Math.min(MAX_FREQUENCY, (frequencies.get(term) ?? 0) + 1));
   return { frequencies, length: terms.length, flags: flagsOf(content, terms.length) };

@@ -2,7 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDate } from '#cairn/domain/parse-date.js';
-import { type DateMention, dateMentions, dateWords, isWithin } from '#cairn/domain/question-dates.js';
+import { readQuestion } from '#cairn/domain/question.js';
+import {
+  type DateMention,
+  dateMentions,
+  dateWords,
+  isWithin,
+  relativeMentions,
+} from '#cairn/domain/question-dates.js';
 
 describe('a date', () => {
   it.each<[unknown, string]>([
@@ -103,6 +110,27 @@ describe('the dates in a question', () => {
     ['release 10.20.30 of 1234', []],
   ])('%j', (text, mentions) => {
     expect(dateMentions(text)).toEqual(mentions);
+  });
+
+  // 10 March 2021 was a Wednesday.
+  it.each<[string, DateMention[]]>([
+    ['what did I eat today?', [{ year: 2021, month: 2, day: 10 }]],
+    ['Yesterday?', [{ year: 2021, month: 2, day: 9 }]],
+    ['calls on Monday', [{ year: 2021, month: 2, day: 8 }]],
+    ['last Wednesday', [{ year: 2021, month: 2, day: 3 }]],
+    ['this month', [{ year: 2021, month: 2 }]],
+    ['last year', [{ year: 2020 }]],
+    ['last week', [1, 2, 3, 4, 5, 6, 7].map((day) => ({ year: 2021, month: 2, day }))],
+    ['the last straw', []],
+  ])('are counted from now: %j', (text, mentions) => {
+    const now = Date.UTC(2021, 2, 10, 15);
+    expect(relativeMentions(text, now)).toEqual(mentions);
+    expect(readQuestion(text, now).dates).toEqual(mentions);
+    expect(readQuestion(text).dates).toEqual([]);
+  });
+
+  it('of last month are of the year before in January', () => {
+    expect(relativeMentions('last month', Date.UTC(2021, 0, 31))).toEqual([{ year: 2020, month: 11 }]);
   });
 
   it('hold for the moments that lie within, and for no others', () => {

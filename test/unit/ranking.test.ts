@@ -110,6 +110,21 @@ describe('the ranking', () => {
     ).toBe('The violin');
   });
 
+  it('takes what is of the kind asked for, after what is asked for itself', () => {
+    const question = readQuestion('Any pets?');
+    const at = question.terms.indexOf('pet');
+    expect(question.related[at]).toContain('kitten');
+    const one = (doc_no: number, own: number, kindred: number): Candidate => ({
+      ...{ doc_no, scope_id: null, position: null, role: null, speaker: null, occurred_at: null },
+      ...{ length: 9, flags: 0, tf: [own], related_tf: [kindred] },
+    });
+    const ranked = rank(question, [one(1, 1, 0), one(2, 0, 1), one(3, 0, 0)], { docs: 9, df: [1] });
+    expect(ranked.map(({ candidate, matched, nearby }) => [candidate.doc_no, matched, nearby])).toEqual([
+      [1, ['pets'], []],
+      [2, [], ['pets']],
+    ]);
+  });
+
   it('puts the newer of equals first, whatever the order they come in', () => {
     const question = readQuestion('violin');
     const one = (doc_no: number): Candidate => ({

@@ -110,6 +110,12 @@ describe('what is kept of a text', () => {
     expect(kept.length).toBe(9);
   });
 
+  it('has no role for a name', () => {
+    expect([...searchTextOf({ content: 'Kites', speaker: 'Assistant' }).frequencies.keys()]).toEqual([
+      'kite',
+    ]);
+  });
+
   it('counts a term up to a limit, and the length beyond it', () => {
     const kept = searchTextOf({ content: 'drum '.repeat(40) });
     expect(kept.frequencies.get('drum')).toBe(MAX_FREQUENCY);
