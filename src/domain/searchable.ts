@@ -93,3 +93,19 @@ export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: Li
   if (kind === 'artifact') return 'episodic';
   return type === 'Procedure' ? 'procedural' : 'semantic';
 }
+
+/** What is said in a turn, and what it calls and is answered. */
+export const measureTurn = (
+  tenant: string,
+  turn: {
+    readonly content?: Json | undefined;
+    readonly tool_calls?: Json | undefined;
+    readonly tool_results?: Json | undefined;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Measured =>
+  measure(tenant, {
+    content: turn.content ?? null,
+    more: [turn.tool_calls, turn.tool_results],
+    metadata: turn.metadata,
+  });

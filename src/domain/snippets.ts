@@ -17,16 +17,24 @@ interface Place {
   readonly term: string;
 }
 
+/** The terms of words that were met before: most are met again. */
+const known = new Map<string, readonly string[]>();
+const MAX_KNOWN = 20_000;
+
+function termsOf(word: string): readonly string[] {
+  let terms = known.get(word);
+  if (!terms) {
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(word, (terms = analyse(word)));
+  }
+  return terms;
+}
+
 function placesOf(text: string, terms: ReadonlySet<string>): Place[] {
   const places: Place[] = [];
-  const known = new Map<string, string | undefined>();
+  if (terms.size === 0) return places;
   for (const { 0: word, index } of text.slice(0, LOOKED_AT).matchAll(WORD)) {
-    if (!known.has(word))
-      known.set(
-        word,
-        analyse(word).find((term) => terms.has(term)),
-      );
-    const term = known.get(word);
+    const term = termsOf(word).find((one) => terms.has(one));
     if (term !== undefined) places.push({ start: index, end: index + word.length, term });
   }
   return places;

@@ -23,8 +23,8 @@ import {
   toCard,
 } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
+import { cardDoc, isSearched } from '../store/docs-of.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
-import type { Doc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
 import { checkShown, hiddenAmong } from './card-access.js';
@@ -90,29 +90,6 @@ export function prepareCard(
     // Only an id that the client chose can come again.
     sent_hash:
       input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
-  };
-}
-
-/** Profiles, prompts, tools and pointers are not memory. */
-const isSearched = (type: Json | undefined): boolean =>
-  typeof type !== 'string' || !/^(sys|meta)\./.test(type);
-
-function docOf(prepared: PreparedCard, card_id: string, passes: boolean): Doc | null {
-  const { measured } = prepared;
-  if (measured === null) return null;
-  const { type, role } = prepared.input.metadata ?? {};
-  return {
-    entity_type: 'card',
-    entity_id: card_id,
-    type: typeof type === 'string' ? type : null,
-    name: null,
-    trajectory_id: null,
-    scope_id: null,
-    position: null,
-    role: typeof role === 'string' ? role.toLowerCase() : null,
-    abstraction_level: 'L0',
-    category: passes ? 'working' : 'episodic',
-    measured,
   };
 }
 
@@ -191,7 +168,9 @@ export async function addCard(
     expires_at,
     created_at: now,
     held_by,
-    doc: docOf(prepared, card_id, expires_at !== null || held_by !== null),
+    doc:
+      prepared.measured &&
+      cardDoc(card_id, input.metadata ?? {}, expires_at !== null || held_by !== null, prepared.measured),
   };
   await insertCards(tx, call.tenant, [row]);
   const card = toCard(call.tenant, {

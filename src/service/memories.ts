@@ -1,6 +1,5 @@
 /** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
 import { canonical, sha256 } from '../domain/canonical.js';
-import { categoryOf, measure } from '../domain/searchable.js';
 import { lifetimeOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
@@ -9,6 +8,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import type { Ttl } from '../model/memory.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { insertCards } from '../store/cards.js';
+import { memoryDoc } from '../store/docs-of.js';
 import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../store/edges.js';
 import type { EntityRef } from '../store/entities.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
@@ -29,7 +29,6 @@ import {
 import { derivedEdges, idsOf, type Links, memoryLinks, supersedingEdge } from '../store/memory-links.js';
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
-import type { Doc } from '../store/search-docs.js';
 import {
   type Entered,
   erased,
@@ -114,7 +113,7 @@ async function writeVersion<M extends Memory>(
       expires_at: row.expires_at,
       created_at: now,
       held_by: row.held_by,
-      doc: docOf(call, noun, row),
+      doc: memoryDoc(tenant, row),
     },
   ]);
   await insertVersion(tx, tenant, row);
@@ -138,24 +137,6 @@ async function writeVersion<M extends Memory>(
     },
   };
   tx.journal(settling);
-}
-
-function docOf<M extends Memory>(call: Call, noun: Noun<M>, row: VersionRow): Doc {
-  const content = JSON.parse(row.content!) as Json;
-  const metadata = JSON.parse(row.metadata!) as JsonObject;
-  return {
-    entity_type: noun.kind,
-    entity_id: row.memory_id,
-    type: row.type,
-    name: row.name,
-    trajectory_id: row.trajectory_id,
-    scope_id: row.scope_id,
-    position: null,
-    role: null,
-    abstraction_level: row.abstraction_level,
-    category: categoryOf(noun.kind, row.type, row.lifetime),
-    measured: measure(call.tenant, { content, name: row.name, metadata }),
-  };
 }
 
 export interface NewMemory {

@@ -19,6 +19,7 @@ import {
   type WriteResult,
 } from '../model/packet.js';
 import { textToList } from '../store/codec.js';
+import { packetDoc } from '../store/docs-of.js';
 import {
   countPackets,
   findOriginal,
@@ -34,7 +35,6 @@ import {
   placesOf,
   toPacket,
 } from '../store/packets.js';
-import type { Doc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
@@ -171,24 +171,10 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
       ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
     ],
   };
-  tx.journal({ ...row, doc: docOf(row, prepared.measured) } as NewPacket);
+  tx.journal({ ...row, doc: packetDoc(row, prepared.measured) } as NewPacket);
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
-
-const docOf = (row: NewPacket, measured: Measured): Doc => ({
-  entity_type: 'packet',
-  entity_id: row.packet_id,
-  type: row.packet_type,
-  name: null,
-  trajectory_id: row.thread_id,
-  scope_id: null,
-  position: null,
-  role: null,
-  abstraction_level: 'L0',
-  category: 'episodic',
-  measured,
-});
 
 /** True if this very packet is there already; refuses if the id is taken or was used. */
 async function writtenBefore(

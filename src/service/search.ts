@@ -46,6 +46,7 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
   const request: SearchRequest = {
     ...asked,
     tenant: call.tenant,
+    store: call.meta.store_epoch,
     now: call.driver.now(),
     viewer: viewerOf(call),
     min_score,

@@ -4,7 +4,7 @@ import type { scopes } from '../contract/scopes.js';
 import { turns as operations } from '../contract/turns.js';
 import { fits, reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
-import { type Measured, measure } from '../domain/searchable.js';
+import { type Measured, measureTurn } from '../domain/searchable.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
@@ -14,9 +14,9 @@ import { countTokens } from '../provider/tokenizer.js';
 import { type Entry, entriesAfter, insertEntries, segmentsOf, tailOf } from '../store/box-entries.js';
 import { findBox, growBox } from '../store/boxes.js';
 import { type CardRow, findCard, findCards, insertCards, type NewCard } from '../store/cards.js';
+import { turnDoc } from '../store/docs-of.js';
 import { scopeHolder } from '../store/endings.js';
 import { keyedHash } from '../store/lifetime.js';
-import type { Doc } from '../store/search-docs.js';
 import {
   describeTurn,
   lockForTurn,
@@ -73,7 +73,6 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
   };
   const metadata = canonical(kept as unknown as Json);
   const isPlain = input.tool_results == null && input.metadata === undefined;
-  const more = [input.tool_calls ?? undefined, input.tool_results ?? undefined];
   return {
     input,
     said: {
@@ -83,7 +82,7 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
-    measured: measure(call.tenant, { content, more, metadata: input.metadata }),
+    measured: measureTurn(call.tenant, input),
     card: {
       content: text,
       tool_calls,
@@ -155,12 +154,8 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
     );
   }
   const card_id = input.turn_id ?? newId();
-  const card: NewCard = {
-    ...turn.card,
-    card_id,
-    created_at: now,
-    doc: docOf(scope, turn, card_id, sequence),
-  };
+  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.said.kept.role, scope }, turn.measured);
+  const card: NewCard = { ...turn.card, card_id, created_at: now, doc };
   taken.push({ card, sequence, token_count });
   filling.tokens_used = tokens_used;
   const { token_budget } = scope;
@@ -170,20 +165,6 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
     budget: { token_budget, tokens_used, threshold_reached, over_budget },
   };
 }
-
-const docOf = (scope: OpenScope, turn: PreparedTurn, turn_id: string, sequence: number): Doc => ({
-  entity_type: 'turn',
-  entity_id: turn_id,
-  type: null,
-  name: null,
-  trajectory_id: scope.trajectory_id,
-  scope_id: scope.scope_id,
-  position: sequence,
-  role: turn.said.kept.role,
-  abstraction_level: 'L0',
-  category: 'ephemeral',
-  measured: turn.measured,
-});
 
 /** Writes the turns that a scope has taken: cards, entries, counters, events. */
 async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise<void> {

@@ -8,7 +8,7 @@ import { shownTo } from './card-visibility.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
 import { type CardReach, cardsWithin } from './reach.js';
-import { type Doc, insertDocs, type NewDoc } from './search-docs.js';
+import { type Doc, insertDocs, newDoc } from './search-docs.js';
 import { cardNotSuperseded } from './supersession.js';
 
 export interface NewCard {
@@ -82,13 +82,9 @@ export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCar
     subjectsTable,
     cards.flatMap((c) => c.subject_ids.map((subject) => [tenant, subject, c.card_id])),
   );
-  await insertDocs(tx, tenant, cards.flatMap(docOf));
+  const docs = cards.map((c) => newDoc(c.doc, c.card_id, c.author_id, c.created_at, c.expires_at, c.held_by));
+  await insertDocs(tx, tenant, docs.flat());
 }
-
-const docOf = (card: NewCard): NewDoc[] => {
-  const { doc, card_id, author_id, created_at, expires_at, held_by } = card;
-  return doc ? [{ ...doc, content_id: card_id, agent_id: author_id, created_at, expires_at, held_by }] : [];
-};
 
 export interface CardRow {
   readonly card_id: string;

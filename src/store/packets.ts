@@ -1,5 +1,4 @@
 /** packet_store and packet_index: the journal of the tenant, and how it is read. */
-
 import type { Ancestor } from '../domain/lineage.js';
 import type { IndexKind } from '../domain/packet-index.js';
 import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.js';
@@ -8,7 +7,7 @@ import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
 import { listToText, textToList } from './codec.js';
 import { type PacketViewer, visibleTo } from './packet-visibility.js';
-import { type Doc, insertDocs, type NewDoc } from './search-docs.js';
+import { type Doc, insertDocs, newDoc } from './search-docs.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {
@@ -112,7 +111,8 @@ export function packetJournal(now: () => number): Journal {
         packetIndex,
         packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
       );
-      await insertDocs(tx, tenant, packets.flatMap(docOf));
+      const docs = packets.map((p) => newDoc(p.doc, p.packet_id, p.agent, p.timestamp, p.expires_at, null));
+      await insertDocs(tx, tenant, docs.flat());
     },
 
     async landed(tx, tenant, entries) {
@@ -132,11 +132,6 @@ export function packetJournal(now: () => number): Journal {
     },
   };
 }
-
-const docOf = ({ doc, packet_id, agent, timestamp, expires_at }: NewPacket): NewDoc[] =>
-  doc
-    ? [{ ...doc, content_id: packet_id, agent_id: agent, created_at: timestamp, expires_at, held_by: null }]
-    : [];
 
 export interface PacketRow {
   readonly seq: number;

@@ -1,40 +1,8 @@
 /** The first stage of a search: which documents may be meant, by how many rare terms of the question they have. */
-import { frequencyIn } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
-import type { MemoryCategory, SearchedType } from '../model/search.js';
 import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
 import { countPostings, postings, type Range } from './search-postings.js';
-
-export interface DocRow {
-  readonly doc_no: number;
-  readonly entity_type: SearchedType;
-  readonly entity_id: string;
-  readonly content_id: string;
-  readonly type: string | null;
-  readonly name: string | null;
-  readonly trajectory_id: string | null;
-  readonly scope_id: string | null;
-  readonly position: number | null;
-  readonly role: string | null;
-  readonly speaker: string | null;
-  readonly agent_id: string | null;
-  readonly abstraction_level: string;
-  readonly category: MemoryCategory;
-  readonly tags: string | null;
-  readonly occurred_at: number;
-  readonly created_at: number;
-  readonly length: number;
-  readonly flags: number;
-  readonly terms: string;
-  readonly wanted: number;
-}
-
-/** A document as the second stage needs it. */
-export interface CandidateDoc extends DocRow {
-  readonly tf: readonly number[];
-  readonly context_only: boolean;
-}
 
 /** Who asks, and for what. */
 export interface Asked extends Wanted {
@@ -48,29 +16,40 @@ const MAX_COUNTED = 100_000;
 /** So many entries of the index are read for one question, the rarest terms first; of one term, the newest. */
 const MAX_POSTINGS = 60_000;
 const MAX_POSTINGS_OF_TERM = 30_000;
-const FIRST_BATCH = 400;
+/** Of most terms there are no more. */
+const FEW = 2000;
 const LARGEST_BATCH = 5000;
+/** A question may have more terms than a number has bits: the rarest count. */
+const MAX_BITS = 30;
 
-const COLUMNS = sql`d.doc_no, d.entity_type, d.entity_id, d.content_id, d.type, d.name, d.trajectory_id, d.scope_id,
-  d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags, d.occurred_at, d.created_at,
-  d.length, d.flags, d.terms`;
+const readable = ({ tenant, now, viewer }: Asked): Sql =>
+  sql`d.tenant_id = ${tenant} AND ${canBeRead(tenant, now)} AND ${seenBy(tenant, viewer)}`;
 
-const rowsAmong = (query: Query, asked: Asked, among: Sql, rest: Sql = sql``): Promise<DocRow[]> =>
-  query.all<DocRow>(
-    sql`SELECT ${COLUMNS}, CASE WHEN ${isWanted(asked)} THEN 1 ELSE 0 END AS wanted FROM search_docs d
-        WHERE d.tenant_id = ${asked.tenant} AND ${among} AND ${canBeRead(asked.tenant, asked.now)}
-          AND ${seenBy(asked.tenant, asked.viewer)} ${rest}`,
+/** Which of these documents can be read and are wanted. Led by the list: there is no better way into the table. */
+async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {
+  const row = await query.get<{ list: string | null }>(
+    byDialect({
+      sqlite: sql`SELECT json_group_array(d.doc_no) AS list
+        FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
+        WHERE d.doc_no = i.value AND ${readable(asked)} AND ${isWanted(asked)}`,
+      postgres: sql`SELECT json_agg(d.doc_no)::text AS list FROM search_docs d
+        WHERE d.doc_no = ANY(${doc_nos}) AND ${readable(asked)} AND ${isWanted(asked)}`,
+    }),
   );
+  return JSON.parse(row?.list ?? '[]') as number[];
+}
 
 export interface Found {
-  readonly rows: DocRow[];
+  readonly doc_nos: number[];
   /** In how many documents of the tenant each term is. */
   readonly df: readonly number[];
   /** Whether nothing that matches was passed over. */
   readonly complete: boolean;
+  /** False of what is known to have no term of the question itself. */
+  readonly mayMatch: (doc_no: number) => boolean;
 }
 
-/** The documents that share the most, and the rarest, terms with the question; no more than about `enough`. */
+/** The documents that share the most, and the rarest, terms with the question; not many more than `enough`. */
 export async function findCandidates(
   query: Query,
   asked: Asked,
@@ -78,104 +57,149 @@ export async function findCandidates(
   range: Range,
   enough: number,
 ): Promise<Found> {
-  const everywhere = { from: 0, to: Number.MAX_SAFE_INTEGER };
-  const df: number[] = [];
-  for (const code of codes) df.push(await countPostings(query, asked.tenant, code, everywhere, MAX_COUNTED));
-  const { groups, complete } = await groupsOf(query, asked.tenant, codes, df, range);
-  const rows: DocRow[] = [];
-  let size = FIRST_BATCH;
-  for (let at = 0; at < groups.length; ) {
-    if (rows.length >= enough) return { rows, df, complete: false };
-    const batch: number[] = [];
-    while (at < groups.length && batch.length < size) batch.push(groups[at++]!);
-    const found = await rowsAmong(query, asked, sql`d.doc_no = ANY(${batch})`);
-    for (const row of found) if (row.wanted === 1) rows.push(row);
-    size = Math.min(size * 2, LARGEST_BATCH);
+  const { order, df, complete, mayMatch } = await inOrder(
+    query,
+    asked.tenant,
+    codes,
+    range,
+    asked.trajectory_id,
+  );
+  const doc_nos: number[] = [];
+  for (let at = 0, size = enough; at < order.length; at += size, size = Math.min(2 * size, LARGEST_BATCH)) {
+    if (doc_nos.length >= enough) return { doc_nos, df, complete: false, mayMatch };
+    const wanted = await wantedAmong(query, asked, order.slice(at, at + size));
+    for (const doc_no of wanted) doc_nos.push(doc_no);
   }
-  return { rows, df, complete };
+  return { doc_nos, df, complete, mayMatch };
+}
+
+interface Ordered extends Omit<Found, 'doc_nos'> {
+  readonly order: number[];
 }
 
 /** Documents in the order of what their terms are worth together, and of equals the newest first. */
-async function groupsOf(
+async function inOrder(
   query: Query,
   tenant: string,
   codes: readonly string[],
-  df: readonly number[],
   range: Range,
-): Promise<{ groups: number[]; complete: boolean }> {
-  const rarestFirst = codes.map((_, at) => at).filter((at) => df[at]! > 0);
+  trajectory_id: string | undefined,
+): Promise<Ordered> {
+  const first: number[][] = [];
+  const df: number[] = [];
+  for (const code of codes) {
+    const list = await postings(query, tenant, code, range, FEW);
+    const isAll = list.length < FEW && trajectory_id === undefined;
+    first.push(list);
+    df.push(isAll ? list.length : await countPostings(query, tenant, code, MAX_COUNTED));
+  }
+  const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
-  // What each has, as bits in the order of rarity. A question has more terms than bits: the rarest count.
+  // What each document has, as bits in the order of rarity.
   const has = new Map<number, number>();
   let room = MAX_POSTINGS;
   let complete = true;
   for (const [bit, at] of rarestFirst.entries()) {
-    if (room <= 0 || bit >= 30) {
+    if (room <= 0 || bit >= MAX_BITS) {
       complete = false;
       break;
     }
     const limit = Math.min(room, MAX_POSTINGS_OF_TERM);
-    const list = await postings(query, tenant, codes[at]!, range, limit);
+    const known = first[at]!;
+    const list =
+      known.length < FEW ? known : await postings(query, tenant, codes[at]!, range, Math.max(FEW, limit));
     for (const doc_no of list) has.set(doc_no, (has.get(doc_no) ?? 0) | (1 << bit));
-    if (list.length === limit) complete = false;
+    if (list.length >= limit) complete = false;
     room -= list.length;
   }
-  const alike = new Map<number, number[]>();
+  const worths = rarestFirst.map((at) => 1 / Math.log2(2 + df[at]!));
+  const mayMatch = complete ? (doc_no: number) => has.has(doc_no) : () => true;
+  return { order: byWorth(has, worths), df, complete, mayMatch };
+}
+
+/** Those that have the same terms are worth the same: there are few kinds. */
+function byWorth(has: ReadonlyMap<number, number>, worths: readonly number[]): number[] {
+  const kinds = new Map<number, number[]>();
   for (const [doc_no, bits] of has) {
-    const others = alike.get(bits);
-    if (others) others.push(doc_no);
-    else alike.set(bits, [doc_no]);
+    const alike = kinds.get(bits);
+    if (alike) alike.push(doc_no);
+    else kinds.set(bits, [doc_no]);
   }
   const worth = (bits: number): number =>
-    rarestFirst.reduce((sum, at, bit) => sum + ((bits >> bit) & 1 ? 1 / Math.log2(2 + df[at]!) : 0), 0);
-  const byWorth = [...alike].map(([bits, docs]) => ({ bits, worth: worth(bits), docs }));
-  byWorth.sort((a, b) => b.worth - a.worth || a.bits - b.bits);
-  return { groups: byWorth.flatMap(({ docs }) => docs.sort((a, b) => b - a)), complete };
+    worths.reduce((sum, one, bit) => ((bits >> bit) & 1 ? sum + one : sum), 0);
+  return [...kinds]
+    .map(([bits, docs]) => ({ bits, docs, worth: worth(bits) }))
+    .sort((a, b) => b.worth - a.worth || a.bits - b.bits)
+    .flatMap(({ docs }) => docs.sort((a, b) => b - a));
 }
 
 /** The newest that the filters let through, where nothing is asked for. */
-export const newest = (query: Query, asked: Asked, before: number, limit: number): Promise<DocRow[]> =>
-  rowsAmong(
-    query,
-    asked,
-    sql`d.doc_no < ${before} AND ${isWanted(asked)}`,
-    sql`ORDER BY d.doc_no DESC LIMIT ${limit}`,
+export async function newest(query: Query, asked: Asked, up_to: number, limit: number): Promise<number[]> {
+  const rows = await query.all<{ doc_no: number }>(
+    sql`SELECT d.doc_no FROM search_docs d
+        WHERE d.doc_no <= ${up_to} AND ${readable(asked)} AND ${isWanted(asked)}
+        ORDER BY d.doc_no DESC LIMIT ${limit}`,
   );
-
-/** These documents, by what has their content. */
-export const docsOf = (query: Query, asked: Asked, content_ids: readonly string[]): Promise<DocRow[]> =>
-  rowsAmong(query, asked, sql`d.content_id = ANY(${content_ids})`);
+  return rows.map(({ doc_no }) => Number(doc_no));
+}
 
 /** Turns lend their words to so many others before and after them. */
 const NEIGHBOURHOOD = 3;
 
-/** The turns around those found that are not among them, wanted or not: they are context, and may be meant themselves. */
-export async function neighboursOf(query: Query, asked: Asked, rows: readonly DocRow[]): Promise<DocRow[]> {
-  const known = new Map<string, Set<number>>();
-  for (const { scope_id, position } of rows) {
-    if (scope_id === null || position === null) continue;
-    const positions = known.get(scope_id);
-    if (positions) positions.add(position);
-    else known.set(scope_id, new Set([position]));
-  }
-  const stretches: [scope_id: string, from: number, to: number][] = [];
-  for (const [scope_id, positions] of known) {
-    for (const [from, to] of gapsAround([...positions].sort((a, b) => a - b)))
-      stretches.push([scope_id, from, to]);
-  }
-  if (stretches.length === 0) return [];
+interface Placed {
+  readonly scope_id: string | null;
+  readonly position: number | null;
+}
+
+export interface Neighbours {
+  /** They may be meant themselves. */
+  readonly wanted: number[];
+  /** Context alone: the filters leave them out. */
+  readonly context: number[];
+}
+
+/** The turns around those found that are not among them. */
+export async function neighboursOf(
+  query: Query,
+  asked: Asked,
+  found: readonly Placed[],
+): Promise<Neighbours> {
+  const stretches = stretchesAround(found);
+  if (stretches.length === 0) return { wanted: [], context: [] };
   const list = JSON.stringify(stretches);
-  return rowsAmong(
-    query,
-    asked,
+  const sign = sql`CASE WHEN ${isWanted(asked)} THEN d.doc_no ELSE -d.doc_no END`;
+  const row = await query.get<{ list: string | null }>(
     byDialect({
-      sqlite: sql`d.doc_no IN (SELECT n.doc_no FROM json_each(${list}) s CROSS JOIN search_docs n
-        WHERE n.tenant_id = ${asked.tenant} AND n.scope_id = s.value ->> 0 AND n.position IS NOT NULL
-          AND n.position BETWEEN s.value ->> 1 AND s.value ->> 2)`,
-      postgres: sql`d.doc_no IN (SELECT n.doc_no FROM json_array_elements(${list}::json) s CROSS JOIN search_docs n
-        WHERE n.tenant_id = ${asked.tenant} AND n.scope_id = s.value ->> 0 AND n.position IS NOT NULL
-          AND n.position BETWEEN (s.value ->> 1)::bigint AND (s.value ->> 2)::bigint)`,
+      sqlite: sql`SELECT json_group_array(${sign}) AS list FROM json_each(${list}) s CROSS JOIN search_docs d
+        WHERE d.scope_id = s.value ->> 0 AND d.position IS NOT NULL
+          AND d.position BETWEEN s.value ->> 1 AND s.value ->> 2 AND ${readable(asked)}`,
+      postgres: sql`SELECT json_agg(${sign})::text AS list
+        FROM json_array_elements(${list}::json) s CROSS JOIN search_docs d
+        WHERE d.scope_id = s.value ->> 0 AND d.position IS NOT NULL
+          AND d.position BETWEEN (s.value ->> 1)::bigint AND (s.value ->> 2)::bigint AND ${readable(asked)}`,
     }),
+  );
+  const signed = JSON.parse(row?.list ?? '[]') as number[];
+  return {
+    wanted: signed.filter((doc_no) => doc_no > 0),
+    context: signed.filter((doc_no) => doc_no < 0).map((doc_no) => -doc_no),
+  };
+}
+
+function stretchesAround(found: readonly Placed[]): [scope_id: string, from: number, to: number][] {
+  const scopes = new Map<string, Set<number>>();
+  for (const { scope_id, position } of found) {
+    if (scope_id === null || position === null) continue;
+    const positions = scopes.get(scope_id);
+    if (positions) positions.add(position);
+    else scopes.set(scope_id, new Set([position]));
+  }
+  return [...scopes].flatMap(([scope_id, positions]) =>
+    gapsAround([...positions].sort((a, b) => a - b)).map(([from, to]): [string, number, number] => [
+      scope_id,
+      from,
+      to,
+    ]),
   );
 }
 
@@ -193,11 +217,3 @@ export function gapsAround(positions: readonly number[]): [from: number, to: num
   }
   return gaps;
 }
-
-/** With how often each has the terms. */
-export const asCandidates = (rows: readonly DocRow[], codes: readonly string[]): CandidateDoc[] =>
-  rows.map((row) => ({
-    ...row,
-    tf: codes.map((code) => frequencyIn(row.terms, code)),
-    context_only: row.wanted !== 1,
-  }));

@@ -1,5 +1,5 @@
 /** Conditions on search_docs under the name d: what can be read, what the caller reaches, what the filters let through. */
-import { byDialect, join, type Sql, sql } from '../driver/sql.js';
+import { acrossTenants, byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { asMoment, type Comparison, type Filter } from '../model/search.js';
 import { visibleBox } from './boxes.js';
 import { type CardReach, isMine, notesLearnedWithin, type Reach } from './reach.js';
@@ -95,8 +95,8 @@ const columns = {
 
 const hasTag = (tags: readonly string[]): Sql =>
   byDialect({
-    sqlite: sql`EXISTS (SELECT 1 FROM json_each(d.tags) t WHERE t.value = ANY(${tags}))`,
-    postgres: sql`EXISTS (SELECT 1 FROM json_array_elements_text(d.tags) t(value) WHERE t.value = ANY(${tags}))`,
+    sqlite: acrossTenants`EXISTS (SELECT 1 FROM json_each(d.tags) t WHERE t.value = ANY(${tags}))`,
+    postgres: acrossTenants`EXISTS (SELECT 1 FROM json_array_elements_text(d.tags) t(value) WHERE t.value = ANY(${tags}))`,
   });
 
 /** Without regard to case, as far as ASCII goes. */

@@ -29,6 +29,16 @@ export interface NewDoc extends Doc {
   readonly held_by: string | null;
 }
 
+/** With what its card or packet has anyway; none for what is not searched. */
+export const newDoc = (
+  doc: Doc | null | undefined,
+  content_id: string,
+  agent_id: string | null,
+  created_at: number,
+  expires_at: number | null,
+  held_by: string | null,
+): NewDoc[] => (doc ? [{ ...doc, content_id, agent_id, created_at, expires_at, held_by }] : []);
+
 const table: Table = {
   name: 'search_docs',
   columns: {

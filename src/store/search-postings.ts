@@ -1,6 +1,6 @@
 /** The index itself: how many documents have a term, and which. It says the same of both databases. */
 import type { Query } from '../driver/driver.js';
-import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { acrossTenants, byDialect, type Sql, sql } from '../driver/sql.js';
 
 /** The documents that can be meant: the newest up to one, and, of a trajectory, between its first and last. */
 export interface Range {
@@ -8,10 +8,10 @@ export interface Range {
   readonly to: number;
 }
 
-/** A code holds no character that either query language knows. */
+/** A code is of one tenant alone, and holds no character that either query language knows. */
 const matching = (tenant: string, code: string, { from, to }: Range): Sql =>
   byDialect({
-    sqlite: sql`SELECT rowid AS doc_no FROM search_index WHERE search_index MATCH ${code}
+    sqlite: acrossTenants`SELECT rowid AS doc_no FROM search_index WHERE search_index MATCH ${code}
       AND rowid BETWEEN ${from} AND ${to} ORDER BY rowid DESC`,
     postgres: sql`SELECT doc_no FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${tenant}
       AND doc_no BETWEEN ${from} AND ${to} ORDER BY doc_no DESC`,
@@ -22,11 +22,15 @@ export async function countPostings(
   query: Query,
   tenant: string,
   code: string,
-  range: Range,
   limit: number,
 ): Promise<number> {
   const row = await query.get<{ found: number }>(
-    sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM (${matching(tenant, code, range)}) AS one LIMIT ${limit}) AS some`,
+    byDialect({
+      sqlite: acrossTenants`SELECT COUNT(*) AS found FROM
+        (SELECT 1 FROM search_index WHERE search_index MATCH ${code} LIMIT ${limit})`,
+      postgres: sql`SELECT COUNT(*) AS found FROM
+        (SELECT 1 FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${tenant} LIMIT ${limit}) AS found_some`,
+    }),
   );
   return Number(row!.found);
 }
@@ -42,7 +46,7 @@ export async function postings(
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(doc_no) AS list FROM (${matching(tenant, code, range)} LIMIT ${limit})`,
-      postgres: sql`SELECT json_agg(doc_no)::text AS list FROM (${matching(tenant, code, range)} LIMIT ${limit}) AS some`,
+      postgres: sql`SELECT json_agg(doc_no)::text AS list FROM (${matching(tenant, code, range)} LIMIT ${limit}) AS found_some`,
     }),
   );
   return JSON.parse(row?.list ?? '[]') as number[];
@@ -66,20 +70,28 @@ export async function rangeOf(
   return last && { from: Number(first.doc_no), to: Number(last.doc_no) };
 }
 
-/** The newest document of a tenant, and how many it has. */
+/** The newest document of a tenant, how many it has, and how often all was indexed anew. */
 export async function extentOf(
   query: Query,
   tenant: string,
-): Promise<{ readonly last: number; readonly docs: number }> {
-  const row = await query.get<{ last: number | null; docs: number | null }>(
-    sql`SELECT ${LAST(tenant)} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${tenant}) AS docs`,
+): Promise<{ readonly last: number; readonly docs: number; readonly generation: number }> {
+  const row = await query.get<{ last: number | null; docs: number | null; generation: string | null }>(
+    sql`SELECT ${last(tenant)} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${tenant}) AS docs,
+          (SELECT value FROM store_meta WHERE name = ${GENERATION}) AS generation`,
   );
-  return { last: Number(row?.last ?? 0), docs: Number(row?.docs ?? 0) };
+  return {
+    last: Number(row?.last ?? 0),
+    docs: Number(row?.docs ?? 0),
+    generation: Number(row?.generation ?? 0),
+  };
 }
 
+/** In store_meta: how often all was indexed anew. */
+export const GENERATION = 'search_generation';
+
 /** Of all tenants, where numbers are not led by theirs: it is a bound, and shown to nobody. */
-const LAST = (tenant: string): Sql =>
+const last = (tenant: string): Sql =>
   byDialect({
-    sqlite: sql`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,
+    sqlite: acrossTenants`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,
     postgres: sql`(SELECT MAX(doc_no) FROM search_docs WHERE tenant_id = ${tenant})`,
   });

@@ -3,8 +3,9 @@ import { snippetOf } from '../domain/snippets.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { SearchedType } from '../model/search.js';
-import { type Asked, type DocRow, docsOf } from './search-candidates.js';
+import type { Asked } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
+import { type DocRow, docsOf } from './search-rows.js';
 
 export interface RelatedEntity {
   readonly edge_type: string;

@@ -1,7 +1,7 @@
 /** Which of what was found something else supersedes, by the same rule as lists. */
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
-import type { DocRow } from './search-candidates.js';
+import type { DocRow } from './search-rows.js';
 import { cardNotSuperseded, versionNotSuperseded } from './supersession.js';
 
 type Entity = Pick<DocRow, 'doc_no' | 'entity_type' | 'entity_id'>;
