@@ -8,12 +8,12 @@ import { refuseFormerOwner } from './former-owners.js';
 import { jobKey, runJob } from './jobs.js';
 import type { Call } from './runtime.js';
 import { systemCall } from './timekeeper.js';
-import { CLOSE_DEADLINE_MS, fireOnClose } from './triggers.js';
+import { fireOnClose } from './triggers.js';
 import { waitFor } from './waiting-for.js';
 import { writeGuarded } from './write.js';
 
-/** What the offline way and the writing may take, when the provider has had its time. */
-const RESERVE_MS = 10_000;
+/** The share of the time that the provider has; the rest is for the offline way and the writing. */
+const PROVIDER_SHARE = 5 / 6;
 
 /** The scopes that are about to close: one with those nested in it, or all of some trajectories. */
 export type Closing =
@@ -54,7 +54,7 @@ async function doJob(call: Call, job_id: string, end: number): Promise<readonly 
   };
   let at_once = true;
   const trying = async () => {
-    const timeout_ms = Math.max(1000, left() - RESERVE_MS);
+    const timeout_ms = Math.max(1, left() * PROVIDER_SHARE);
     await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: call.jobs.signal });
     at_once = false;
     return look();
@@ -83,7 +83,7 @@ export async function workBeforeClosing(call: Call, closing: Closing): Promise<M
   if (!(await anyPolicy(query, tenant)) && (await openJobs(query, tenant, ids)).length === 0) return made;
   // Cairn does it, as its policies say, whoever closes the scope.
   const own = systemCall(call, tenant);
-  const end = performance.now() + CLOSE_DEADLINE_MS;
+  const end = performance.now() + call.limits.max_closing_ms;
   for (;;) {
     const job_ids = await jobsToDo(call, closing);
     if (job_ids.length === 0) return made;

@@ -224,9 +224,10 @@ export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Pro
     const error = 'whoever did it went away';
     await moveJob(tx, tenant, job_id, { state: 'waiting', attempts: job.attempts, error }, now);
   }
+  // Left as it is, another process notices it as well.
+  if (call.jobs.expect(tenant, job_id) === 'busy') return;
   const notice = Math.min(now + NOTICE_MS, job.pinned_until ?? Number.MAX_SAFE_INTEGER);
   await putLease(tx, tenant, { ...over, holder: null, expires_at: notice });
-  call.jobs.expect(tenant, job_id);
 }
 
 const noJob = (job_id: string): CairnError => new CairnError('JOB_NOT_FOUND', `there is no job ${job_id}`);

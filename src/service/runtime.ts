@@ -22,12 +22,15 @@ export interface Limits {
   readonly max_answer_bytes: number;
   /** Of what is written by all that waits for its commit; the driver refuses more. */
   readonly max_waiting_bytes: number;
+  /** How long a scope that closes waits for what policies make of it. */
+  readonly max_closing_ms: number;
 }
 
 export const defaultLimits: Limits = {
   max_card_bytes: 1024 * 1024,
   max_answer_bytes: 32 * 1024 * 1024,
   max_waiting_bytes: QUEUE_BYTES,
+  max_closing_ms: 60_000,
 };
 
 export interface Runtime {

@@ -20,9 +20,6 @@ import type { ScopeRow } from '../store/scopes.js';
 import { lengthsOf } from '../store/summary-sources.js';
 import type { Call } from './runtime.js';
 
-/** How long a scope that closes waits for what is to be made of it, and how long its turns are kept for that. */
-export const CLOSE_DEADLINE_MS = 60_000;
-
 interface Place {
   readonly trajectory_id: string;
   readonly scope_id: string | null;
@@ -176,7 +173,7 @@ export async function fireOnClose(
  * can read any more, are kept for the jobs, until a deadline at most.
  */
 export async function fireAtEnd(call: Call, tx: Tx, scopes: readonly ScopeRow[], now: number): Promise<void> {
-  const until = now + CLOSE_DEADLINE_MS;
+  const until = now + call.limits.max_closing_ms;
   await pinJobs(
     tx,
     call.tenant,
