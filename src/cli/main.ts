@@ -6,6 +6,7 @@ import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
 import { doctor, migrate } from './maintenance.js';
+import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { databaseOption, wholeNumber, withStore } from './settings.js';
 import { tail } from './tail.js';
@@ -27,6 +28,7 @@ Examples:
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
   $ cairn demo && cairn tree                      # a run to look at
+  $ cairn mcp                                     # a memory for your editor, over MCP
   $ cairn tail                                    # watch what happens
   $ cairn doctor                                  # examine the whole store`,
     );
@@ -65,6 +67,8 @@ Examples:
     )
     .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
     .action(runServer);
+
+  addMcp(cairn.command('mcp'));
 
   cairn
     .command('migrate')

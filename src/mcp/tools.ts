@@ -1,0 +1,61 @@
+/** The tools that a model is offered: those entries of the table that say so. */
+import { z } from 'zod';
+import type { Tool } from '../contract/operation.js';
+import { allOperations, type NamedOperation } from '../contract/operations.js';
+import type { ToolDescription } from './sdk.js';
+
+export type OperationAsTool = NamedOperation & { readonly mcp: Tool };
+
+/** Values for members of inputs that the caller leaves out, such as the trajectory that an editor works in. */
+export type Defaults = Readonly<Record<string, string>>;
+
+export const toolsIn = (table: readonly NamedOperation[] = allOperations): readonly OperationAsTool[] =>
+  table.filter((operation): operation is OperationAsTool => operation.mcp !== undefined);
+
+type Schema = Partial<ToolDescription['inputSchema']>;
+
+function inputSchemaOf({ input }: OperationAsTool, defaults: Defaults): ToolDescription['inputSchema'] {
+  const { required = [], ...schema } = z.toJSONSchema(input, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Schema;
+  return { ...schema, type: 'object', required: required.filter((name) => !(name in defaults)) };
+}
+
+/** Only an object can be promised: clients of before 2026 take no other. */
+function outputSchemaOf({ output }: OperationAsTool): Pick<ToolDescription, 'outputSchema'> {
+  const schema = z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }) as Schema;
+  return schema.type === 'object' ? { outputSchema: { ...schema, type: 'object' } } : {};
+}
+
+export function describeTool(operation: OperationAsTool, defaults: Defaults): ToolDescription {
+  const { mcp, summary, access, event, method } = operation;
+  const isReadOnly = access === 'read' && event === null;
+  return {
+    name: mcp.tool,
+    title: `${mcp.tool[0]!.toUpperCase()}${mcp.tool.slice(1).replaceAll('_', ' ')}`,
+    description: `${summary} ${mcp.use}`,
+    inputSchema: inputSchemaOf(operation, defaults),
+    ...outputSchemaOf(operation),
+    annotations: {
+      readOnlyHint: isReadOnly,
+      // A change supersedes and leaves what was; only deletion takes something away.
+      destructiveHint: method === 'DELETE',
+      idempotentHint: isReadOnly || method === 'DELETE' || method === 'PUT',
+      openWorldHint: false,
+    },
+  };
+}
+
+/** What a model sent, with what it left out and need not know. A scope says by itself in which trajectory it is. */
+export function withDefaults(
+  { input }: OperationAsTool,
+  given: Readonly<Record<string, unknown>>,
+  defaults: Defaults,
+): Record<string, unknown> {
+  if (given.scope_id !== undefined) return { ...given };
+  const missing = Object.entries(defaults).filter(
+    ([name]) => name in input.shape && given[name] === undefined,
+  );
+  return { ...given, ...Object.fromEntries(missing) };
+}
