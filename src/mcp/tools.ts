@@ -12,19 +12,24 @@ export type Defaults = Readonly<Record<string, string>>;
 export const toolsIn = (table: readonly NamedOperation[] = allOperations): readonly OperationAsTool[] =>
   table.filter((operation): operation is OperationAsTool => operation.mcp !== undefined);
 
-type Schema = Partial<ToolDescription['inputSchema']>;
+type ObjectSchema = ToolDescription['inputSchema'];
 
-function inputSchemaOf({ input }: OperationAsTool, defaults: Defaults): ToolDescription['inputSchema'] {
-  const { required = [], ...schema } = z.toJSONSchema(input, {
-    io: 'input',
-    unrepresentable: 'any',
-  }) as Schema;
+/** A schema as JSON. One that has a name of its own stands among the definitions: here it is the whole. */
+function toJson(schema: z.ZodType, io: 'input' | 'output'): Partial<ObjectSchema> {
+  // Without a dialect that of 2020-12 is meant, which it is.
+  const { $schema, $ref, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const name = $ref?.slice('#/$defs/'.length);
+  return { ...rest, ...(name === undefined ? {} : rest.$defs?.[name]) } as Partial<ObjectSchema>;
+}
+
+function inputSchemaOf({ input }: OperationAsTool, defaults: Defaults): ObjectSchema {
+  const { required = [], ...schema } = toJson(input, 'input');
   return { ...schema, type: 'object', required: required.filter((name) => !(name in defaults)) };
 }
 
 /** Only an object can be promised: clients of before 2026 take no other. */
-function outputSchemaOf({ output }: OperationAsTool): Pick<ToolDescription, 'outputSchema'> {
-  const schema = z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }) as Schema;
+function outputSchemaOf({ output }: OperationAsTool): { outputSchema?: ObjectSchema } {
+  const schema = toJson(output, 'output');
   return schema.type === 'object' ? { outputSchema: { ...schema, type: 'object' } } : {};
 }
 
