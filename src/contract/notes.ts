@@ -29,7 +29,6 @@ export const notes = {
     event: 'cairn.note.created',
     status: 201,
     summary: 'Keep what was learned, across trajectories.',
-    mcp: { tool: 'remember', use: 'TEMP.' },
     example: AN_INPUT,
   }),
   get: operation({
@@ -57,7 +56,6 @@ export const notes = {
     memory: [reads('Note', 'listed')],
     event: null,
     summary: 'List notes, in the order of their ids.',
-    mcp: { tool: 'recall', use: 'TEMP.' },
     example: { abstraction_level: 'L0' },
   }),
   update: operation({
