@@ -9,6 +9,7 @@ import { doctor, migrate } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { databaseOption, wholeNumber, withStore } from './settings.js';
+import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
@@ -24,6 +25,8 @@ export function program(words?: readonly string[]): Command {
       'after',
       `
 Examples:
+  $ cairn remember "Anna prefers tea"             # in ./cairn.db
+  $ cairn recall "what does Anna drink"           # passages, the best first
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
@@ -32,6 +35,8 @@ Examples:
   $ cairn tail                                    # watch what happens
   $ cairn doctor                                  # examine the whole store`,
     );
+
+  addShorthands(cairn, words);
 
   cairn
     .command('serve')
