@@ -13,9 +13,10 @@ export function addMcp(command: Command): void {
   withStore(command.description('serve the memory to an editor or agent, over MCP on stdin and stdout'))
     .addOption(new Option('--agent <agent_id>', 'the agent that calls are made as').env('CAIRN_AGENT'))
     .addOption(
-      new Option('--trajectory <trajectory_id>', 'the task that tools work in unless told otherwise').env(
-        'CAIRN_TRAJECTORY',
-      ),
+      new Option(
+        '--trajectory <trajectory_id>',
+        'the task that what is remembered belongs to, unless a call names another',
+      ).env('CAIRN_TRAJECTORY'),
     )
     .addHelpText(
       'after',

@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Output } from '../contract/api.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
-import { NOTHING_FOUND, type Passage, reasonOf, sourceOf } from '../contract/passages.js';
+import { NOTHING_FOUND, reasonOf, sourceOf } from '../contract/passages.js';
 import { shorthands } from '../contract/shorthands.js';
 import { addFlags, callAsTold } from './operations.js';
 import { type Settings, withStore } from './settings.js';
@@ -12,33 +12,27 @@ import { color, grey, plain } from './terminal.js';
 type Name = keyof typeof shorthands;
 type Answer<N extends Name> = Output<Operations['memory'][N]>;
 
-const SHOWN = 400;
-/** What is shown before the first word that was asked for, when the rest does not fit. */
-const BEFORE = 80;
-
 /** The part of a passage that matters, on one line, with the words of the question in bold. */
-function excerpt({ text, highlights }: Passage): string {
-  const start = text.length <= SHOWN ? 0 : Math.max(0, (highlights[0]?.start ?? 0) - BEFORE);
-  const end = Math.min(text.length, start + SHOWN);
-  const part = (from: number, to: number): string => plain(text.slice(from, to).replace(/\s/g, ' '));
-  let shown = start > 0 ? '…' : '';
-  let at = start;
-  for (const mark of highlights) {
-    if (mark.start < at || mark.end > end) continue;
-    shown += part(at, mark.start) + color(1, part(mark.start, mark.end));
-    at = mark.end;
+function excerptOf({ snippet, highlights }: Answer<'recall'>['passages'][number]): string {
+  const part = (start: number, end?: number): string => plain(snippet.slice(start, end).replace(/\s/g, ' '));
+  let at = 0;
+  let shown = '';
+  for (const { start, end } of highlights) {
+    shown += part(at, start) + color(1, part(start, end));
+    at = end;
   }
-  return `${shown}${part(at, end)}${end < text.length ? '…' : ''}`;
+  return shown + part(at);
 }
 
 const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
-  remember: ({ entity_type, id }) => `remembered as ${entity_type} ${id}`,
+  remember: ({ entity_type, id, name }) =>
+    `remembered as ${entity_type} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
   recall: ({ passages }) =>
     passages
       .flatMap((one, i) => {
         const indent = ' '.repeat(String(i + 1).length + 2);
         return [
-          `${i + 1}. ${excerpt(one)}`,
+          `${i + 1}. ${excerptOf(one)}`,
           `${indent}${grey(plain(`${sourceOf(one)}, ${one.id}`))}`,
           `${indent}${grey(plain(reasonOf(one)))}`,
         ];

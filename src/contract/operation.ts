@@ -41,6 +41,8 @@ export interface Tool<O extends z.ZodType = z.ZodType> {
   readonly tool: string;
   /** When to use it, in a sentence or two. Stands behind the summary. */
   readonly use: string;
+  /** Members of the input that say where the caller works: the server's settings fill in those that a model leaves out. */
+  readonly place?: readonly string[];
   /** The answer as a model reads it best; an outline of all its members unless given. */
   text?(answer: z.output<O>): string;
 }

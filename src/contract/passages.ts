@@ -3,7 +3,6 @@
 /** What is told of one. */
 export interface Passage {
   readonly text: string;
-  readonly highlights: readonly { readonly start: number; readonly end: number }[];
   readonly entity_type: string;
   readonly id: string;
   readonly name: string | null;

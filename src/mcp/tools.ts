@@ -6,7 +6,7 @@ import type { ToolDescription } from './sdk.js';
 
 export type OperationAsTool = NamedOperation & { readonly mcp: Tool };
 
-/** Values for members of inputs that the caller leaves out, such as the trajectory that an editor works in. */
+/** Where the caller works, by members of inputs: the trajectory of an editor, say. */
 export type Defaults = Readonly<Record<string, string>>;
 
 export const toolsIn = (table: readonly NamedOperation[] = allOperations): readonly OperationAsTool[] =>
@@ -22,9 +22,10 @@ function toJson(schema: z.ZodType, io: 'input' | 'output'): Partial<ObjectSchema
   return { ...rest, ...(name === undefined ? {} : rest.$defs?.[name]) } as Partial<ObjectSchema>;
 }
 
-function inputSchemaOf({ input }: OperationAsTool, defaults: Defaults): ObjectSchema {
+function inputSchemaOf({ input, mcp }: OperationAsTool, defaults: Defaults): ObjectSchema {
   const { required = [], ...schema } = toJson(input, 'input');
-  return { ...schema, type: 'object', required: required.filter((name) => !(name in defaults)) };
+  const filled = mcp.place?.filter((name) => name in defaults) ?? [];
+  return { ...schema, type: 'object', required: required.filter((name) => !filled.includes(name)) };
 }
 
 /** Only an object can be promised: clients of before 2026 take no other. */
@@ -52,15 +53,14 @@ export function describeTool(operation: OperationAsTool, defaults: Defaults): To
   };
 }
 
-/** What a model sent, with what it left out and need not know. A scope says by itself in which trajectory it is. */
+/** What a model sent, and where it works unless it said so. A scope says by itself in which trajectory it is. */
 export function withDefaults(
-  { input }: OperationAsTool,
+  { mcp }: OperationAsTool,
   given: Readonly<Record<string, unknown>>,
   defaults: Defaults,
 ): Record<string, unknown> {
-  if (given.scope_id !== undefined) return { ...given };
-  const missing = Object.entries(defaults).filter(
-    ([name]) => name in input.shape && given[name] === undefined,
-  );
-  return { ...given, ...Object.fromEntries(missing) };
+  const input = { ...given };
+  if (given.scope_id !== undefined) return input;
+  for (const name of mcp.place ?? []) if (name in defaults) input[name] ??= defaults[name];
+  return input;
 }

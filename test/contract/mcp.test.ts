@@ -136,7 +136,9 @@ describe('settings', () => {
       const { trajectory_id } = await store.trajectories.create({ name: 'tea' });
       const args = ['--agent', 'editor', '--trajectory', trajectory_id, '--database', '~/cairn.db'];
       await withMcp({ cwd: tmpdir(), args, env: { HOME: cwd } }, async ({ call }) => {
-        expect((await call('remember', { text: 'Anna prefers tea' })).isError).toBeUndefined();
+        const kept = await call('remember', { text: 'Anna prefers tea' });
+        expect(kept.structuredContent).toMatchObject({ trajectory_id });
+        expect(textOf(await call('recall', { query: 'tea' }))).toContain('Anna prefers tea');
       });
       await store.remember('Ben prefers tea');
       const { notes } = await store.notes.list({ trajectory_id });

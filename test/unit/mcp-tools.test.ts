@@ -1,7 +1,7 @@
 /** Tools as the table has them, and answers as models read them. */
 import { describe, expect, it } from 'vitest';
 import { outline } from '#cairn/mcp/outline.js';
-import { describeTool, toolsIn, withDefaults } from '#cairn/mcp/tools.js';
+import { describeTool, type OperationAsTool, toolsIn, withDefaults } from '#cairn/mcp/tools.js';
 
 describe('tools of the table', () => {
   it('have names that are theirs alone, and say when to use them', () => {
@@ -16,14 +16,21 @@ describe('tools of the table', () => {
     }
   });
 
-  it('need not be told what the settings say', () => {
-    const recall = toolsIn().find(({ mcp }) => mcp.tool === 'recall')!;
-    const trajectory_id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f';
-    const defaults = { trajectory_id, unknown: 'x' };
-    expect(withDefaults(recall, { query: 'tea' }, defaults)).toEqual({ query: 'tea', trajectory_id });
-    expect(withDefaults(recall, { trajectory_id: 'mine' }, defaults)).toEqual({ trajectory_id: 'mine' });
-    expect(withDefaults(recall, { scope_id: 's' }, defaults)).toEqual({ scope_id: 's' });
-    expect(describeTool(recall, { query: 'tea' }).inputSchema.required).toEqual([]);
+  it('need not be told where the caller works', () => {
+    const [remember, recall] = ['remember', 'recall'].map(
+      (name) => toolsIn().find(({ mcp }) => mcp.tool === name)!,
+    ) as [OperationAsTool, OperationAsTool];
+    const defaults = { trajectory_id: 'theirs', unknown: 'x' };
+    expect(withDefaults(remember, { text: 'tea' }, defaults)).toEqual({
+      text: 'tea',
+      trajectory_id: 'theirs',
+    });
+    expect(withDefaults(remember, { trajectory_id: 'mine' }, defaults)).toEqual({ trajectory_id: 'mine' });
+    expect(withDefaults(remember, { scope_id: 's' }, defaults)).toEqual({ scope_id: 's' });
+    expect(withDefaults(recall, { query: 'tea' }, defaults)).toEqual({ query: 'tea' });
+    const needy = { ...remember, mcp: { ...remember.mcp, place: ['text'] } };
+    expect(describeTool(needy, {}).inputSchema.required).toEqual(['text']);
+    expect(describeTool(needy, { text: 'tea' }).inputSchema.required).toEqual([]);
   });
 });
 
