@@ -1,6 +1,7 @@
 /** An MCP server over two streams, on an Api: a loop over the table makes its tools. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Api } from '../contract/api.js';
 import { AnsweringTransport } from './answering-transport.js';
 import { answer, type Calling } from './answers.js';
@@ -65,7 +66,9 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
   const transport = new AnsweringTransport(new sdk.StdioServerTransport(gate, output));
   const handle = sdk.serveStdio(() => serverOn(sdk, { api, defaults, log }, version), {
     transport,
-    onerror: (error) => log(error.message),
+    // The SDK passes over what is not of the protocol, and tells at length in what way it is not.
+    onerror: (error) =>
+      log(error instanceof z.ZodError ? 'passed over a message that is no JSON-RPC' : error.message),
   });
   const end = async () => {
     input.unpipe(gate);
