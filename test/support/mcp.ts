@@ -27,7 +27,8 @@ export async function connectMcp({ cwd, args = [], env = {}, revision }: McpOpti
     args: [CAIRN, 'mcp', ...args],
     env: { PATH: process.env.PATH ?? '', ...env },
     cwd,
-    stderr: 'inherit',
+    // Its log is for whoever starts it; what it does is told by its answers.
+    stderr: 'ignore',
   });
   const client = new Client(
     { name: 'test', version: '1.0.0' },
