@@ -14,12 +14,32 @@ export const toolsIn = (table: readonly NamedOperation[] = allOperations): reado
 
 type ObjectSchema = ToolDescription['inputSchema'];
 
+type Part = { type?: unknown; anyOf?: unknown; additionalProperties?: unknown };
+
+/** Makes one part of a schema fit for clients that map it onto others, which often know one type at a time. */
+function portable(part: Part | null, io: 'input' | 'output'): unknown {
+  if (part === null || typeof part !== 'object') return part;
+  const { type, additionalProperties, ...rest } = part;
+  return {
+    ...(Array.isArray(type) ? { anyOf: type.map((one) => ({ type: one })) } : type !== undefined && { type }),
+    ...rest,
+    // A server that is newer than this one may answer with more.
+    ...(additionalProperties !== undefined &&
+      !(io === 'output' && additionalProperties === false) && { additionalProperties }),
+  };
+}
+
 /** A schema as JSON. One that has a name of its own stands among the definitions: here it is the whole. */
 function toJson(schema: z.ZodType, io: 'input' | 'output'): Partial<ObjectSchema> {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
   // Without a dialect that of 2020-12 is meant, which it is.
-  const { $schema, $ref, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  const name = $ref?.slice('#/$defs/'.length);
-  return { ...rest, ...(name === undefined ? {} : rest.$defs?.[name]) } as Partial<ObjectSchema>;
+  const { $schema, $ref, $defs, ...rest } = JSON.parse(text, (_, part) =>
+    Array.isArray(part) ? part : portable(part, io),
+  ) as { $schema?: string; $ref?: string; $defs?: Record<string, object> };
+  if ($ref === undefined || !$defs) return { ...rest, ...($defs && { $defs }) };
+  const { [$ref.slice('#/$defs/'.length)]: root, ...others } = $defs;
+  const kept = JSON.stringify($defs).includes(`"${$ref}"`) ? $defs : others;
+  return { ...rest, ...root, ...(Object.keys(kept).length > 0 && { $defs: kept }) };
 }
 
 function inputSchemaOf({ input, mcp }: OperationAsTool, defaults: Defaults): ObjectSchema {

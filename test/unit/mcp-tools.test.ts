@@ -16,6 +16,18 @@ describe('tools of the table', () => {
     }
   });
 
+  it('have schemas that clients can map onto others, and that newer answers fit as well', () => {
+    for (const operation of toolsIn()) {
+      const { inputSchema, outputSchema } = describeTool(operation, {});
+      expect(outputSchema).toMatchObject({ type: 'object' });
+      expect(JSON.stringify(outputSchema)).not.toContain('"additionalProperties":false');
+      const text = JSON.stringify([inputSchema, outputSchema]);
+      expect(text).not.toMatch(/"type":\[/);
+      for (const [, name] of text.matchAll(/"#\/\$defs\/([^"]+)"/g))
+        expect({ ...inputSchema.$defs!, ...outputSchema!.$defs! }).toHaveProperty(name!);
+    }
+  });
+
   it('need not be told where the caller works', () => {
     const [remember, recall] = ['remember', 'recall'].map(
       (name) => toolsIn().find(({ mcp }) => mcp.tool === name)!,
