@@ -51,7 +51,7 @@ function closureOf({ packages, entries }) {
       const way = relative(dirname(place), placeOf(target));
       return `${before}${way.startsWith('.') ? way : `./${way}`}${after}`;
     });
-    found.set(place, fitting);
+    found.set(place, `// Changed by Cairn's build: imports that fit here, no source map.\n${fitting}`);
   }
   return found;
 }
