@@ -158,15 +158,15 @@ export const foundEntity = {
   related: z.array(related).describe('What supports or contradicts it'),
 };
 
-export const searchResult = z
-  .object({
-    ...foundEntity,
-    snippet: z.string(),
-    highlights: z
-      .array(z.object({ start: z.int(), end: z.int() }))
-      .describe('Where the snippet has words of the question'),
-  })
-  .meta({ id: 'SearchResult' });
+/** The part of it that answers best. */
+export const excerpt = {
+  snippet: z.string(),
+  highlights: z
+    .array(z.object({ start: z.int(), end: z.int() }))
+    .describe('Where the snippet has words of the question'),
+};
+
+export const searchResult = z.object({ ...foundEntity, ...excerpt }).meta({ id: 'SearchResult' });
 export type SearchResult = z.output<typeof searchResult>;
 
 export const searchOutput = z.object({
