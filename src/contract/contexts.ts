@@ -11,14 +11,6 @@ const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const A_MANIFEST = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a6b';
 const byId = { manifest_id: uuid };
 
-/** What is beyond reach is left out of what is assembled, as it is of lists. */
-const memory = [
-  reads('Turn', 'listed'),
-  reads('Artifact', 'listed'),
-  reads('Note', 'listed'),
-  reads('Card', 'listed'),
-];
-
 export const context = {
   assemble: operation({
     method: 'POST',
@@ -26,7 +18,8 @@ export const context = {
     input: contextInput,
     output: assembledContext,
     access: 'write',
-    memory,
+    // What is beyond reach is left out, as it is of lists.
+    memory: [reads('Turn', 'listed'), reads('Artifact', 'listed'), reads('Note', 'listed')],
     event: 'cairn.context.assembled',
     summary: 'Choose what goes into the window of a model, within a budget of tokens, and record why.',
     example: {
@@ -45,7 +38,7 @@ export const manifests = {
     input: z.strictObject(byId),
     output: manifest,
     access: 'read',
-    memory,
+    memory: [reads('Card', 'manifest_id')],
     event: null,
     summary: 'Read the record of a context: every card that was considered, in or out, and why.',
     example: { manifest_id: A_MANIFEST },
@@ -63,7 +56,7 @@ export const manifests = {
     }),
     output: z.object({ manifests: z.array(manifestSummary), ...pageOutput }),
     access: 'read',
-    memory,
+    memory: [reads('Card', 'listed')],
     event: null,
     summary: 'List contexts, assembled and packed, in the order in which they were made.',
     example: {},
@@ -74,7 +67,7 @@ export const manifests = {
     input: z.strictObject(byId),
     output: replayedContext,
     access: 'read',
-    memory,
+    memory: [reads('Card', 'manifest_id')],
     event: null,
     summary: 'Give a context again, byte for byte, while its content exists.',
     example: { manifest_id: A_MANIFEST },
@@ -85,7 +78,7 @@ export const manifests = {
     input: z.strictObject({ ...byId, against: uuid.describe('The manifest that it is compared with') }),
     output: manifestDiff,
     access: 'read',
-    memory,
+    memory: [reads('Card', 'manifest_id'), reads('Card', 'manifest_id', 'against')],
     event: null,
     summary: 'Say what a context had that another had not, what it lacked, and what stood elsewhere.',
     example: { manifest_id: A_MANIFEST, against: A_MANIFEST },

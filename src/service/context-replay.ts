@@ -11,23 +11,15 @@ import type { ContextEntry, ContextSection, SectionName } from '../model/context
 import { CairnError } from '../model/errors.js';
 import { type CardRow, isVisible } from '../store/cards.js';
 import { type MemoryName, namesOf } from '../store/context-sources.js';
-import {
-  findManifest,
-  isVisibleTo,
-  type ManifestRow,
-  type ManifestViewer,
-  textToEntries,
-} from '../store/manifests.js';
+import { findManifest, type ManifestRow, textToEntries } from '../store/manifests.js';
 import { isWithin, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
+import { openBox } from './box-access.js';
 import { cardsOf, givenPart, memoryPart, passagePart, turnCardOf } from './context-parts.js';
 import { reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
-/** Who looks at manifests; undefined for one that acts for the tenant. */
-export const manifestViewer = ({ caller, acting }: Call): ManifestViewer | undefined =>
-  caller.agent_id === null ? undefined : { agent_id: caller.agent_id, own_only: acting !== undefined };
-
+/** That of this id, if the caller may see it: a packed context by its box, the others by what the table says. */
 export async function openManifest(call: Call, query: Query, manifest_id: string): Promise<ManifestRow> {
   const row = await findManifest(query, call.tenant, manifest_id);
   if (!row) {
@@ -36,14 +28,8 @@ export async function openManifest(call: Call, query: Query, manifest_id: string
       `there is no manifest ${manifest_id}, or it went with its trajectory`,
     );
   }
-  const viewer = manifestViewer(call);
-  if (!viewer || (await isVisibleTo(query, call.tenant, manifest_id, viewer))) return row;
-  const rule = row.kind === 'packing' ? 'box_owner_or_grant' : 'memory_access';
-  throw new CairnError(
-    'FORBIDDEN',
-    `agent ${viewer.agent_id} may not see manifest ${manifest_id}: it is of the context of another`,
-    { rule, manifest_id },
-  );
+  if (row.box_id !== null) await openBox(call, query, row.box_id, 'read');
+  return row;
 }
 
 export interface Replayed {

@@ -14,14 +14,8 @@ import { type CardRow, toCard, wasVisible } from '../store/cards.js';
 import { keyedHash } from '../store/lifetime.js';
 import { countManifests, listManifests, type ManifestRow, textToEntries } from '../store/manifests.js';
 import { readCards } from './chunks.js';
-import {
-  cardsShown,
-  goneFrom,
-  manifestViewer,
-  openManifest,
-  replayed,
-  sectionsOf,
-} from './context-replay.js';
+import { cardsShown, goneFrom, openManifest, replayed, sectionsOf } from './context-replay.js';
+import { reachOf } from './memory-access.js';
 import { MAX_CONTEXT_CARDS } from './packing.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -119,7 +113,9 @@ async function shownHash(
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, ...filters } = input;
-  const filter = { ...filters, viewer: manifestViewer(call) };
+  const { agent_id } = call.caller;
+  const viewer = agent_id === null ? undefined : { agent_id, reach: reachOf(call, 'Card') };
+  const filter = { ...filters, viewer };
   const query = atLength(driver, tenant);
   const { rows, ...page } = await listPage<ManifestRow, string>(call, {
     input: { limit, cursor, offset },

@@ -5,6 +5,7 @@ import type { ContextEntry, ContextFormat } from '../model/context.js';
 import type { ManifestKind } from '../model/manifest.js';
 import { visibleBox } from './boxes.js';
 import { trajectoryHolder } from './endings.js';
+import { manifestsWithin, type Reach } from './reach.js';
 
 export interface ManifestRow {
   readonly manifest_id: string;
@@ -166,10 +167,10 @@ export function findManifest(
   );
 }
 
-/** Who looks: an agent sees the contexts of boxes that it may see, and its own; others' too unless it is held to a part of memory. */
+/** Who looks: an agent sees packed contexts by their boxes, and no more than it reaches. */
 export interface ManifestViewer {
   readonly agent_id: string;
-  readonly own_only: boolean;
+  readonly reach: Reach | undefined;
 }
 
 export interface ManifestFilter {
@@ -181,23 +182,9 @@ export interface ManifestFilter {
   readonly viewer: ManifestViewer | undefined;
 }
 
-const visibleTo = (tenant: string, { agent_id, own_only }: ManifestViewer): Sql =>
-  sql`CASE WHEN m.kind = 'assembly' THEN ${own_only ? sql`m.agent_id = ${agent_id}` : sql`1 = 1`}
-    ELSE EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = m.box_id
-      AND ${visibleBox(tenant, agent_id)}) END`;
-
-export async function isVisibleTo(
-  query: Query,
-  tenant: string,
-  manifest_id: string,
-  viewer: ManifestViewer,
-): Promise<boolean> {
-  const row = await query.get(
-    sql`SELECT m.manifest_id FROM manifests m
-        WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${manifest_id} AND ${visibleTo(tenant, viewer)}`,
-  );
-  return row !== undefined;
-}
+const boxShown = (tenant: string, agent_id: string): Sql =>
+  sql`(m.kind <> 'packing' OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = m.box_id
+    AND ${visibleBox(tenant, agent_id)}))`;
 
 /** SQLite would rather walk a whole box than look for the card. */
 const entriesByCard: Sql = byDialect({
@@ -223,7 +210,8 @@ function where(tenant: string, filter: ManifestFilter): Sql {
   add(filter.agent_turn_id, (id) => sql`m.agent_turn_id = ${id}`);
   add(filter.kind, (kind) => sql`m.kind = ${kind}`);
   add(filter.card_id, (id) => withCard(tenant, id));
-  add(filter.viewer, (viewer) => visibleTo(tenant, viewer));
+  add(filter.viewer, ({ agent_id }) => boxShown(tenant, agent_id));
+  add(filter.viewer?.reach, (reach) => manifestsWithin(tenant, reach));
   return join(conditions, ' AND ');
 }
 

@@ -137,6 +137,7 @@ const LISTS = [
   'checkpoints',
   'thoughts',
   'tool_calls',
+  'manifests',
 ];
 
 interface Nested {
