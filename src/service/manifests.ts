@@ -159,7 +159,8 @@ async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContex
   if (!box || erased.length > 0) throw goneFrom(row, erased);
   const cards = ids.map((id) => {
     const { card_id, content, tool_calls, tool_call_id, metadata } = toCard(call.tenant, rows.get(id)!);
-    return { card_id, content, tool_calls: tool_calls as Json, tool_call_id, metadata };
+    // In the order of their names, so that whoever writes them as JSON writes the bytes that are hashed.
+    return { card_id, content, metadata, tool_call_id, tool_calls: tool_calls as Json };
   });
   return {
     manifest_id: row.manifest_id,

@@ -194,7 +194,7 @@ export function newestScopes(
 export function scopesAround(query: Query, tenant: string, scope_id: string): Promise<ScopePlace[]> {
   return query.all<ScopePlace>(
     sql`WITH RECURSIVE around(scope_id, depth) AS (
-          SELECT CAST(${scope_id} AS TEXT), 0
+          SELECT s.scope_id, 0 FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id}
           UNION ALL
           SELECT s.parent_scope_id, a.depth + 1 FROM around a CROSS JOIN scopes s
             WHERE s.tenant_id = ${tenant} AND s.scope_id = a.scope_id AND s.parent_scope_id IS NOT NULL AND a.depth < 100
