@@ -23,6 +23,7 @@ import * as boxes from './boxes.js';
 import * as cards from './cards.js';
 import * as checkpointLists from './checkpoint-lists.js';
 import * as checkpoints from './checkpoints.js';
+import { assemble } from './context.js';
 import { accept } from './delegation-accepting.js';
 import * as delegationSteps from './delegation-steps.js';
 import * as delegations from './delegations.js';
@@ -40,6 +41,7 @@ import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
+import * as manifests from './manifests.js';
 import { asPermitted } from './memory-access.js';
 import { receive, stream } from './message-delivery.js';
 import * as messages from './messages.js';
@@ -99,6 +101,8 @@ const useCases: UseCases = {
     prune,
   },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
+  context: { assemble },
+  manifests,
   agents,
   profiles,
   handovers,
