@@ -13,6 +13,7 @@ export type OwnerId =
   | 'packet_id'
   | 'execution_id'
   | 'checkpoint_id'
+  | 'manifest_id'
   | 'turn_id'
   | 'scope_id'
   | 'trajectory_id';

@@ -5,6 +5,7 @@ import { artifacts } from './artifacts.js';
 import { boxes } from './boxes.js';
 import { cards } from './cards.js';
 import { checkpoints } from './checkpoints.js';
+import { context, manifests } from './contexts.js';
 import { delegations, handoffs } from './delegations.js';
 import { edges } from './edges.js';
 import { executions } from './executions.js';
@@ -40,6 +41,8 @@ export interface Operations {
   readonly cards: typeof cards;
   readonly boxes: typeof boxes;
   readonly packets: typeof packets;
+  readonly context: typeof context;
+  readonly manifests: typeof manifests;
   readonly agents: typeof agents;
   readonly profiles: typeof profiles;
   readonly handovers: typeof handovers;
@@ -71,6 +74,8 @@ export const operations: Operations = {
   cards,
   boxes,
   packets,
+  context,
+  manifests,
   agents,
   profiles,
   handovers,
@@ -103,6 +108,8 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   notes: 'what was learned, across trajectories',
   executions: 'runs of agents',
   checkpoints: 'the states of a run',
+  context: 'what goes into a window',
+  manifests: 'what was in a window, and why',
   agents: 'who works, and what they may do',
   profiles: 'what agents are made from',
   handovers: 'recipes for packing a context',

@@ -24,6 +24,10 @@ export const errorCodes = {
     status: 400,
     meaning: 'The checkpoint or bundle is of a version that this Cairn cannot read.',
   },
+  CONTEXT_BUDGET_TOO_SMALL: {
+    status: 400,
+    meaning: 'What must be in the context does not fit into its token_budget.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'A key is needed, and none, an unknown or a revoked one was given.' },
   FORBIDDEN: { status: 403, meaning: 'The key is valid but its role or agent may not do this.' },
   TENANT_MISMATCH: { status: 403, meaning: 'The tenant in the header or path is not the tenant of the key.' },
@@ -61,6 +65,10 @@ export const errorCodes = {
   HANDOFF_NOT_FOUND: { status: 404, meaning: 'No handoff with this id.' },
   MESSAGE_NOT_FOUND: { status: 404, meaning: 'No message with this id, or it has expired.' },
   LOCK_NOT_FOUND: { status: 404, meaning: 'No lock with this id.' },
+  MANIFEST_NOT_FOUND: {
+    status: 404,
+    meaning: 'No manifest with this id, or it went with its trajectory.',
+  },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },

@@ -24,6 +24,7 @@ import * as byHand from './by-hand.js';
 import * as cards from './cards.js';
 import * as checkpointLists from './checkpoint-lists.js';
 import * as checkpoints from './checkpoints.js';
+import { assemble } from './context.js';
 import { accept } from './delegation-accepting.js';
 import * as delegationSteps from './delegation-steps.js';
 import * as delegations from './delegations.js';
@@ -43,6 +44,7 @@ import * as handovers from './handovers.js';
 import * as jobs from './jobs.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
+import * as manifests from './manifests.js';
 import { asPermitted } from './memory-access.js';
 import { receive, stream } from './message-delivery.js';
 import * as messages from './messages.js';
@@ -106,6 +108,8 @@ const useCases: UseCases = {
     prune,
   },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
+  context: { assemble },
+  manifests,
   agents,
   profiles,
   handovers,

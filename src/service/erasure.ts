@@ -22,6 +22,7 @@ import { eraseCards } from '../store/lifetime.js';
 import { eraseMemories } from '../store/memories.js';
 import type { NewPacket } from '../store/packets.js';
 import { edgesLeftBelow } from '../store/trajectory-removal.js';
+import { eraseContexts } from './context-erasure.js';
 import { inBatches } from './erasure-batches.js';
 import { eraseStates } from './execution-erasure.js';
 import type { Call } from './runtime.js';
@@ -80,6 +81,7 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   } else {
     reached = await eraseBox(call, ending);
     if (reached === undefined || !(await eraseHeld(call, holder))) return false;
+    if (!(await eraseContexts(call, ending))) return false;
   }
   if (holder === trajectoryHolder(ending.thread_id ?? '')) await deleteLateEdges(call, ending.thread_id!);
   const { erased, kept, versions, thread_id } = (await findEnding(driver.at(tenant), tenant, holder))!;

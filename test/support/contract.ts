@@ -5,6 +5,7 @@ import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 import { plantAgent } from './plant-agents.js';
+import { plantContexts } from './plant-contexts.js';
 import { plantDelegations } from './plant-delegations.js';
 import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
@@ -40,6 +41,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantMessage(cairn, SECRET),
     plantPolicy(cairn, SECRET),
     plantDelegations(cairn, SECRET),
+    plantContexts(cairn, SECRET),
     plantCards(cairn, agent_id),
     plantPackets(cairn),
     plantTask(cairn),
