@@ -67,6 +67,7 @@ import { batch } from './trajectory-batch.js';
 import { remove } from './trajectory-end.js';
 import { update } from './trajectory-moves.js';
 import { tree } from './trajectory-tree.js';
+import { turnsOf } from './turn-lists.js';
 import * as turns from './turns.js';
 
 type UseCase<O extends Operation> = (
@@ -90,7 +91,7 @@ const useCases: UseCases = {
     ...scopeCheckpoints,
     ...byHand,
     close: scopeClosing.close,
-    turns: turns.turnsOf,
+    turns: turnsOf,
     artifacts: artifactsOf,
   },
   turns,
