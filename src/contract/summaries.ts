@@ -77,7 +77,7 @@ export const jobs = {
     input: z.strictObject({ job_id: uuid }),
     output: job,
     access: 'read',
-    memory: [reads('Artifact', 'listed')],
+    memory: [reads('Artifact', 'job_id')],
     event: null,
     summary: 'Read one job: how far it is, what came of it, what it cost.',
     example: { job_id: A_JOB },

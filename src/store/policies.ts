@@ -1,7 +1,7 @@
 /** summarization_policies: when to summarise and extract, for a tenant, a trajectory or a scope. */
 import type { FiringPolicy } from '../domain/summary-triggers.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { join, type Sql, sql } from '../driver/sql.js';
+import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../model/summary.js';
 
@@ -200,6 +200,12 @@ export async function anyPolicy(query: Query, tenant: string): Promise<boolean> 
   return row !== undefined;
 }
 
+/** SQLite keeps no statistics, and would rather go through all policies of the tenant. */
+const byPlace: Sql = byDialect({
+  sqlite: sql`summarization_policies p INDEXED BY policies_attached`,
+  postgres: sql`summarization_policies p`,
+});
+
 /** The policies of these triggers for a place, whether enabled or not, in the order of their ids. */
 export async function policiesFor(
   query: Query,
@@ -210,9 +216,11 @@ export async function policiesFor(
   const places = [attachedTo.tenant, attachedTo.trajectory(place.trajectory_id)];
   if (place.scope_id !== null) places.push(attachedTo.scope(place.scope_id));
   const rows = await query.all<PolicyRow>(
-    sql`SELECT ${COLUMNS} FROM summarization_policies p
+    sql`SELECT ${COLUMNS} FROM ${byPlace}
         WHERE p.tenant_id = ${tenant} AND p.attached = ANY(${places}) AND p.trigger_type = ANY(${triggers})
-          AND p.deleted_at IS NULL ORDER BY p.policy_id`,
+          AND p.deleted_at IS NULL`,
   );
-  return rows.map((row) => ({ ...row, actions: JSON.parse(row.actions) as PolicyAction[] }));
+  return rows
+    .map((row) => ({ ...row, actions: JSON.parse(row.actions) as PolicyAction[] }))
+    .sort((a, b) => (a.policy_id < b.policy_id ? -1 : 1));
 }

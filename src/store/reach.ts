@@ -115,6 +115,8 @@ const finders = {
   manifest_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT ${said(manifestsWithin(tenant, reach))} FROM manifests m
         WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
+  job_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
   // Whoever said it, or whose scope it was said in.
   turn_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END

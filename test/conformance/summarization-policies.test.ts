@@ -153,7 +153,7 @@ onEveryTarget('summarization policies', (test) => {
       });
       const dan = await store.as({ tenant, agent: 'dan' });
       expect((await dan.jobs.list({})).jobs).toEqual([]);
-      expect((await refusalOf(dan.jobs.get({ job_id: job!.job_id }))).code).toBe('JOB_NOT_FOUND');
+      expect((await refusalOf(dan.jobs.get({ job_id: job!.job_id }))).code).toBe('FORBIDDEN');
     });
   });
 });
