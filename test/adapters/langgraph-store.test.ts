@@ -74,6 +74,7 @@ onEveryTarget('the store of LangGraph', (test) => {
   });
 
   it('ranks by a query, and has the others follow', async () => {
+    const { store } = await fresh();
     await store.put(['people'], 'anna', { likes: 'green tea in the morning' });
     await store.put(['people'], 'bob', { likes: 'long walks' });
     await store.put(['people'], 'carl', { likes: 'tea' });
