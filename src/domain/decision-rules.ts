@@ -87,7 +87,7 @@ function decision(
 }
 
 const VERBS =
-  'use|run|write|add|put|keep|commit|push|deploy|call|format|test|check|validate|log|return|throw|name|prefix|wrap|import|store|send|reply|respond|answer|ask|include|escape|sanitize|document|review|merge|rebase|squash|delete|remove|edit|change|touch|mock|cache|hardcode|hard-code|expose|share|email|book|order|schedule|sign|lock|pin|indent|capitalize|round|quote|start|end|prefer|set|create|make|write|read|open|close|save|back up|install|update|upgrade|release|ship|translate|summarize|explain|show|cite|give';
+  'use|run|write|add|put|keep|commit|push|deploy|call|format|test|check|validate|log|return|throw|name|prefix|wrap|import|store|send|reply|respond|answer|ask|include|escape|sanitize|document|review|merge|rebase|squash|delete|remove|edit|change|touch|mock|cache|hardcode|hard-code|expose|share|email|book|order|schedule|sign|lock|pin|indent|capitalize|round|quote|start|end|prefer|set|create|make|write|read|open|close|save|back up|install|update|upgrade|release|ship|translate|summarize|explain|show|cite';
 const ALWAYS = new RegExp(
   `^(?:please )?(?:from now on,? )?(?:please )?(always|never|do not ever|don't ever|do not|don't|make sure to always|be sure to always) ((?:${VERBS}) .+)$`,
   'i',

@@ -50,8 +50,9 @@ function thirdPerson(verb: string): string {
 function preferred(object: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> {
   const parts =
     /^(.+?)(?: (?:to|over|rather than|instead of) (.+?))?(?: (?:for|in|when|on|with) (.+))?$/i.exec(object)!;
-  const [, what, , purpose] = parts;
-  const kind = purpose ?? what!.split(' ').at(-1)!;
+  const [, what, other, purpose] = parts;
+  // Of two the same slot is told by both, whichever is preferred.
+  const kind = purpose ?? (other === undefined ? what!.split(' ').at(-1)! : `${what} ${other}`);
   return { slot: `prefers:${keyOf(kind)}`, value: what!, confidence: 0.9 };
 }
 
@@ -193,15 +194,14 @@ const relatives: FactRule = (sentence, voice) => {
   );
 };
 
+/** Somewhere in its first words there is a name or a number. */
+const NAMES_SOMETHING = /^(?:[\p{Ll}'-]+ ){0,4}[\p{Lu}\d]/u;
+
 function lifeOf(said: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> | undefined {
   for (const { form, slot, solid } of LIFE) {
     const value = form.exec(said)?.[1];
     if (value === undefined) continue;
-    if (
-      solid &&
-      !/^(?:the |a |an |about |around |downtown |central |north |south |east |west )*[A-Z0-9]/.test(value)
-    )
-      return undefined;
+    if (solid && !NAMES_SOMETHING.test(value)) return undefined;
     return { slot: MANY.has(slot) ? `${slot}:${keyOf(value)}` : slot, value, confidence: 0.9 };
   }
   return undefined;

@@ -51,7 +51,7 @@ const named: FactRule = (sentence, voice) => {
   const [, name, known, verb, value] = found as unknown as (string | undefined)[];
   if (name !== undefined && !isName(name, verb!, voice)) return undefined;
   if (EVALUATIVE.test(value!) || /\bof the \w+$/i.test(value!)) return undefined;
-  const subject = (name ?? known!).toLowerCase();
+  const subject = (name ?? known!).toLowerCase().replace(/^(?:the|our) /, '');
   const slot = verb!.toLowerCase().replace(/^(live|work|run|use|require)(?=$| )/, '$1s');
   return {
     kind: 'note',
