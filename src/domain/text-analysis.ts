@@ -6,6 +6,8 @@ import { stopWords } from './stop-words.js';
 export const MAX_TERMS = 20_000;
 /** Longer runs of letters are no words: what they begin with stands for them. */
 const MAX_WORD = 64;
+/** In UTF-16 units: of more than this not even the words are counted. */
+const MAX_TEXT = 1_000_000;
 
 /** A run of letters and digits with apostrophes within, or a pictograph. No two ways to match, so linear. */
 const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
@@ -68,7 +70,14 @@ function addBigrams(run: string, words: string[]): void {
   });
 }
 
+/** Most words of most texts: nothing to take off or apart. */
+const PLAIN = /^[A-Z]?[a-z]{1,63}$/;
+
 function addWord(word: string, words: string[]): void {
+  if (PLAIN.test(word)) {
+    words.push(word.toLowerCase());
+    return;
+  }
   const whole = withoutContraction(word).slice(0, MAX_WORD);
   const parts = whole.split(PARTS).filter((part) => part !== '');
   const folded = fold(parts.length > 1 ? parts.join('') : (parts[0] ?? ''));
@@ -80,29 +89,21 @@ function addWord(word: string, words: string[]): void {
 /** The words of a text as they stand, stop words among them, folded. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
-  for (const [found] of text.normalize('NFKC').matchAll(WORD)) {
+  for (const [found] of text.slice(0, MAX_TEXT).normalize('NFKC').matchAll(WORD)) {
     if (words.length >= MAX_TERMS) break;
     if (!BEYOND_ASCII.test(found) || !UNSPACED.test(found)) addWord(found, words);
     else
       for (const run of found.split(UNSPACED_RUN))
-        if (UNSPACED.test(run)) addBigrams(fold(run), words);
+        if (UNSPACED.test(run)) addBigrams(fold(run.slice(0, MAX_TERMS)), words);
         else addWord(run, words);
   }
   if (words.length > MAX_TERMS) words.length = MAX_TERMS;
   return words;
 }
 
-const isStopWord = (word: string): boolean => stopWords.has(word);
+/** The words that say what a text is about. */
+export const contentWords = (words: readonly string[]): string[] =>
+  words.filter((word) => !stopWords.has(word));
 
 /** The terms of a text, in order, each as often as it occurs. */
-export function analyse(text: string): string[] {
-  const terms: string[] = [];
-  for (const word of wordsOf(text)) if (!isStopWord(word)) terms.push(stem(word));
-  return terms;
-}
-
-/** The terms of a question: where nothing but stop words is left, those. */
-export function analyseQuestion(text: string): string[] {
-  const terms = analyse(text);
-  return terms.length > 0 ? terms : wordsOf(text).map(stem);
-}
+export const analyse = (text: string): string[] => contentWords(wordsOf(text)).map(stem);
