@@ -7,6 +7,8 @@ const MIN_LINES = 3;
 /** Of what neither has a file nor defines anything. */
 const MIN_UNNAMED = 8;
 const MAX_LENGTH = 100_000;
+/** Where a name is looked for, so much is read. */
+const MAX_NAME = 200;
 
 /** What was printed, not written. */
 const OUTPUTS = new Set(
@@ -17,7 +19,7 @@ const FILE = /(?:^|[\s("'`*:=/])((?:[\w@.-]+\/)*[\w@.-]*\w\.[A-Za-z][A-Za-z0-9]{
 const FILE_COMMENT =
   /^\s*(?:\/\/|#|--|;|\/\*|<!--)\s*(?:file(?:name)?:\s*)?((?:[\w@.-]+\/)*[\w@.-]*\w\.[A-Za-z][A-Za-z0-9]{0,7})\s*(?:\*\/|-->)?\s*$/i;
 const DEFINES =
-  /^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:lic)?\s+)?(?:async\s+)?(?:function\*?|class|interface|def|fn|func|struct|enum|type|trait|module|CREATE TABLE(?: IF NOT EXISTS)?)\s+([A-Za-z_][\w.]*)/im;
+  /^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:lic)?\s+)?(?:async\s+)?(?:function\*?|class|interface|def|fn|func|struct|enum|type|trait|module|CREATE TABLE(?: IF NOT EXISTS)?)\s+([A-Za-z_][\w.]*)/im;
 
 export function codeOf(source: TextSource): ExtractedFact[] {
   const facts: ExtractedFact[] = [];
@@ -27,7 +29,7 @@ export function codeOf(source: TextSource): ExtractedFact[] {
       before = text;
       continue;
     }
-    const fact = artifactOf(text, info ?? '', before, source.id);
+    const fact = artifactOf(text, (info ?? '').slice(0, MAX_NAME), before, source.id);
     if (fact) facts.push(fact);
     before = '';
   }
@@ -40,7 +42,7 @@ function artifactOf(
   before: string,
   source_id: string,
 ): ExtractedFact | undefined {
-  const content = code.replace(/\s+$/, '');
+  const content = code.trimEnd();
   const lines = content.split('\n').filter((line) => line.trim() !== '');
   if (lines.length < MIN_LINES || content.length > MAX_LENGTH) return undefined;
   const language = languageOf(info);
@@ -55,7 +57,7 @@ function artifactOf(
   return {
     kind: 'artifact',
     type: 'Code',
-    title: name.slice(0, 200),
+    title: name.slice(0, MAX_NAME),
     content,
     confidence: file === undefined ? 0.7 : 0.9,
     source_ids: [source_id],
@@ -77,9 +79,9 @@ function languageOf(info: string): string | undefined {
 
 /** Behind the fence, in a comment of the first line, or at the end of what introduces the block. */
 function fileOf(info: string, first: string, before: string): string | undefined {
-  const named = FILE.exec(info.replace(/^\w+:/, ''))?.[1] ?? FILE_COMMENT.exec(first)?.[1];
+  const named = FILE.exec(info.replace(/^\w+:/, ''))?.[1] ?? FILE_COMMENT.exec(first.slice(0, MAX_NAME))?.[1];
   if (named !== undefined) return named;
-  const lead = before.slice(-200);
+  const lead = before.slice(-MAX_NAME);
   if (!/[:：]\s*\**$|^[`*]*[\w@./-]+[`*]*$/.test(lead)) return undefined;
   const files = [...lead.matchAll(new RegExp(FILE, 'g'))].map((found) => found[1]!);
   return files.length === 1 ? files[0] : undefined;

@@ -17,10 +17,12 @@ const IS_ON =
 /** What was done for a day to come. */
 const AHEAD = /\b(?:for|by|until|till|due|before|from) (?:on )?(?:the )?(?:\p{Lu}|\d)/u;
 const MAX_WORDS = 28;
+/** "The call is today": which call, nobody knows the day after. */
+const NEAR = /^(?:today|tonight|yesterday|tomorrow|this )/i;
 const TODAY = /^(?:today|tonight|this )/i;
 /** Every day has these. */
 const EVERYDAY =
-  /\b(?:bed|slept|sleep|woke|shower|lunch|dinner|breakfast|brunch|coffee with|nap|groceries|laundry|dishes|traffic|tired|got (?:up|back|home|in|off|out|it|to)|had (?:a (?:great|good|nice|long|busy|rough|bad|lovely|fun|tough)|fun|to|time))\b/i;
+  /\b(?:bed|slept|sleep|woke|shower|lunch|dinner|breakfast|brunch|coffee with|nap|(?:saw|watched) (?:an?|the|some) (?:movie|film|show|episode|game|match)|groceries|laundry|dishes|traffic|tired|got (?:up|back|home|in|off|out|it|to)|had (?:a (?:great|good|nice|long|busy|rough|bad|lovely|fun|tough)|fun|to|time))\b/i;
 /** These come again: no year can be told. */
 const YEARLY = /\b(?:birthday|anniversary|every (?:year|month|week|day|other|\w+day))\b/i;
 
@@ -30,11 +32,13 @@ export const datedFacts: FactRule = (all, voice) => {
   const isOn = IS_ON.exec(sentence);
   const past = !isOn && isTold(sentence, PAST, voice);
   if (!isOn && !past && !isTold(sentence, COMING, voice)) return undefined;
-  if (EVERYDAY.test(sentence) || (past && EVALUATIVE.test(sentence))) return undefined;
+  if (EVERYDAY.test(sentence) || (!isOn && EVALUATIVE.test(sentence))) return undefined;
   if (sentence.split(' ').length > MAX_WORDS) return undefined;
   const named = namedDay(sentence, voice.said_at, tenseOf(sentence, past));
   if (!named) return undefined;
   // What was done today is mostly forgotten tomorrow, unless it has a name or a number.
+  if (isOn && NEAR.test(named.words) && !keyOf(isOn[0].replace(/^(?:the|our|my) /i, '')).includes(' '))
+    return undefined;
   if (past && TODAY.test(named.words) && !/ [A-Z`\d]/.test(sentence.replace(/ I\b/g, ''))) return undefined;
   const [before, after] = aroundDay(sentence, named);
   if (!standsAlone(`${before} ${after}`.trim())) return undefined;
@@ -43,7 +47,7 @@ export const datedFacts: FactRule = (all, voice) => {
   const content = sentenceOf(ofVoice(told, voice));
   const event = isOn ? `${isOn[1]} ${isOn[2] ?? ''}` : `${before} ${after}`;
   const key = keyOf(event.replace(/^(?:i|my|the|our|we)(?:'\w+)?\b/i, ''));
-  if (key === '') return undefined;
+  if (key === '' || (!isOn && key.split(' ').length < neededStems(event, past))) return undefined;
   return {
     kind: 'note',
     type: 'Fact',
@@ -62,6 +66,10 @@ function isTold(sentence: string, form: RegExp, { names }: Voice): boolean {
   if (!subject || !form.test(sentence.slice(subject[0].length))) return false;
   return subject[2] === undefined || names.has(subject[2].split(' ')[0]!.toLowerCase());
 }
+
+/** "I will start tomorrow", "I started crying yesterday": with a name two are enough, of oneself else three. */
+const neededStems = (event: string, past: boolean): number =>
+  past && /^i\b/i.test(event) && !/ [A-Z`\d]/.test(event.replace(/ I\b/g, '')) ? 3 : 2;
 
 function tenseOf(sentence: string, past: boolean): Tense {
   if (past) return AHEAD.test(sentence) ? 'any' : 'past';

@@ -16,11 +16,26 @@ const WILL = new RegExp(
   'i',
 );
 const WONT = new RegExp(`^we (?:won't|will not|'re not going to|are not going to) (${DOING}) (.+)$`, 'i');
-const LETS = new RegExp(`^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone|skip) (.+)$`, 'i');
+const LETS = new RegExp(`^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone) (.+)$`, 'i');
 
+/** "Let's move to the next topic": of the talk itself. */
+const OF_TALK =
+  /\b(?:topics?|sections?|questions?|intro|agenda|conversation|a day|opportunity|thread|(?:next|another|other|last|previous) (?:\w+ )?(?:points?|parts?|steps?|pages?|slides?|items?|subjects?|chapters?|things?))\b/i;
 /** "Let's keep going", "let's use some time": no choice of anything. */
 const NO_CHOICE =
   /^(?:going|it|on|up|an eye|in touch|moving|talking|working|trying|some time|the time|our time|this|that|these|those|them|one|you|your|him|her|everyone|everything|things)\b/i;
+
+/** A name, a number, or more than one word that says something: not "the flow". */
+const isSomething = (rest: string): boolean => /[A-Z`\d]/.test(rest) || keyOf(rest).includes(' ');
+
+const isChoice = (rest: string): boolean => !NO_CHOICE.test(rest) && !OF_TALK.test(rest) && isSomething(rest);
+
+/** What everybody decides all the time. */
+const TRIVIAL =
+  /^(?:wait|see|meet|talk|try|go|stay|leave|disagree|sit|stop|continue|take|give|think|look|come|keep (?:going|at)|move on|hang out|catch up|be|do|get|have|just|start|help|share)\b/i;
+
+const CHOSE =
+  /^(?:we|the team)(?:'ve| have)? (?:all |both |finally |now |just |already )*(?:chosen|chose|picked|selected|adopted) ((?:the |an? )?[A-Z`\d].*)$/;
 
 /** Of an assistant only what is said to be decided: what it will use is what it shows next. */
 export const decisions: FactRule = (sentence, voice) => {
@@ -28,21 +43,25 @@ export const decisions: FactRule = (sentence, voice) => {
   if (!standsAlone(given)) return undefined;
   const decided = DECIDED.exec(given) ?? DECISION_IS.exec(given);
   if (decided) return /^i\b/i.test(given) ? ownDecision(decided, given, voice) : decidedBy(decided, given);
+  const chose = CHOSE.exec(given.replace(/^[WT]/, (letter) => letter.toLowerCase()));
+  if (chose) return decision(false, `use ${chose[1]}`, sentenceOf(given), 0.9);
   if (!voice.person) return undefined;
   const wont = WONT.exec(given);
   if (wont)
     return decision(true, `${wont[1]} ${wont[2]}`, sentenceOf(`We will not ${wont[1]} ${wont[2]}`), 0.85);
   const will = WILL.exec(given);
-  if (will && !NO_CHOICE.test(will[3]!)) return willDo(will[1] !== undefined, will[2]!, will[3]!);
+  if (will && isChoice(will[3]!)) return willDo(will[1] !== undefined, will[2]!, will[3]!);
   const lets = LETS.exec(given);
-  if (!lets || NO_CHOICE.test(lets[3]!)) return undefined;
+  if (!lets || !isChoice(lets[3]!)) return undefined;
   const doing = `${lets[2]} ${lets[3]}`;
   const negated = lets[1] !== undefined;
   return decision(negated, doing, sentenceOf(`We decided ${negated ? 'not ' : ''}to ${doing}`), 0.75);
 };
 
 const decidedBy = (found: RegExpExecArray, content: string): FactDraft | undefined =>
-  decision(/^(?:not to|against)$/i.test(found[1]!), found[2]!, sentenceOf(content), 0.9);
+  TRIVIAL.test(found[2]!) && !/[A-Z`\d]/.test(found[2]!)
+    ? undefined
+    : decision(/^(?:not to|against)$/i.test(found[1]!), found[2]!, sentenceOf(content), 0.9);
 
 /** What one has decided for oneself is often what one does today: it counts where it names something. */
 function ownDecision(found: RegExpExecArray, given: string, voice: Voice): FactDraft | undefined {
@@ -76,7 +95,7 @@ function decision(
   confidence: number,
 ): FactDraft | undefined {
   const said = doing.trim();
-  if (said.split(' ').length < 2 && !/[A-Z`]/.test(said)) return undefined;
+  if (said.split(' ').length < 2 && !negated && !/[A-Z`]/.test(said)) return undefined;
   const common = { kind: 'artifact', type: 'Decision', content, subject: 'we', negated, confidence } as const;
   const object = CHOSEN.exec(said)?.[1] ?? said;
   const parts = /^(.+?)(?: (?:instead of|rather than|over) (.+?))?(?: (?:for|as) (.+))?$/i.exec(object)!;
@@ -87,7 +106,7 @@ function decision(
 }
 
 const VERBS =
-  'use|run|write|add|put|keep|commit|push|deploy|call|format|test|check|validate|log|return|throw|name|prefix|wrap|import|store|send|reply|respond|answer|ask|include|escape|sanitize|document|review|merge|rebase|squash|delete|remove|edit|change|touch|mock|cache|hardcode|hard-code|expose|share|email|book|order|schedule|sign|lock|pin|indent|capitalize|round|quote|start|end|prefer|set|create|make|write|read|open|close|save|back up|install|update|upgrade|release|ship|translate|summarize|explain|show|cite|give';
+  'use|run|write|add|put|keep|commit|push|deploy|call|format|test|check|validate|log|return|throw|name|prefix|wrap|import|store|send|reply|respond|answer|ask|include|escape|sanitize|document|review|merge|rebase|squash|delete|remove|edit|change|touch|mock|cache|hardcode|hard-code|expose|share|email|book|order|schedule|sign|lock|pin|indent|capitalize|round|quote|prefer|set|create|read|open|close|save|back up|install|update|upgrade|release|ship|translate|summarize|explain|show|cite';
 const ALWAYS = new RegExp(
   `^(?:please )?(?:from now on,? )?(?:please )?(always|never|do not ever|don't ever|do not|don't|make sure to always|be sure to always) ((?:${VERBS}) .+)$`,
   'i',
@@ -106,7 +125,8 @@ export const conventions: FactRule = (sentence, { person, name }) => {
   const negated = /never|not|n't/.test(word);
   // "Don't use tabs" may be meant for this once; "never" and "ever" are for good.
   const once = word === "don't" || word === 'do not';
-  if (once && !/\b(?:in|to|on|for|with|without|from|as|at) /i.test(doing)) return undefined;
+  if (once && (/\b(?:my|me)\b/i.test(doing) || !/\b(?:in|to|on|for|with|without|from|as|at) /i.test(doing)))
+    return undefined;
   return {
     kind: 'note',
     type: 'Convention',

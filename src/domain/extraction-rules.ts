@@ -9,7 +9,7 @@ import type { GiveWay } from './giving-way.js';
 import { parseDate } from './parse-date.js';
 import { personalFacts } from './personal-rules.js';
 import { procedureIn, proceduresOf } from './procedure-rules.js';
-import { isRecalled, recalledStatements } from './recalled-facts.js';
+import { isRecalled, recalledStatements, withoutMemory } from './recalled-facts.js';
 import { sameFact } from './same-fact.js';
 import { unitsOf } from './sentences.js';
 import { isHeard, roleOf, type TextSource } from './sources.js';
@@ -41,7 +41,7 @@ export async function extractFacts(
   { give_way, recalled = [] }: ExtractionSettings,
 ): Promise<ExtractedFact[]> {
   const known = await recalledStatements(sources, recalled, give_way);
-  const names = namesIn(sources);
+  const names = await namesIn(sources, give_way);
   const found: ExtractedFact[] = [];
   const places: Places = new Map();
   for (const source of sources) {
@@ -56,13 +56,6 @@ export async function extractFacts(
 
 /** Where in the list those are that may say the same. */
 type Places = Map<string, number[]>;
-
-/** What was put into the text from memory, by the marks that such texts have. */
-const withoutMemory = (text: string): string =>
-  text.replace(
-    /<(memor(?:y|ies)|context|recalled|retrieved|documents?|notes|background)\b[^>]*>[\s\S]*?<\/\1>/gi,
-    '\n',
-  );
 
 const NO_PERSON =
   /\b(?:assistant|bot|agent|ai|gpt\S*|claude|gemini|llama|copilot|model|system|tool|user|human)\b/i;
@@ -80,9 +73,11 @@ function voiceOf(source: TextSource, names: ReadonlySet<string>): Voice {
 }
 
 /** Who speaks, and who or what is written with a capital where no sentence begins. */
-function namesIn(sources: readonly TextSource[]): Set<string> {
+async function namesIn(sources: readonly TextSource[], give_way: GiveWay): Promise<Set<string>> {
   const names = new Set<string>();
   for (const { speaker, text } of sources) {
+    const due = give_way();
+    if (due) await due;
     for (const part of speaker?.split(/\s+/) ?? []) names.add(part.toLowerCase());
     for (const [, name] of text.slice(0, 20_000).matchAll(/(?<=[\p{Ll},;] )(\p{Lu}[\p{L}\d-]+)/gu))
       if (names.size < 5000) names.add(name!.toLowerCase());

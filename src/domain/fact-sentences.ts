@@ -13,18 +13,18 @@ const MAX_LENGTH = 280;
 
 /** Words before the statement that are not part of it; the first group is there when it is to be remembered. */
 const LEADS =
-  /^(?:(?:(?:please |and |also |just |so |ok(?:ay)?,? )*(remember|note|keep in mind|don't forget|for the record|fyi|heads[- ]up|important|reminder|nb|ps)(?: that\b|[:,]|(?= i | we | my | the | our )))|(?:ok(?:ay)?|so|well|yes|yeah|yep|no|right|great|perfect|cool|thanks|thank you|sure|alright|also|and|but|then|now|anyway|actually|btw|by the way|honestly|personally|just so you know|in fact|fine|hi|hello|hey)\b(?:[,!.:;]| -)|(?:and|but|so|also|well|then|actually|personally)(?= (?:i|we|my|our|let's)\b))\s*/i;
+  /^(?:(?:(?:please |and |also |just |so |ok(?:ay)?,? )*(remember|note|keep in mind|don't forget|for the record|fyi|heads[- ]up|important|reminder|nb|ps)(?: that\b|[:,]|(?= i | we | my | the | our )))|(?:ok(?:ay)?|so|well|yes|yeah|yep|no|right|great|perfect|cool|thanks|thank you|sure|alright|also|and|but|then|now|anyway|actually|btw|by the way|honestly|personally|just so you know|in fact|fine|hi|hello|hey)\b(?:[,!.:;]| -)|(?:in the end|finally|as of today|after [^,]{3,60}),(?= (?:i|we|the team|our)\b)|(?:and|but|so|also|well|then|actually|personally)(?= (?:i|we|my|our|let's)\b))\s*/i;
 
 const QUESTION =
   /^(?:(?:do|does|did|is|are|was|were|can|could|should|would|will|shall|may|might|have|has|had|am|isn't|aren't|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't) (?:i|we|you|he|she|it|they|this|that|there|the|my|our|your|any|anyone|someone)\b|(?:what|who|whom|whose|which|when|where|why|how)\b)/i;
 
 /** Not sure, not real, or not meant. */
 const HEDGED =
-  /\b(?:maybe|perhaps|might|could|possibly|probably|presumably|supposedly|allegedly|apparently|seems?|seemed|appears?|likely|unlikely|guess|suppose|supposed|think|thought|thinking|believe|assume|assuming|assumed|wonder|wondering|considering|not sure|unsure|not certain|no idea|feel like|felt like|kind of|kinda|sort of|sorta|somewhat|would|wouldn't|should|shouldn't|wish|hope|hopefully|hoping|imagine|pretend|hypothetical\w*|theoretically|in theory|what if|even if|let's say|say we|for example|e\.g|for instance|lol|haha|hehe|kidding|joking|joke|sarcas\w*|as if|unless|whether|in case|or something|or so|some day|someday|one day|used to|almost|nearly|tempted|curious|rumou?r\w*|suggest\w*|propos\w*|recommend\w*|option|options|either|depends)\b|(?:^|\s)(?:may (?:be|have|not|need|use|want)|if)\b|[;:]-?[)(DP]|\p{Extended_Pictographic}|\.\.\.|…/iu;
+  /\b(?:maybe|perhaps|might|could|possibly|probably|presumably|supposedly|allegedly|apparently|seems?|seemed|appears?|likely|unlikely|guess|suppose|supposed|think|thought|thinking|believe|assume|assuming|assumed|wonder|wondering|considering|not sure|unsure|not certain|no idea|feel like|felt like|kind of|kinda|sort of|sorta|somewhat|would|wouldn't|should|shouldn't|wish|hope|hopefully|hoping|imagine|pretend|hypothetical\w*|theoretically|in theory|what if|even if|let's say|say we|for example|e\.g|for instance|lol|haha|hehe|kidding|joking|joke|sarcas\w*|as if|unless|whether|in case|or something|or so|some day|someday|one day|used to|almost|nearly|tempted|curious|rumou?r\w*|suggest\w*|propos\w*|recommend\w*|option|options|either|(?:it|that|this) depends|depends (?:how|what|who|when))\b|(?:^|\s)(?:may (?:be|have|not|need|use|want)|if)\b|[;:]-?[)(DP]|\p{Extended_Pictographic}|\.\.\.|…/iu;
 
 /** What another has said, or a text that is only looked at. */
 const REPORTED =
-  /\b(?:(?:he|she|they|you|someone|somebody|people|everyone|who|it) (?:said|says|say|told|tells|claims?|claimed|mentioned|wrote|thinks?|asked|replied)|according to|i (?:heard|read|was told)|told me|quote|quoting|quoted|the (?:article|book|docs?|documentation|email|post|text|prompt|story|movie|song) (?:says?|said|states?|reads?)|as (?:you|they|he|she) (?:said|mentioned)|once upon)\b/i;
+  /\b(?:(?:he|she|they|you|someone|somebody|people|everyone|who|it) (?:said|says|say|told|tells|claims?|claimed|mentioned|wrote|thinks?|asked|replied)|according to|i (?:heard|read|was told)|told me|quote|quoting|quoted|the (?:article|book|docs?|documentation|email|post|text|prompt|story|movie|song) (?:says?|said|states?|reads?)|as (?:you|they|he|she) (?:said|mentioned)|once upon|said (?:the|a|my|our)|(?:he|she|they|i) said)\b/i;
 const QUOTED = /["“”«»][^"“”«»]{12,}["“”«»]|(?:^|\s)'[^']{16,}'(?:\s|$)/;
 
 /** Somebody or something that only those who were there know; and the other side of the conversation. */
@@ -44,7 +44,8 @@ export function plainSentence(raw: string): PlainSentence | undefined {
     text = text.slice(lead[0].length);
   }
   const words = text.split(' ').length;
-  if (words < MIN_WORDS || words > MAX_WORDS) return undefined;
+  // "I'm vegan" is all there is to say.
+  if (words < (/^i'm /i.test(text) ? 2 : MIN_WORDS) || words > MAX_WORDS) return undefined;
   if (QUESTION.test(text) || HEDGED.test(text) || REPORTED.test(text) || QUOTED.test(text)) return undefined;
   return { text, asked };
 }
@@ -87,4 +88,4 @@ function tidied(text: string): string {
 
 /** Words of praise and blame: an opinion of the moment, not a fact. */
 export const EVALUATIVE =
-  /\b(?:great|good|nice|bad|amazing|awesome|terrible|horrible|awful|cool|best|worst|better|worse|lovely|wonderful|fantastic|beautiful|funny|fun|boring|weird|strange|crazy|insane|pain|mess|nightmare|disaster|joke|shame|lifesaver|blast|bit|little|lot|must|no-brainer|problem|issue|question|reason|point|idea|thing|stuff|way|kind|sort|fan|sign|challenge|mistake|success|failure|pleasure|honou?r|relief|big deal|deal|matter|game changer|game-changer|solid|decent|perfect|excellent|real|true|total|absolute|fresh|interesting|important|huge|hard|easy|tough|tricky|stressful|busy|tired|excited|happy|sad|angry|hungry|sick|late|early|ready|sure|sorry|glad|proud|afraid|worried|right|wrong|true|fine|ok|okay)\b/i;
+  /\b(?:great|good|nice|bad|amazing|awesome|terrible|horrible|awful|cool|best|worst|better|worse|lovely|wonderful|fantastic|beautiful|funny|fun|boring|weird|strange|crazy|insane|pain|mess|nightmare|disaster|joke|shame|lifesaver|blast|bit|little|lot|must|no-brainer|problem|issue|question|reason|point|idea|thing|stuff|way|kind|sort|fan|sign|challenge|mistake|success|failure|pleasure|honou?r|relief|big deal|deal|matter|game changer|game-changer|solid|decent|perfect|excellent|slow|fast|lazy|poor|waste|holiday|real|true|total|absolute|fresh|interesting|important|huge|hard|easy|tough|tricky|stressful|busy|tired|excited|happy|sad|angry|hungry|sick|late|early|ready|sure|sorry|glad|proud|afraid|worried|right|wrong|true|fine|ok|okay)\b/i;

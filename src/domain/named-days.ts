@@ -73,7 +73,7 @@ const FORMS: readonly { readonly form: RegExp; readonly relative: boolean; reado
   },
   {
     form: new RegExp(
-      `\\b(next|this|last|on|this coming|coming|this past|by)? ?${WEEKDAY}(?! (?:morning|night)s\\b)\\b`,
+      `(?<!\\b(?:a|every|each|most|some|any) )\\b(next|this|last|on|this coming|coming|this past|by)? ?${WEEKDAY}(?! (?:morning|night)s\\b)\\b`,
       'i',
     ),
     relative: true,

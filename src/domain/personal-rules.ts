@@ -22,7 +22,7 @@ const LIKES =
   /^i (?:(really|absolutely|strongly|much|generally|usually|always|still|truly|definitely|also|particularly|especially|personally) )?(like|love|enjoy|adore|hate|dislike|prefer|avoid|can't stand|cannot stand|don't like|do not like|don't enjoy|don't eat|do not eat|don't drink|do not drink|can't eat|cannot eat|never eat|never drink) (.+)$/i;
 /** "I love how…", "I like that…", "I love the dress": of the moment, or of what only those present can see. */
 const PASSING =
-  /^(?:how|that|when|what|where|who|why|to (?:say|hear|see|think|know|admit|ask|bother|be|have)|hearing|seeing|talking about|being (?:able|here)|the (?![A-Z])|a good|some (?:of|more)|all|both|every|any|everything|anything|nothing|something|more|our (?:chat|talk|conversation)|catching up|chatting)\b/;
+  /^(?:how|that|when|what|where|who|why|to (?:say|hear|see|think|know|admit|ask|bother|be|have)|hearing|seeing|talking about|being (?:able|here)|the (?![A-Z])|a good|some (?:of|more)|all|both|every|any|everything|anything|nothing|something|more|our|us|catching up|chatting)\b/;
 
 const preferences: FactRule = (sentence, voice) => {
   const found = LIKES.exec(sentence);
@@ -50,8 +50,9 @@ function thirdPerson(verb: string): string {
 function preferred(object: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> {
   const parts =
     /^(.+?)(?: (?:to|over|rather than|instead of) (.+?))?(?: (?:for|in|when|on|with) (.+))?$/i.exec(object)!;
-  const [, what, , purpose] = parts;
-  const kind = purpose ?? what!.split(' ').at(-1)!;
+  const [, what, other, purpose] = parts;
+  // Of two the same slot is told by both, whichever is preferred.
+  const kind = purpose ?? (other === undefined ? what!.split(' ').at(-1)! : `${what} ${other}`);
   return { slot: `prefers:${keyOf(kind)}`, value: what!, confidence: 0.9 };
 }
 
@@ -71,7 +72,7 @@ const favourites: FactRule = (sentence, voice) => {
 };
 
 const RELATIVES =
-  'wife|husband|partner|fianc[eé]e?|girlfriend|boyfriend|son|daughter|brother|sister|mother|father|mom|mum|dad|grandmother|grandfather|grandma|grandpa|aunt|uncle|cousin|niece|nephew|roommate|flatmate|boss|manager|mentor|coach|doctor|dentist|therapist|lawyer|accountant|landlord|neighbou?r|dog|cat|puppy|kitten|horse|parrot|rabbit|best friend';
+  'wife|husband|partner|fianc[eé]e?|girlfriend|boyfriend|son|daughter|brother|sister|mother|father|mom|mum|dad|grandmother|grandfather|grandma|grandpa|aunt|uncle|cousin|niece|nephew|roommate|flatmate|boss|manager|mentor|coach|doctor|dentist|therapist|lawyer|accountant|landlord|neighbou?r|dog|cat|puppy|kitten|horse|parrot|rabbit|best friend|kids|children|parents|sons|daughters|twins';
 const ATTRIBUTES =
   '(?:first |last |full |middle |maiden )?name|nickname|birthday|birth date|date of birth|anniversary|e-?mail(?: address)?|(?:home |work |postal )?address|phone(?: number)?|mobile(?: number)?|number|job(?: title)?|title|occupation|role|employer|company|team|department|hometown|home town|city|country|time ?zone|nationality|native language|mother tongue|age|height|weight|blood type|shoe size|username|user name|handle|github(?: handle| username)?|budget|deadline|goal|school|university|major|degree|laptop|car|bike|editor|ide|operating system|os|shell|diet|hobby|hobbies|star sign|zodiac sign|passport number|flight(?: number)?|gate|hotel|room number|seat|desk';
 const MY = new RegExp(
@@ -85,14 +86,14 @@ const isSolid = (value: string): boolean =>
   /^(?:(?:at|in|on|called|named|from|about|around|the|a|an|mr|mrs|ms|dr)\.? )?(?:[A-Z`"#@$€£0-9~+]|https?:|\S+@\S+\.\S+)/.test(
     value,
   ) ||
-  (/^(?:an?|the) [a-z]/.test(value) && !EVALUATIVE.test(value)) ||
-  /^(?:in|from) the \w+/.test(value);
+  (/^(?:an?|the) [a-z]/.test(value) && !EVALUATIVE.test(value));
 
 const attributes: FactRule = (sentence, voice) => {
   const found = MY.exec(firstClause(sentence));
   if (!found) return undefined;
   const [, what, verb, value] = found as unknown as [string, string, string, string];
-  if (value.split(' ').length > 12 || !isSolid(value)) return undefined;
+  const solid = isSolid(value) || (/^goal$/i.test(what) && /^to [a-z]/.test(value));
+  if (value.split(' ').length > 12 || !solid) return undefined;
   // "My car is the one over there"; "my team is at lunch".
   if (/\b(?:one|ones|over there|lunch|dinner|break|moment)\b/i.test(value)) return undefined;
   const is = verb === "'s" ? 'is' : verb.toLowerCase();
@@ -119,6 +120,7 @@ const LIFE: readonly LifeForm[] = [
   { form: /^(?:currently |now )?live in (.+)$/i, slot: 'lives', solid: true },
   { form: /^(?:currently |now )?live (?:at|near) (.+)$/i, slot: 'lives', solid: true },
   { form: /^(?:was|were) born (?:in|on|at) (.+)$/i, slot: 'born', solid: true },
+  { form: /^moved (?:back )?to (.+)$/i, slot: 'lives', solid: true },
   { form: /^grew up in (.+)$/i, slot: 'grew up', solid: true },
   { form: /^(?:am )?(?:originally )?from (.+)$/i, slot: 'from', solid: true },
   { form: /^(?:currently |now )?work (?:at|for) (.+)$/i, slot: 'works', solid: true },
@@ -138,6 +140,13 @@ const LIFE: readonly LifeForm[] = [
   { form: /^speak ((?:fluent |native |some |basic )?[A-Z].+)$/, slot: 'speaks', solid: false },
   { form: /^(?:graduated from|studied at|study at) (.+)$/i, slot: 'studied', solid: true },
   { form: /^report to (.+)$/i, slot: 'reports to', solid: true },
+  { form: /^use ([A-Z`].+)$/, slot: 'uses', solid: false },
+  { form: /^drive (an? .+)$/i, slot: 'drives', solid: true },
+  {
+    form: /^play ((?:the )?(?:guitar|piano|violin|cello|viola|flute|drums|bass|saxophone|trumpet|clarinet|harp|organ|ukulele|chess|tennis|football|soccer|basketball|baseball|volleyball|badminton|golf|hockey|rugby|cricket|squash|table tennis)(?: .+)?)$/i,
+    slot: 'plays',
+    solid: false,
+  },
   {
     form: /^(?:have|own|have got) ((?:an?|one|two|three|four|five|six|\d{1,2}) (?:[\w-]+ ){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|horses?|rabbits?|parrots?|puppy|puppies|kittens?|grandchildren|twins)(?: (?:named|called|and) .+)?)$/i,
     slot: 'has',
@@ -146,7 +155,7 @@ const LIFE: readonly LifeForm[] = [
 ];
 
 /** Of these one may have many, and one more contradicts nothing. */
-const MANY = new Set(['allergic', 'speaks', 'studied', 'has', 'state']);
+const MANY = new Set(['allergic', 'speaks', 'studied', 'has', 'state', 'uses', 'plays']);
 
 const lives: FactRule = (all, voice) => {
   const sentence = firstClause(all);
@@ -160,7 +169,7 @@ const lives: FactRule = (all, voice) => {
   const life = lifeOf(said);
   if (!life) return undefined;
   const [verb, ...rest] = said.split(' ');
-  const past = /^(?:was|were|grew|graduated|studied)$/i.test(verb!);
+  const past = /^(?:was|were|grew|graduated|studied|moved)$/i.test(verb!);
   const adverb = /^(?:currently|now)$/i.test(verb!);
   const told = past ? verb : adverb ? `${verb} ${conjugated(rest.shift()!)}` : conjugated(verb!);
   return note(voice, 'Fact', `${subjectName(voice.name)} ${told} ${ofSpeaker(rest.join(' '))}`, life);
@@ -193,15 +202,15 @@ const relatives: FactRule = (sentence, voice) => {
   );
 };
 
+/** Somewhere in its first words there is a name or a number. */
+const NAMES_SOMETHING = /^(?:[\p{Ll}'-]+ ){0,4}[\p{Lu}\d]/u;
+
 function lifeOf(said: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> | undefined {
   for (const { form, slot, solid } of LIFE) {
     const value = form.exec(said)?.[1];
     if (value === undefined) continue;
-    if (
-      solid &&
-      !/^(?:the |a |an |about |around |downtown |central |north |south |east |west )*[A-Z0-9]/.test(value)
-    )
-      return undefined;
+    if (solid && !NAMES_SOMETHING.test(value)) return undefined;
+    if (slot === 'occupation' && EVALUATIVE.test(value)) return undefined;
     return { slot: MANY.has(slot) ? `${slot}:${keyOf(value)}` : slot, value, confidence: 0.9 };
   }
   return undefined;

@@ -32,3 +32,25 @@ export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): bo
   const statement = statementOf(fact.content);
   return known.some((one) => agree(one, statement) && overlap(one, statement) >= KNOWN);
 }
+
+const MEMORY = /<(memory|memories|context|recalled|retrieved|documents?|background)\b[^<>]{0,200}>/gi;
+
+/** The text without what was put into it from memory, by the marks that such texts have. */
+export function withoutMemory(text: string): string {
+  const lower = text.toLowerCase();
+  const kept: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const { 0: mark, 1: name, index } of text.matchAll(MEMORY)) {
+    const closing = `</${name!.toLowerCase()}>`;
+    if (index < from || unclosed.has(closing)) continue;
+    const end = lower.indexOf(closing, index + mark.length);
+    if (end < 0) {
+      unclosed.add(closing);
+      continue;
+    }
+    kept.push(text.slice(from, index));
+    from = end + closing.length;
+  }
+  return from === 0 ? text : [...kept, text.slice(from)].join('\n');
+}

@@ -18,7 +18,7 @@ export interface Measured {
 }
 
 /** Longer texts are searched by their beginning. */
-const MAX_CHARACTERS = 200_000;
+const MAX_CHARACTERS = 100_000;
 const MAX_TAGS = 32;
 
 /** All that is said in a value, names of members included. */

@@ -103,7 +103,8 @@ const STARTERS =
 /** "5. März": the full stop makes an ordinal. */
 const GERMAN_MONTH = /^(?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)/;
 
-const LAST_WORD = /([\p{L}\p{M}\p{N}.&-]+)\.["'”’)\]]*\s+$/u;
+const LAST_LENGTH = 60;
+const LAST_WORD = /(?<![^\s("'“‘[])([\p{L}\p{M}\p{N}.&-]+)\.["'”’)\]]*\s+$/u;
 
 /** Whether a sentence ends between the two. */
 function isEnd(before: string, after: string): boolean {
@@ -112,7 +113,7 @@ function isEnd(before: string, after: string): boolean {
   if (closing === before && /[.?!]["')\]]*$/.test(before)) return false;
   // "1." and "a)" in a running text belong to what they number.
   if (/^[\s("'“]*(?:\d{1,3}|\p{L})\.$/u.test(closing)) return false;
-  const word = LAST_WORD.exec(before)?.[1];
+  const word = LAST_WORD.exec(before.slice(-LAST_LENGTH))?.[1];
   if (word === undefined) return true;
   const small = word.toLowerCase();
   if (BEFORE_MORE.has(small)) return false;
@@ -144,9 +145,9 @@ function lowerCaseStarts(sentence: string): string[] {
   let start = 0;
   for (const { 0: gap, index } of sentence.matchAll(LOWER_START)) {
     const before = sentence.slice(start, index + gap.length);
-    if (/(?:\.\.|…|\.["'”’)\]]+\s+)$/u.test(before) || /\.\.\.?\s+$/.test(before)) continue;
+    if (/\.\.\s+$/.test(before.slice(-LAST_LENGTH))) continue;
     if (gap.startsWith('.')) {
-      const word = LAST_WORD.exec(before)?.[1]?.toLowerCase();
+      const word = LAST_WORD.exec(before.slice(-LAST_LENGTH))?.[1]?.toLowerCase();
       if (word === undefined || word.length < 2 || NEVER_LAST.has(word) || /^(?:\p{L}\.)+\p{L}$/u.test(word))
         continue;
     }

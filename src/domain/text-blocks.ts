@@ -19,6 +19,7 @@ const QUOTE = /^ {0,3}>\s?(.*)$/;
 const RULE = /^ {0,3}(?:[-*_=]\s*){3,}$/;
 /** A shorter line was ended on purpose; a longer one may have been wrapped. */
 const WRAPPED_LENGTH = 50;
+const MAX_FENCE = 1000;
 const MAX_JOINED = 100;
 const ENDS_SENTENCE = /[.!?:;。！？…؟۔।॥]["'”’»)\]]*$/u;
 
@@ -28,7 +29,7 @@ export function* blocksOf(text: string): Generator<Block> {
   let open: OpenBlock | undefined;
   for (let next = lines.next(); !next.done; next = lines.next()) {
     const line = next.value;
-    const fence = FENCE.exec(line);
+    const fence = line.length <= MAX_FENCE ? FENCE.exec(line) : null;
     if (fence) {
       if (open) yield closed(open);
       open = undefined;
@@ -101,7 +102,7 @@ function closed({ kind, lines, numbered }: OpenBlock): Block {
 function codeUntil(lines: Generator<string>, fence: string, info: string): Block {
   const code: string[] = [];
   for (let next = lines.next(); !next.done; next = lines.next()) {
-    const closing = FENCE.exec(next.value);
+    const closing = next.value.length <= MAX_FENCE ? FENCE.exec(next.value) : null;
     if (closing && closing[1]!.startsWith(fence) && closing[2]!.trim() === '') break;
     code.push(next.value);
   }

@@ -3,11 +3,11 @@ import { type FactRule, keyOf, sentenceOf, type Voice } from './fact-drafts.js';
 import { EVALUATIVE, standsAlone } from './fact-sentences.js';
 
 const PROPER =
-  "(?:[A-Z][\\p{L}\\p{M}\\d'&.-]*)(?: (?:of |the |de |van |von )?[A-Z0-9][\\p{L}\\p{M}\\d'&.-]*){0,3}";
+  "(?!(?:The|Our|My|Your|His|Her|Their|This|That|A|An)\\b)(?:[A-Z][\\p{L}\\p{M}\\d'&.-]*)(?: (?:of |the |de |van |von )?[A-Z0-9][\\p{L}\\p{M}\\d'&.-]*){0,3}";
 const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';
 /** What people speak of with an article, and mean only one of. */
 const KNOWN =
-  '(?:[\\w.-]+ ){0,3}(?:apis?|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence)';
+  '(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence)';
 
 /** What is said of things and people for good. The first group of each is the slot. */
 const SAID =
@@ -45,13 +45,22 @@ function isName(name: string, verb: string, { names }: Voice): boolean {
 const NO_VALUE =
   /^(?:(?:in|at|on) (?:the end|general|fact|trouble|progress|danger|love|charge|place|question|least|best|worst|fire|time|track|hold|point|order|a|an|my|the way|top)\b|the (?:same|one|only|reason|problem|issue|case|best|worst|most|first|next|last|key|point|way|idea|thing|right|wrong|whole|other|most)\b|(?:not )?(?:an?|the) (?:\w+ )?(?:thing|one|way|issue|problem|question|example|idea|lot|bit|must)\b)/i;
 
+const OF_PLACE = /^(?:lives?|moved|was born|grew|is based|is located)\b/;
+const OF_CHARGE = /^(?:owns|manages|leads|maintains|supports)\b/;
+
+/** "Moved to tears", "leads by example": a place has a name, and what is led is named. */
+function fits(verb: string, value: string): boolean {
+  if (OF_PLACE.test(verb)) return /^(?:[\p{Ll}'-]+ ){0,3}[\p{Lu}\d]/u.test(value);
+  return !OF_CHARGE.test(verb) || /^(?:the|an?|our|all|my|[A-Z`\d])/.test(value);
+}
+
 const named: FactRule = (sentence, voice) => {
   const found = THING.exec(sentence);
   if (!found) return undefined;
   const [, name, known, verb, value] = found as unknown as (string | undefined)[];
   if (name !== undefined && !isName(name, verb!, voice)) return undefined;
-  if (EVALUATIVE.test(value!) || /\bof the \w+$/i.test(value!)) return undefined;
-  const subject = (name ?? known!).toLowerCase();
+  if (EVALUATIVE.test(value!) || !fits(verb!, value!)) return undefined;
+  const subject = (name ?? known!).toLowerCase().replace(/^(?:the|our) /, '');
   const slot = verb!.toLowerCase().replace(/^(live|work|run|use|require)(?=$| )/, '$1s');
   return {
     kind: 'note',
@@ -71,6 +80,8 @@ const isA: FactRule = (sentence, voice) => {
   if (name !== undefined && (!isName(name, 'is', voice) || !/^(?:the|an?|our) /i.test(value!)))
     return undefined;
   if (EVALUATIVE.test(value!) || NO_VALUE.test(value!) || /\bnot\b/i.test(value!)) return undefined;
+  // "The build is a disaster": of what everybody knows, what it is like is an opinion.
+  if (known !== undefined && !/[A-Z\d`]|\w[./]\w/.test(value!)) return undefined;
   if (name !== undefined && value!.split(' ').length < 3 && !/^(?:the|our) /i.test(value!)) return undefined;
   return {
     kind: 'note',
@@ -88,15 +99,24 @@ const GOTCHA = new RegExp(
   'u',
 );
 
+/** Which one, only those know who look at it. */
+const ANY_CODE =
+  /^(?:the|our) (?:\w+ )?(?:function|method|code|program|script|call|command|loop|expression|query|line|snippet)$/i;
+
 /** What a program does that one would not expect. */
-export const gotchas: FactRule = (sentence) => {
+export const gotchas: FactRule = (sentence, { person }) => {
   const found = GOTCHA.exec(sentence);
-  if (!found || !standsAlone(sentence)) return undefined;
+  if (!found || !standsAlone(sentence) || ANY_CODE.test(found[1]!)) return undefined;
+  // What an assistant says of programs is of programs in general, unless it names one.
+  if (!person && !/\bAPI\b|endpoint|service|server|[`/_]/.test(found[1]!)) return undefined;
   const [, thing, verb, value, circumstance] = found as unknown as (string | undefined)[];
   // Without the circumstance it is the news of the moment: "the build returned 1".
   if (circumstance === undefined && !/ (?:for|when|instead of|on|with) /.test(value!)) return undefined;
   const [what, ...rest] = value!.split(/ (?=for |when |instead of |on |with )/);
-  const when = [...rest, circumstance].join(' ').replace(/,? (?:not|instead of|rather than) .+$/, '');
+  const when = [...rest, circumstance]
+    .join(' ')
+    .replace(/,? (?:not|instead of|rather than) \S+/g, '')
+    .replace(/^(?:instead of|rather than) \S+/, '');
   return {
     kind: 'note',
     type: 'Gotcha',
@@ -113,7 +133,8 @@ const CAUSE = /^the root cause(?: of (.+?))? (?:was|is|turned out to be) (.+)$/i
 export const rootCauses: FactRule = (sentence) => {
   const found = CAUSE.exec(sentence);
   if (!found || !standsAlone(sentence) || found[2]!.split(' ').length < 3) return undefined;
-  if (/\b(?:unknown|unclear|not known|being investigated)\b/i.test(found[2]!)) return undefined;
+  if (/\b(?:unknown|unclear|not known|being investigated|always|never|usually|often)\b/i.test(found[2]!))
+    return undefined;
   return {
     kind: 'note',
     type: 'Insight',

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { GiveWay } from '../domain/giving-way.js';
 
-const TURN_MS = 4;
+const TURN_MS = 3;
 
 /** Of one piece of work; once the signal is aborted the work ends with its reason. */
 export function givingWay(signal?: AbortSignal): GiveWay {

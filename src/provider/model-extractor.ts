@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { codeOf } from '../domain/code-blocks.js';
 import { keyOf } from '../domain/fact-drafts.js';
 import type { ExtractedFact } from '../domain/facts.js';
-import { isRecalled, recalledStatements } from '../domain/recalled-facts.js';
+import { isRecalled, recalledStatements, withoutMemory } from '../domain/recalled-facts.js';
 import { isHeard, type TextSource } from '../domain/sources.js';
 import { isNegated, statementOf } from '../domain/statements.js';
 import { type ProviderCost, sumOfCosts } from './cost.js';
@@ -51,7 +51,10 @@ export function modelExtractor(settings: ModelSettings): Extractor {
   return {
     name: endpoint.name,
     async extract(request, { signal } = {}) {
-      const heard = request.sources.filter((source) => isHeard(source) && source.text.trim() !== '');
+      const heard = request.sources
+        .filter(isHeard)
+        .map((source) => ({ ...source, text: withoutMemory(source.text) }))
+        .filter(({ text }) => text.trim() !== '');
       const extractions: Extraction[] = [];
       for (const batch of await batchesOf(heard, settings.max_input_tokens)) {
         const { value, cost } = await endpoint.ask(
