@@ -27,7 +27,7 @@ import {
   sourcesAmong,
 } from '../store/context-sources.js';
 import { cardsOf, givenPart, memoryPart, passagePart } from './context-parts.js';
-import { readTurns } from './context-turns.js';
+import { readTurns, type TurnPlace } from './context-turns.js';
 import { reachOf } from './memory-access.js';
 import { openProfile } from './profiles.js';
 import type { Call } from './runtime.js';
@@ -44,6 +44,7 @@ export type QueryFrom = 'query' | 'user_input' | 'turn' | null;
 export interface Gathered {
   readonly material: Material;
   readonly query_from: QueryFrom;
+  readonly places: ReadonlyMap<string, TurnPlace>;
 }
 
 /** Something found, before its card is read. */
@@ -87,12 +88,13 @@ export async function gather(call: Call, input: Wanted, meter: Meter): Promise<G
         },
         meter,
       )
-    : { turns: [], total: 0 };
+    : { turns: [], total: 0, places: new Map<string, TurnPlace>() };
   const said = asked === undefined ? lastSaid(read.turns) : undefined;
   const text = (asked ?? said)?.slice(0, QUERY_CHARACTERS);
   const turns = max_turns > 0 ? read.turns : [];
   const found = await findAll(call, query, input, text, turns);
   return {
+    places: read.places,
     query_from:
       input.query !== undefined
         ? 'query'
