@@ -1,5 +1,6 @@
 /** cairndb: the library in process, with no server. */
 import type { Api } from './contract/api.js';
+import { type Shorthands, shorthandsOn } from './contract/shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './service/open.js';
 
 export {
@@ -30,7 +31,8 @@ export interface OpenOptions extends StoreOptions {
   readonly agent?: string;
 }
 
-export interface Cairn extends Api {
+/** An Api, with the shorthands `remember` and `recall`, that can be closed. */
+export interface Cairn extends Api, Shorthands {
   /** Drains what is under way, then closes the database. */
   close(): Promise<void>;
 }
@@ -46,5 +48,5 @@ export async function openCairn(options: OpenOptions): Promise<Cairn> {
     throw error;
   }
   const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
-  return { ...api, close: () => store.close() };
+  return { ...api, ...shorthandsOn(api), close: () => store.close() };
 }

@@ -6,8 +6,10 @@ import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
 import { doctor, migrate } from './maintenance.js';
+import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { databaseOption, wholeNumber, withStore } from './settings.js';
+import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
@@ -23,13 +25,18 @@ export function program(words?: readonly string[]): Command {
       'after',
       `
 Examples:
+  $ cairn remember "Anna prefers tea"             # in ./cairn.db
+  $ cairn recall "what does Anna drink"           # passages, the best first
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
   $ cairn demo && cairn tree                      # a run to look at
+  $ cairn mcp                                     # a memory for your editor, over MCP
   $ cairn tail                                    # watch what happens
   $ cairn doctor                                  # examine the whole store`,
     );
+
+  addShorthands(cairn, words);
 
   cairn
     .command('serve')
@@ -65,6 +72,8 @@ Examples:
     )
     .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
     .action(runServer);
+
+  addMcp(cairn.command('mcp'));
 
   cairn
     .command('migrate')

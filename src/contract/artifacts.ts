@@ -5,6 +5,7 @@ import { instant, pageOutput } from '../model/common.js';
 import { uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
+import { searchInput, searchOutput } from '../model/search.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
 import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
@@ -95,6 +96,17 @@ export const artifacts = {
     event: null,
     summary: 'Read all versions of an artifact, the first one first, also after it was deleted.',
     example: { artifact_id: AN_ARTIFACT },
+  }),
+  search: operation({
+    method: 'POST',
+    path: '/api/v1/artifacts/search',
+    input: z.strictObject(searchInput),
+    output: searchOutput,
+    access: 'read',
+    memory: [reads('Artifact', 'listed')],
+    event: null,
+    summary: 'Search artifacts: the best first, with the reasons.',
+    example: { query: 'status of failures' },
   }),
   batch: operation({
     method: 'POST',

@@ -5,6 +5,7 @@ import { uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
 import { note, noteInput, notePatch } from '../model/note.js';
+import { searchInput, searchOutput } from '../model/search.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
 import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
@@ -94,6 +95,17 @@ export const notes = {
     event: null,
     summary: 'Read all versions of a note, the first one first, also after it was deleted.',
     example: { note_id: A_NOTE },
+  }),
+  search: operation({
+    method: 'POST',
+    path: '/api/v1/notes/search',
+    input: z.strictObject(searchInput),
+    output: searchOutput,
+    access: 'read',
+    memory: [reads('Note', 'listed')],
+    event: null,
+    summary: 'Search notes: the best first, with the reasons.',
+    example: { query: 'status of failures' },
   }),
   batch: operation({
     method: 'POST',

@@ -16,13 +16,17 @@ import type { Operation } from './operation.js';
 import { packets } from './packets.js';
 import { pmo } from './pmo.js';
 import { handovers, profiles } from './profiles.js';
+import { memory } from './recall.js';
 import { scopes } from './scopes.js';
+import { search } from './search.js';
 import { auth, events, keys, lifetime } from './system.js';
 import { trajectories } from './trajectories.js';
 import { turns } from './turns.js';
 
 /** Written out, so that what is declared names the groups and does not repeat every type in them. */
 export interface Operations {
+  readonly memory: typeof memory;
+  readonly search: typeof search;
   readonly trajectories: typeof trajectories;
   readonly scopes: typeof scopes;
   readonly turns: typeof turns;
@@ -52,6 +56,8 @@ export interface Operations {
 }
 
 export const operations: Operations = {
+  memory,
+  search,
   trajectories,
   scopes,
   turns,
@@ -82,6 +88,8 @@ export const operations: Operations = {
 
 /** What each group is about. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
+  memory: 'remember and recall, in plain words',
+  search: 'find anything, with the reasons',
   trajectories: 'tasks and their parts',
   scopes: 'context windows with a budget',
   turns: 'messages in a scope',

@@ -70,6 +70,11 @@ export interface Driver {
   /** A read that may be long: off the event loop where the database would block it. */
   long<R>(tenant: string, query: Sql): Promise<R[]>;
   /**
+   * A read that computes as well, such as a ranking, of one moment: beside the event loop, where the database would block
+   * it. The module's `run(query, input)` does it; what goes in and comes out are plain values.
+   */
+  away<O>(tenant: string, module: URL, input: unknown): Promise<O>;
+  /**
    * A write. Concurrent ones share a commit; every outcome waits for it, refusals included. One that says which entity
    * it changes, and looks at no other's journal entries, may overlap with those that change another.
    */
@@ -92,6 +97,11 @@ export interface Driver {
   figures(): Readonly<Record<string, number>>;
   /** Drains what is under way, then closes. */
   close(): Promise<void>;
+}
+
+/** What a module that is run by `away` exports. */
+export interface AwayModule {
+  run(query: Query, input: unknown): Promise<unknown>;
 }
 
 /** Reads that may be long, as a Query. */

@@ -11,6 +11,7 @@ import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
 export interface Words {
+  readonly dialect: Dialect;
   readonly id: string;
   readonly int: string;
   readonly real: string;
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
 
 const words: Record<Dialect, Words> = {
   sqlite: {
+    dialect: 'sqlite',
     id: 'TEXT',
     int: 'INTEGER',
     real: 'REAL',
@@ -48,6 +50,7 @@ const words: Record<Dialect, Words> = {
     compact: 'STRICT, WITHOUT ROWID',
   },
   postgres: {
+    dialect: 'postgres',
     id: 'TEXT COLLATE "C"',
     int: 'BIGINT',
     real: 'DOUBLE PRECISION',

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { CairnError } from '../model/errors.js';
 import {
+  type AwayModule,
   type Driver,
   DriverError,
   type DriverOptions,
@@ -185,6 +186,13 @@ class PostgresDriver implements Driver {
 
   long<R>(tenant: string, query: Sql): Promise<R[]> {
     return this.snapshot(tenant, (reader) => reader.all<R>(query));
+  }
+
+  away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
+    return this.snapshot(tenant, async (query) => {
+      const { run: runAway } = (await import(module.href)) as AwayModule;
+      return (await runAway(query, input)) as O;
+    });
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {

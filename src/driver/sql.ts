@@ -68,7 +68,8 @@ class Shape {
 
 const shapes: Record<Dialect, Shape> = { sqlite: new Shape(), postgres: new Shape() };
 
-export function compile(query: Sql, dialect: Dialect): Compiled {
+export function compile(given: Sql, dialect: Dialect): Compiled {
+  const query = inDialect(given, dialect);
   let shape = shapes[dialect].with(query.parts, 0);
   let params = query.values as readonly Param[];
   if (query.values.some(isSql)) {

@@ -1,19 +1,41 @@
-/** The thread behind sqlite-long.ts. */
+/** The thread behind sqlite-long.ts. One task after another: a module reads in a transaction. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Param } from './sql.js';
+import type { AwayModule, Query } from './driver.js';
+import { compile, type Sql } from './sql.js';
+import type { LongAnswer, LongTask } from './sqlite-long.js';
 import { SqliteConnection } from './sqlite-open.js';
 
 const connection = await SqliteConnection.open((workerData as { path: string }).path);
 
-parentPort?.on(
-  'message',
-  async ({ id, text, params }: { id: number; text: string; params: readonly Param[] }) => {
+const all = async <R>(query: Sql): Promise<R[]> => {
+  const { text, params } = compile(query, 'sqlite');
+  return connection.read<R>(text, params);
+};
+const query: Query = { all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
+
+async function perform(task: LongTask): Promise<unknown> {
+  if ('module' in task) {
+    const { run } = (await import(task.module)) as AwayModule;
+    connection.exec('BEGIN');
     try {
-      // Copied to plain objects: rows without a prototype do not travel between threads on every version.
-      const rows = (await connection.read<object>(text, params)).map((row) => ({ ...row }));
-      parentPort?.postMessage({ id, rows });
-    } catch (error) {
-      parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
+      return await run(query, task.input);
+    } finally {
+      connection.exec('COMMIT');
     }
-  },
-);
+  }
+  // Copied to plain objects: rows without a prototype do not travel between threads on every version.
+  return (await connection.read<object>(task.text, task.params)).map((row) => ({ ...row }));
+}
+
+async function answerTo(id: number, task: LongTask): Promise<LongAnswer> {
+  try {
+    return { id, result: await perform(task) };
+  } catch (error) {
+    return { id, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+let last: Promise<void> = Promise.resolve();
+parentPort?.on('message', ({ id, task }: { id: number; task: LongTask }) => {
+  last = last.then(async () => parentPort?.postMessage(await answerTo(id, task)));
+});

@@ -3,8 +3,10 @@ import { Worker } from 'node:worker_threads';
 import { CairnError } from '../model/errors.js';
 import type { Param } from './sql.js';
 
-type Answer = { id: number; rows: unknown[] } | { id: number; error: string };
-type Waiting = { resolve: (rows: unknown[]) => void; reject: (error: unknown) => void };
+/** A statement, or a module that reads and computes. */
+export type LongTask = { text: string; params: readonly Param[] } | { module: string; input: unknown };
+export type LongAnswer = { id: number; result: unknown } | { id: number; error: string };
+type Waiting = { resolve: (result: unknown) => void; reject: (error: unknown) => void };
 
 export class LongReader {
   readonly #path: string;
@@ -17,12 +19,20 @@ export class LongReader {
   }
 
   all<R>(text: string, params: readonly Param[]): Promise<R[]> {
+    return this.#ask({ text, params }) as Promise<R[]>;
+  }
+
+  run<O>(module: string, input: unknown): Promise<O> {
+    return this.#ask({ module, input }) as Promise<O>;
+  }
+
+  #ask(task: LongTask): Promise<unknown> {
     const worker = (this.#worker ??= this.#start());
     const id = ++this.#next;
-    return new Promise<R[]>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (rows: unknown[]) => void, reject });
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
       worker.ref();
-      worker.postMessage({ id, text, params });
+      worker.postMessage({ id, task });
     });
   }
 
@@ -30,11 +40,11 @@ export class LongReader {
     const worker = new Worker(new URL('./sqlite-long-thread.js', import.meta.url), {
       workerData: { path: this.#path },
     });
-    worker.on('message', (answer: Answer) => {
+    worker.on('message', (answer: LongAnswer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);
       if (this.#waiting.size === 0) worker.unref();
-      if ('rows' in answer) waiting?.resolve(answer.rows);
+      if ('result' in answer) waiting?.resolve(answer.result);
       else waiting?.reject(new CairnError('STORAGE_FAILED', answer.error));
     });
     const ended = (reason: unknown) => {

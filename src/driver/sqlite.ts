@@ -79,6 +79,8 @@ class SqliteDriver implements Driver {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   readonly #long: LongReader;
+  /** Of its own, so that no search waits for a count. */
+  readonly #away: LongReader;
   readonly #options: DriverOptions;
   readonly #queue: Write[] = [];
   readonly #waiting: WaitingWrites;
@@ -102,6 +104,7 @@ class SqliteDriver implements Driver {
     this.#writer = writer;
     this.#reader = reader;
     this.#long = new LongReader(path);
+    this.#away = new LongReader(path);
     this.#options = options;
     this.#waiting = new WaitingWrites(options.max_waiting_bytes);
     this.#wakes = new SqliteWakes(() => this.#dataVersion(writer));
@@ -157,6 +160,11 @@ class SqliteDriver implements Driver {
   async long<R>(_tenant: string, query: Sql): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite');
     return this.#long.all<R>(text, params);
+  }
+
+  away<O>(_tenant: string, module: URL, input: unknown): Promise<O> {
+    if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+    return this.#away.run<O>(module.href, input);
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -372,6 +380,7 @@ class SqliteDriver implements Driver {
       while (this.#pump) await this.#pump;
       while (this.#snapshots) await this.#snapshots;
       await this.#long.close();
+      await this.#away.close();
       this.#reader.close();
       // The twin on Node 20 leaves the log behind when it closes. Emptied, it takes nothing with it if only the
       // file is copied. Another process that is still at work makes this do less, and that is fine.

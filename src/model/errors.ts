@@ -144,6 +144,10 @@ export const errorCodes = {
     meaning:
       'The connection was lost at COMMIT and the outcome could not be learned. Ask again with the same id or Idempotency-Key.',
   },
+  MODEL_FAILED: {
+    status: 502,
+    meaning: 'A model endpoint failed, gave no answer in time, or answered with nonsense.',
+  },
   SERVER_UNREACHABLE: {
     status: 503,
     meaning: 'Said by the client: the server cannot be reached. Whether a write arrived is not known.',

@@ -50,11 +50,13 @@ import * as packets from './packets.js';
 import { pack_context } from './packing.js';
 import * as pmo from './pmo.js';
 import * as profiles from './profiles.js';
+import { recall, remember } from './recall.js';
 import type { Call, Runtime } from './runtime.js';
 import * as scopeCheckpoints from './scope-checkpoints.js';
 import * as scopeClosing from './scope-closing.js';
 import { artifactsOf, scopesOf } from './scope-lists.js';
 import * as scopes from './scopes.js';
+import { query as searchAll, searchAmong } from './search.js';
 import { auth, events, keys } from './system.js';
 import * as trajectories from './trajectories.js';
 import { batch } from './trajectory-batch.js';
@@ -76,6 +78,8 @@ type UseCases = {
 
 /** One function for every entry of the table: the compiler says which is missing. */
 const useCases: UseCases = {
+  memory: { remember, recall },
+  search: { query: searchAll },
   trajectories: { ...trajectories, update, delete: remove, tree, batch, scopes: scopesOf },
   scopes: {
     ...scopes,
@@ -85,8 +89,8 @@ const useCases: UseCases = {
     artifacts: artifactsOf,
   },
   turns,
-  artifacts,
-  notes,
+  artifacts: { ...artifacts, search: searchAmong('artifact') },
+  notes: { ...notes, search: searchAmong('note') },
   edges: { ...edges, ...edgeWalks },
   executions: {
     ...executions,

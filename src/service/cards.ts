@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { cards as operations } from '../contract/cards.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkContent, checkMetadata } from '../domain/card-types.js';
+import { type Measured, measure } from '../domain/searchable.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import type { Card, CardInput } from '../model/card.js';
 import { toMs } from '../model/common.js';
@@ -22,6 +23,7 @@ import {
   toCard,
 } from '../store/cards.js';
 import { listToText, textToList } from '../store/codec.js';
+import { cardDoc, isSearched } from '../store/docs-of.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
@@ -46,6 +48,8 @@ export interface PreparedCard {
   readonly content_hash: string;
   readonly sent_hash: string | null;
   readonly bytes: number;
+  /** What it is found by; null for the store's own records. */
+  readonly measured: Measured | null;
 }
 
 /** The author is the caller, or the one that it names, unless the use case says whose card it is. */
@@ -79,6 +83,9 @@ export function prepareCard(
     tool_calls,
     metadata,
     bytes,
+    measured: isSearched(checked.type)
+      ? measure(call.tenant, { content: given, more: [input.tool_calls ?? undefined], metadata: checked })
+      : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
     sent_hash:
@@ -144,8 +151,10 @@ export async function addCard(
     const existing = await findCard(tx, call.tenant, input.card_id);
     if (existing) return { card: sameCard(call.tenant, existing, prepared, now), added: false };
   }
+  const card_id = input.card_id ?? newId();
+  const expires_at = expiry(input, now);
   const row: NewCard = {
-    card_id: input.card_id ?? newId(),
+    card_id,
     content: prepared.content,
     tool_calls: prepared.tool_calls,
     tool_call_id: input.tool_call_id ?? null,
@@ -156,9 +165,12 @@ export async function addCard(
     content_hash: prepared.content_hash,
     sent_hash: prepared.sent_hash,
     ttl_seconds: input.ttl_seconds ?? null,
-    expires_at: expiry(input, now),
+    expires_at,
     created_at: now,
     held_by,
+    doc:
+      prepared.measured &&
+      cardDoc(card_id, input.metadata ?? {}, expires_at !== null || held_by !== null, prepared.measured),
   };
   await insertCards(tx, call.tenant, [row]);
   const card = toCard(call.tenant, {

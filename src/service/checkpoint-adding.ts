@@ -232,7 +232,7 @@ async function store(
   const has_base = follows ? parent.base_line !== null : parent !== undefined;
   const owner = ownerOf(row, has_base, next.state);
   await endParts(tx, tenant, execution_id, next, next.stamp);
-  await insertParts(tx, rowsOf(tenant, owner, next, next.stamp));
+  await insertParts(tx, tenant, execution, rowsOf(tenant, owner, next, next.stamp));
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
   await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });

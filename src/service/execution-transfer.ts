@@ -25,6 +25,7 @@ import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../stor
 import { readContents, storedBytes } from '../store/execution-contents.js';
 import { type ExecutionRow, findExecution, insertExecution } from '../store/executions.js';
 import { insertParts } from '../store/state-parts.js';
+import type { ThinkingExecution } from '../store/thought-docs.js';
 import { addCheckpoint, circle } from './checkpoint-adding.js';
 import { showSummary, showWrite } from './checkpoint-states.js';
 import { type LaidOut, layOut } from './execution-layout.js';
@@ -128,7 +129,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       );
       await refuseUsed(call, tx, execution_id, laidOut);
       await insertExecution(tx, tenant, row);
-      await insertLaidOut(tx, tenant, execution_id, laidOut);
+      await insertLaidOut(tx, tenant, row, laidOut);
       const facts = { checkpoints: laidOut.rows.length };
       tx.journal(event(call, now, 'cairn.execution.imported', 'execution', execution_id, facts));
       return showExecution(row);
@@ -138,10 +139,16 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   });
 }
 
-async function insertLaidOut(tx: Tx, tenant: string, execution_id: string, laidOut: LaidOut): Promise<void> {
+async function insertLaidOut(
+  tx: Tx,
+  tenant: string,
+  execution: ThinkingExecution,
+  laidOut: LaidOut,
+): Promise<void> {
+  const { execution_id } = execution;
   await insertLines(tx, tenant, execution_id, laidOut.lines);
   await insertCheckpoints(tx, tenant, laidOut.rows);
-  await insertParts(tx, laidOut.parts);
+  await insertParts(tx, tenant, execution, laidOut.parts);
   for (const { checkpoint_id, writes } of laidOut.writes) {
     const rows = writes.map(({ index, value, ...write }) => ({
       ...write,

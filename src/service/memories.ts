@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import type { Ttl } from '../model/memory.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { insertCards } from '../store/cards.js';
+import { memoryDoc } from '../store/docs-of.js';
 import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../store/edges.js';
 import type { EntityRef } from '../store/entities.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
@@ -81,6 +82,8 @@ interface Written {
   readonly row: VersionRow;
   readonly edges: readonly NewEdge[];
   readonly thread_id: string | null;
+  /** The trajectories that a note was learned in. */
+  readonly learned_in: readonly string[];
 }
 
 /** Writes a version and its card, and tells of it; the answer gets its times by the commit. */
@@ -88,7 +91,7 @@ async function writeVersion<M extends Memory>(
   call: Call,
   tx: Tx,
   noun: Noun<M>,
-  { row, edges, thread_id }: Written,
+  { row, edges, thread_id, learned_in }: Written,
   answer: M,
   now: number,
 ): Promise<void> {
@@ -109,6 +112,7 @@ async function writeVersion<M extends Memory>(
       expires_at: row.expires_at,
       created_at: now,
       held_by: row.held_by,
+      doc: memoryDoc(tenant, row, learned_in),
     },
   ]);
   await insertVersion(tx, tenant, row);
@@ -180,8 +184,10 @@ export async function createMemory<M extends Memory>(
     place.sources,
     agent_id,
   );
-  const answer = noun.render(call, row, linksTo(place.sources));
-  await writeVersion(call, tx, noun, { row, edges, thread_id: place.thread_id }, answer, now);
+  const links = linksTo(place.sources);
+  const answer = noun.render(call, row, links);
+  const learned_in = links.source_trajectory_ids;
+  await writeVersion(call, tx, noun, { row, edges, thread_id: place.thread_id, learned_in }, answer, now);
   return answer;
 }
 
@@ -343,12 +349,13 @@ export async function updateMemory<M extends Memory>(
     sent_hash: null,
     recorded_at: PENDING,
   };
-  const links = await memoryLinks(tx, call.tenant, [memory_id], now);
-  const answer = noun.render(call, row, links(memory_id));
+  const links = (await memoryLinks(tx, call.tenant, [memory_id], now))(memory_id);
+  const answer = noun.render(call, row, links);
   await endVersion(tx, call.tenant, current);
   if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
-  await writeVersion(call, tx, noun, { row, edges, thread_id: row.trajectory_id }, answer, now);
+  const written = { row, edges, thread_id: row.trajectory_id, learned_in: links.source_trajectory_ids };
+  await writeVersion(call, tx, noun, written, answer, now);
   return answer;
 }
 

@@ -4,6 +4,7 @@ import type { packets as operations } from '../contract/packets.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { descend, parentsOf } from '../domain/lineage.js';
 import { type IndexKind, indexOf } from '../domain/packet-index.js';
+import { type Measured, measure } from '../domain/searchable.js';
 import { upcast } from '../domain/upcast.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import { toIso, toMs } from '../model/common.js';
@@ -18,6 +19,7 @@ import {
   type WriteResult,
 } from '../model/packet.js';
 import { textToList } from '../store/codec.js';
+import { packetDoc } from '../store/docs-of.js';
 import {
   countPackets,
   findOriginal,
@@ -54,6 +56,7 @@ interface PreparedPacket {
   readonly original: string | null;
   readonly sent_hash: string | null;
   readonly bytes: number;
+  readonly measured: Measured;
 }
 
 /** A key that acts as one agent writes as that agent, and as no other. */
@@ -89,6 +92,10 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     original: older ? text : null,
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
+    measured: measure(call.tenant, {
+      content: packet.payload,
+      metadata: { tags: packet.tags ?? [], ...packet.metadata },
+    }),
   };
 }
 
@@ -164,7 +171,7 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
       ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
     ],
   };
-  tx.journal(row);
+  tx.journal({ ...row, doc: packetDoc(row, prepared.measured) } as NewPacket);
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }

@@ -4,6 +4,7 @@ import type { scopes } from '../contract/scopes.js';
 import { turns as operations } from '../contract/turns.js';
 import { fits, reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
+import { type Measured, measureTurn } from '../domain/searchable.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
@@ -13,6 +14,7 @@ import { countTokens } from '../provider/tokenizer.js';
 import { type Entry, entriesAfter, insertEntries, segmentsOf, tailOf } from '../store/box-entries.js';
 import { findBox, growBox } from '../store/boxes.js';
 import { type CardRow, findCard, findCards, insertCards, type NewCard } from '../store/cards.js';
+import { turnDoc } from '../store/docs-of.js';
 import { scopeHolder } from '../store/endings.js';
 import { keyedHash } from '../store/lifetime.js';
 import {
@@ -42,7 +44,8 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 /** A turn checked, counted and hashed, before any transaction. */
 interface PreparedTurn {
   readonly input: TurnInput;
-  readonly card: Omit<NewCard, 'card_id' | 'created_at'>;
+  readonly card: Omit<NewCard, 'card_id' | 'created_at' | 'doc'>;
+  readonly measured: Measured;
   /** As it is shown: what was sent, with the members in the order in which they are stored. */
   readonly said: SaidTurn;
   readonly token_count: number;
@@ -78,6 +81,7 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
+    measured: measureTurn(call.tenant, input),
     card: {
       content: text,
       tool_calls,
@@ -148,7 +152,9 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
       { tokens_used: filling.tokens_used, token_budget: scope.token_budget, token_count },
     );
   }
-  const card: NewCard = { ...turn.card, card_id: input.turn_id ?? newId(), created_at: now };
+  const card_id = input.turn_id ?? newId();
+  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.said.kept.role, scope }, turn.measured);
+  const card: NewCard = { ...turn.card, card_id, created_at: now, doc };
   taken.push({ card, sequence, token_count });
   filling.tokens_used = tokens_used;
   const { token_budget } = scope;

@@ -8,6 +8,7 @@ import { shownTo } from './card-visibility.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
 import { type CardReach, cardsWithin } from './reach.js';
+import { type Doc, insertDocs, newDoc } from './search-docs.js';
 import { cardNotSuperseded } from './supersession.js';
 
 export interface NewCard {
@@ -26,6 +27,8 @@ export interface NewCard {
   readonly created_at: number;
   /** What it ends with, if it belongs to something: see endings. */
   readonly held_by: string | null;
+  /** What it is found by; null for what is not to be searched. */
+  readonly doc: Doc | null;
 }
 
 const cardsTable: Table = {
@@ -79,6 +82,8 @@ export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCar
     subjectsTable,
     cards.flatMap((c) => c.subject_ids.map((subject) => [tenant, subject, c.card_id])),
   );
+  const docs = cards.map((c) => newDoc(c.doc, c.card_id, c.author_id, c.created_at, c.expires_at, c.held_by));
+  await insertDocs(tx, tenant, docs.flat());
 }
 
 export interface CardRow {

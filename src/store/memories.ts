@@ -6,6 +6,7 @@ import { VERSION_ENDED } from './endings.js';
 import { eraseCards } from './lifetime.js';
 import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
+import { forgetDoc } from './search-docs.js';
 
 export type MemoryKind = 'artifact' | 'note';
 
@@ -106,8 +107,9 @@ export async function insertVersion(tx: Tx, tenant: string, row: NewVersion): Pr
 export async function endVersion(
   tx: Tx,
   tenant: string,
-  { memory_id, version }: { readonly memory_id: string; readonly version: number },
+  { memory_id, version, card_id }: Pick<VersionRow, 'memory_id' | 'version' | 'card_id'>,
 ): Promise<void> {
+  await forgetDoc(tx, tenant, card_id);
   await tx.send(
     sql`UPDATE memory_versions SET superseded_at = ${PENDING}
         WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version}`,

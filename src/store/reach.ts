@@ -16,7 +16,7 @@ export interface Reach {
 const NOTHING = sql`1 = 0`;
 
 /** Whether a trajectory is the agent's, or the one that it works in. */
-const isMine = (tenant: string, { agent_id, current_trajectory_id }: Reach, trajectory: Sql): Sql =>
+export const isMine = (tenant: string, { agent_id, current_trajectory_id }: Reach, trajectory: Sql): Sql =>
   sql`(${trajectory} = ${current_trajectory_id ?? ''} OR EXISTS (SELECT 1 FROM trajectories mine
     WHERE mine.tenant_id = ${tenant} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${agent_id}))`;
 
@@ -32,13 +32,17 @@ export const artifactsWithin = (tenant: string, reach: Reach): Sql =>
 /** A note is in no trajectory: it counts where it was learned. */
 export function notesWithin(tenant: string, reach: Reach): Sql {
   if (reach.extent !== 'own_trajectory') return within(tenant, reach, sql`v.agent_id`, sql`NULL`);
-  return sql`(v.agent_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM edge_participants learned
+  return sql`(v.agent_id = ${reach.agent_id} OR ${notesLearnedWithin(tenant, reach, sql`v.memory_id`)})`;
+}
+
+/** Whether a note was learned in a trajectory of the agent. */
+export const notesLearnedWithin = (tenant: string, reach: Reach, note_id: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM edge_participants learned
     CROSS JOIN edge_participants source
-    WHERE learned.tenant_id = ${tenant} AND learned.entity_id = v.memory_id AND learned.edge_type = 'DerivedFrom'
+    WHERE learned.tenant_id = ${tenant} AND learned.entity_id = ${note_id} AND learned.edge_type = 'DerivedFrom'
       AND learned.position = 1 AND learned.deleted_at IS NULL
       AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
-      AND source.entity_type = 'Trajectory' AND ${isMine(tenant, reach, sql`source.entity_id`)}))`;
-}
+      AND source.entity_type = 'Trajectory' AND ${isMine(tenant, reach, sql`source.entity_id`)})`;
 
 export const packetsWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`p.agent`, sql`p.thread_id`);

@@ -5,6 +5,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Param, type Sql, sql } from '../driver/sql.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
 import type { Json } from '../model/json.js';
+import { insertThoughtDocs, type ThinkingExecution } from './thought-docs.js';
 
 /** Where a part that shows to this day ends; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
@@ -138,9 +139,22 @@ export function endable(rows: PartRows): ReadonlyMap<number, (revision: number) 
   return ends;
 }
 
-export async function insertParts(tx: Tx, rows: PartRows): Promise<void> {
+/** Where a row of thoughts has its checkpoint and its body. */
+const THOUGHT = { checkpoint_id: 1, body: 11 } as const;
+
+export async function insertParts(
+  tx: Tx,
+  tenant: string,
+  execution: ThinkingExecution,
+  rows: PartRows,
+): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);
+  const said = rows.thoughts.map((row) => ({
+    checkpoint_id: row[THOUGHT.checkpoint_id] as string,
+    body: row[THOUGHT.body] as string,
+  }));
+  await insertThoughtDocs(tx, tenant, execution, said);
   await tx.insert(toolCalls, rows.tool_calls);
 }
 

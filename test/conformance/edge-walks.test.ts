@@ -440,7 +440,7 @@ async function populated({ as, store }: TestStore): Promise<World> {
   const heldCard = (card_id: string) => ({
     ...{ card_id, content: '1', tool_calls: null, tool_call_id: null, metadata: '{}', author_id: null },
     ...{ subject_ids: [], derived_from: [], content_hash: 'h', sent_hash: null, ttl_seconds: null },
-    ...{ expires_at: null, created_at: 1, held_by: scopeHolder(ids.Scope) },
+    ...{ expires_at: null, created_at: 1, held_by: scopeHolder(ids.Scope), doc: null },
   });
   const addVersion: World['addVersion'] = async (tx, id, kind, held_by) => {
     await tx.run(

@@ -1,0 +1,110 @@
+/** Memory in two calls: keep this, and what is known about that. */
+import { z } from 'zod';
+import { instant } from '../model/common.js';
+import { uuid } from '../model/ids.js';
+import { jsonObject, text } from '../model/json.js';
+import { ttl } from '../model/memory.js';
+import { excerpt, foundEntity, MAX_QUERY, searchedType, searchInput } from '../model/search.js';
+import { turnRole } from '../model/turn.js';
+import { makes, reads } from './memory-use.js';
+import { operation } from './operation.js';
+import { passagesAsText } from './passages.js';
+
+const rememberInput = z.strictObject({
+  text: text(1_000_000, 1).describe('What to keep, in plain words'),
+  as: z
+    .enum(['note', 'turn'])
+    .optional()
+    .describe('A note outlives its task; a turn goes with its scope. A note, unless given'),
+  type: text(100, 1).optional().describe('The note_type: Fact unless given'),
+  title: text(500, 1).optional().describe('Of a note; its first words unless given'),
+  tags: z.array(text(200, 1)).max(32).optional(),
+  speaker: text(200, 1).optional().describe('Who said it'),
+  role: turnRole.optional().describe('Of a turn; User unless given'),
+  occurred_at: text(100, 1)
+    .optional()
+    .describe('When it happened, as a date in any common form; now unless given'),
+  trajectory_id: uuid.optional().describe('The task it belongs to; one called memory unless given'),
+  scope_id: uuid.optional().describe('Of a turn: the scope it belongs to; one called memory unless given'),
+  ttl: ttl.optional().describe('Of a note'),
+  metadata: jsonObject.optional(),
+});
+
+const remembered = z
+  .object({
+    entity_type: z.enum(['note', 'turn']),
+    id: z.string(),
+    name: z.string().nullable(),
+    trajectory_id: z.string(),
+    scope_id: z.string().nullable(),
+    token_count: z.int(),
+    created_at: instant,
+  })
+  .meta({ id: 'Remembered' });
+
+const recallInput = z.strictObject({
+  ...searchInput,
+  query: text(MAX_QUERY, 1).describe('What you want to know, in plain words'),
+  entity_types: z
+    .array(searchedType)
+    .min(1)
+    .max(6)
+    .optional()
+    .describe('turn, artifact, note and card unless given'),
+  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
+});
+
+const passage = z
+  .object({ ...foundEntity, ...excerpt, text: z.string(), token_count: z.int() })
+  .meta({ id: 'Passage' });
+
+export const memory = {
+  remember: operation({
+    method: 'POST',
+    path: '/api/v1/remember',
+    input: rememberInput,
+    output: remembered,
+    access: 'write',
+    memory: [makes('Note', 'trajectory_id'), makes('Turn', 'scope_id')],
+    event: 'cairn.note.created',
+    status: 201,
+    summary: 'Keep something: a note, or a turn, found again by what it says.',
+    mcp: {
+      tool: 'remember',
+      use:
+        'Use it when something comes up that will matter later: a decision and its reason, a preference, a fact about ' +
+        'people or the project, a lesson. One at a time, in words that stand alone.',
+      place: ['trajectory_id'],
+    },
+    example: { text: 'Anna prefers tea to coffee.', tags: ['people'] },
+  }),
+  recall: operation({
+    method: 'POST',
+    path: '/api/v1/recall',
+    input: recallInput,
+    output: z.object({
+      passages: z.array(passage),
+      token_count: z.int().describe('Of all texts together'),
+      next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
+    }),
+    access: 'read',
+    memory: [
+      reads('Turn', 'listed'),
+      reads('Artifact', 'listed'),
+      reads('Note', 'listed'),
+      reads('Card', 'listed'),
+      reads('Packet', 'listed'),
+      reads('Checkpoint', 'listed'),
+    ],
+    event: null,
+    summary: 'What is known about something: the best passages first, whole, with the reasons.',
+    mcp: {
+      tool: 'recall',
+      use:
+        'Use it before you answer what may rest on earlier work, decisions or preferences. Ask in plain words, as ' +
+        'you would ask a colleague.',
+      text: passagesAsText,
+    },
+    example: { query: 'What does Anna drink?', limit: 5 },
+  }),
+};

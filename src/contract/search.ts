@@ -1,0 +1,29 @@
+/** Searching everything that is remembered. */
+import { z } from 'zod';
+import { searchedType, searchInput, searchOutput } from '../model/search.js';
+import { reads } from './memory-use.js';
+import { operation } from './operation.js';
+
+export const search = {
+  query: operation({
+    method: 'POST',
+    path: '/api/v1/search',
+    input: z.strictObject({
+      ...searchInput,
+      entity_types: z.array(searchedType).min(1).max(6).optional().describe('All, unless given'),
+    }),
+    output: searchOutput,
+    access: 'read',
+    memory: [
+      reads('Turn', 'listed'),
+      reads('Artifact', 'listed'),
+      reads('Note', 'listed'),
+      reads('Card', 'listed'),
+      reads('Packet', 'listed'),
+      reads('Checkpoint', 'listed'),
+    ],
+    event: null,
+    summary: 'Search turns, artifacts, notes, cards, packets and thoughts: the best first, with the reasons.',
+    example: { query: 'which database did we choose', entity_types: ['note', 'turn'], limit: 5 },
+  }),
+};

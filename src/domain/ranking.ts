@@ -1,0 +1,181 @@
+/** How well texts answer a question: by the terms that they and the turns around them share with it. */
+import { type Question, wordsNaming } from './question.js';
+import { type Boost, type Boosted, boostsFor, spreadAfter } from './ranking-boosts.js';
+import { RELATED_WEIGHT } from './related-terms.js';
+import { isRole, MAX_FREQUENCY } from './search-text.js';
+import { stem } from './stem.js';
+
+export interface Candidate extends Boosted {
+  /** Rises with every document: of equals the newer comes first. */
+  readonly doc_no: number;
+  /** Where it stands among its neighbours; null for what has none. */
+  readonly scope_id: string | null;
+  readonly position: number | null;
+  /** The number of its terms. */
+  readonly length: number;
+  /** How often it has each term of the question, in their order. */
+  readonly tf: readonly number[];
+  /** How often it has those that are related to each, together. */
+  readonly related_tf?: readonly number[];
+  /** Given only as a neighbour: it lends its terms, and is no result. */
+  readonly context_only?: boolean;
+}
+
+export interface Statistics {
+  /** How many documents there are, about. */
+  readonly docs: number;
+  /** In how many of them each term of the question is, in their order. */
+  readonly df: readonly number[];
+}
+
+export interface Ranked<C> {
+  readonly candidate: C;
+  readonly score: number;
+  /** The words of the question that it has itself, in any form. */
+  readonly matched: readonly string[];
+  /** Those that only its neighbours have, or for which there is only something of their kind. */
+  readonly nearby: readonly string[];
+  readonly boosts: readonly Boost[];
+}
+
+/** Up to so many terms a text counts in full: beyond, each counts less. */
+const PIVOT_LENGTH = 30;
+/** What a neighbour's terms count: of the turns before, nearest first, and of those after. */
+const BEFORE = [0.24, 0.14, 0.06];
+const AFTER = [0.14, 0.08, 0.05];
+/** How soon a further occurrence of a term stops to matter. */
+const SATURATION = 0.5;
+/** For a term that is said anywhere in the same scope. */
+const IN_SCOPE = 0.2;
+/** Of the term that names a speaker: the speaker's boost says it already. */
+const SPEAKER_TERM_WEIGHT = 0.1;
+
+/** What the match of each term is worth: the rarer, the more. */
+export function termWeights(question: Question, { docs, df }: Statistics): number[] {
+  return question.terms.map((_, at) => {
+    const found = Math.max(0, df[at] ?? 0);
+    const rarity = Math.log(1 + (Math.max(docs, found) - found + 0.5) / (found + 0.5));
+    return rarity * (question.weights[at] ?? 1);
+  });
+}
+
+/** Candidates of one scope, by their position; what has no scope stands alone. */
+function inScopes<C extends Candidate>(candidates: readonly C[]): C[][] {
+  const scopes = new Map<string, C[]>();
+  const alone: C[][] = [];
+  for (const candidate of candidates) {
+    const { scope_id, position } = candidate;
+    if (scope_id === null || position === null) alone.push([candidate]);
+    else {
+      const scope = scopes.get(scope_id);
+      if (scope === undefined) scopes.set(scope_id, [candidate]);
+      else scope.push(candidate);
+    }
+  }
+  for (const scope of scopes.values()) scope.sort((a, b) => a.position! - b.position!);
+  return [...scopes.values(), ...alone];
+}
+
+/** How often each of a scope has a term, its neighbours' use of it included; undefined where none has it. */
+function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undefined {
+  let spread: Float64Array | undefined;
+  for (let index = 0; index < scope.length; index++) {
+    const candidate = scope[index]!;
+    const kindred = RELATED_WEIGHT * (candidate.related_tf?.[at] ?? 0);
+    const count = Math.min((candidate.tf[at] ?? 0) + kindred, MAX_FREQUENCY);
+    if (!(count > 0)) continue;
+    spread ??= new Float64Array(scope.length);
+    const share = count / Math.max(1, candidate.length / PIVOT_LENGTH);
+    spread[index]! += share;
+    lend(scope, index, 1, BEFORE, share, spread);
+    lend(scope, index, -1, AFTER, share, spread);
+  }
+  return spread;
+}
+
+/** What a term counts, by how often it is there. */
+const saturated = (frequency: number): number => (frequency * (1 + SATURATION)) / (frequency + SATURATION);
+
+/** To the turns that follow (1) or precede (-1) this one, by how far they are in the scope. */
+function lend(
+  scope: readonly Candidate[],
+  from: number,
+  direction: 1 | -1,
+  shares: readonly number[],
+  share: number,
+  spread: Float64Array,
+): void {
+  const origin = scope[from]!.position!;
+  for (let step = 1; step <= shares.length; step++) {
+    const index = from + step * direction;
+    if (index < 0 || index >= scope.length) return;
+    const part = shares[Math.abs(scope[index]!.position! - origin) - 1];
+    if (part !== undefined) spread[index]! += part * share;
+  }
+}
+
+/** By what terms the question names each speaker; of those it does not name, by none. */
+function speakersNamed(question: Question, candidates: readonly Candidate[]): Map<string, string[]> {
+  const speakers = new Map<string, string[]>();
+  for (const { speaker } of candidates)
+    if (speaker !== null && !speakers.has(speaker))
+      speakers.set(speaker, isRole(speaker) ? [] : wordsNaming(question, speaker).map(stem));
+  return speakers;
+}
+
+const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
+  b.score - a.score || b.candidate.doc_no - a.candidate.doc_no;
+
+/** For a question that runs through many scopes: each further result of one counts less. */
+function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ranked<C>[] {
+  const seen = new Map<string, number>();
+  return ranked.map((result) => {
+    const { scope_id } = result.candidate;
+    const better = scope_id === null ? 0 : (seen.get(scope_id) ?? 0);
+    if (scope_id !== null) seen.set(scope_id, better + 1);
+    if (better === 0) return result;
+    const boost = spreadAfter(better);
+    return { ...result, score: result.score * boost.factor, boosts: [...result.boosts, boost] };
+  });
+}
+
+/**
+ * Best first; of equals the newer. A score of 1 is about that of a text with all the words of the question, each once.
+ * What has no term of it, nor stands in a scope where another candidate has one, is left out.
+ */
+export function rank<C extends Candidate>(
+  question: Question,
+  candidates: readonly C[],
+  statistics: Statistics,
+): Ranked<C>[] {
+  const named = speakersNamed(question, candidates);
+  const naming = new Set([...named.values()].flat());
+  const weights = termWeights(question, statistics).map((weight, at) =>
+    naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
+  );
+  const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
+  const boostsOf = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
+  const ranked: Ranked<C>[] = [];
+  for (const scope of inScopes(candidates)) {
+    const spreads = weights.map((_, at) => spreadOf(scope, at));
+    for (let index = 0; index < scope.length; index++) {
+      const candidate = scope[index]!;
+      if (candidate.context_only === true) continue;
+      const matched: string[] = [];
+      const nearby: string[] = [];
+      let score = 0;
+      for (let at = 0; at < spreads.length; at++) {
+        const frequency = spreads[at]?.[index];
+        if (frequency === undefined) continue;
+        score += (weights[at]! / whole) * (saturated(frequency) + IN_SCOPE);
+        if (frequency > 0) (candidate.tf[at]! > 0 ? matched : nearby).push(question.asked[at]!);
+      }
+      if (!(score > 0)) continue;
+      const boosts = boostsOf(candidate);
+      for (const { factor } of boosts) score *= factor;
+      ranked.push({ candidate, score, matched, nearby, boosts });
+    }
+  }
+  ranked.sort(byScore);
+  return question.asks.broad ? spreadOverScopes(ranked).sort(byScore) : ranked;
+}

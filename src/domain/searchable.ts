@@ -1,0 +1,111 @@
+/** What of a thing can be searched: its text, and what it is found and ranked by besides. */
+import type { Json, JsonObject } from '../model/json.js';
+import type { LifetimeClass } from '../model/memory.js';
+import type { MemoryCategory } from '../model/search.js';
+import { parseDate } from './parse-date.js';
+import { searchTextOf } from './search-text.js';
+import { encodeTerms } from './term-codes.js';
+
+/** What is measured of a text before any transaction. */
+export interface Measured {
+  readonly terms: string;
+  readonly length: number;
+  readonly flags: number;
+  readonly speaker: string | null;
+  readonly tags: readonly string[];
+  /** When it was said, if it says so; else it counts from when it is stored. */
+  readonly occurred_at: number | null;
+}
+
+/** Longer texts are searched by their beginning. */
+const MAX_CHARACTERS = 100_000;
+const MAX_TAGS = 32;
+
+/** All that is said in a value, names of members included. */
+export function textOf(value: Json): string {
+  if (typeof value === 'string') return value;
+  const said: string[] = [];
+  let room = MAX_CHARACTERS;
+  const walk = (part: Json): void => {
+    if (room <= 0 || part === null) return;
+    if (typeof part === 'object') {
+      if (Array.isArray(part)) for (const one of part) walk(one);
+      else
+        for (const [name, one] of Object.entries(part)) {
+          walk(name);
+          walk(one);
+        }
+      return;
+    }
+    const text = String(part);
+    room -= text.length;
+    said.push(text);
+  };
+  walk(value);
+  return said.join('\n');
+}
+
+/** What of a message is said, without the names of its parts. */
+function saidIn(value: Json): string {
+  if (!Array.isArray(value)) return textOf(value);
+  const texts = value.map((part) =>
+    part !== null && typeof part === 'object' && 'text' in part ? part.text! : part,
+  );
+  return texts.map(textOf).join('\n');
+}
+
+const line = (value: Json | undefined, limit: number): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, limit) : null;
+
+const tagsOf = ({ tags }: JsonObject): string[] =>
+  Array.isArray(tags)
+    ? tags.filter((tag): tag is string => typeof tag === 'string' && tag.length <= 200).slice(0, MAX_TAGS)
+    : [];
+
+interface Said {
+  readonly content: Json;
+  readonly name?: string | null;
+  readonly more?: readonly (Json | undefined)[];
+  readonly metadata?: JsonObject | undefined;
+}
+
+export function measure(tenant: string, { content, name, more = [], metadata = {} }: Said): Measured {
+  const speaker = line(metadata.speaker, 200);
+  const tags = tagsOf(metadata);
+  const occurred_at = parseDate(metadata.occurred_at) ?? null;
+  const texts = [name ?? '', saidIn(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
+  const text = texts
+    .filter((one) => one !== '' && one !== 'null')
+    .join('\n')
+    .slice(0, MAX_CHARACTERS);
+  const { frequencies, length, flags } = searchTextOf({
+    content: text,
+    speaker,
+    caption: line(metadata.caption, 2000),
+    occurred_at,
+  });
+  return { terms: encodeTerms(tenant, frequencies), length, flags, speaker, tags, occurred_at };
+}
+
+/** The category of an artifact or note, by its type and lifetime. */
+export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: LifetimeClass): MemoryCategory {
+  if (lifetime === 'Scope' || lifetime === 'Session') return 'working';
+  if (kind === 'artifact') return 'episodic';
+  return type === 'Procedure' ? 'procedural' : 'semantic';
+}
+
+/** What is said in a turn, and what it calls and is answered. */
+export const measureTurn = (
+  tenant: string,
+  turn: {
+    readonly content?: Json | undefined;
+    readonly tool_calls?: Json | undefined;
+    readonly tool_results?: Json | undefined;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Measured =>
+  measure(tenant, {
+    content: turn.content ?? null,
+    more: [turn.tool_calls, turn.tool_results],
+    metadata: turn.metadata,
+  });

@@ -1,0 +1,134 @@
+/** The stem of an English word, so that its forms are found as one: Porter's algorithm (1980), and irregular forms by a table. */
+import { irregularForms } from './irregular-forms.js';
+
+const isVowel = (word: string, at: number): boolean => {
+  const letter = word[at]!;
+  if ('aeiou'.includes(letter)) return true;
+  return letter === 'y' && at > 0 && !isVowel(word, at - 1);
+};
+
+/** How often a vowel is followed by a consonant in the first `end` letters: Porter's m. */
+function measure(word: string, end: number): number {
+  let turns = 0;
+  let afterVowel = false;
+  for (let at = 0; at < end; at++) {
+    const letter = word[at]!;
+    const vowel: boolean = 'aeiou'.includes(letter) || (letter === 'y' && at > 0 && !afterVowel);
+    if (!vowel && afterVowel) turns++;
+    afterVowel = vowel;
+  }
+  return turns;
+}
+
+function hasVowel(word: string, end: number): boolean {
+  for (let at = 0; at < end; at++) if (isVowel(word, at)) return true;
+  return false;
+}
+
+const endsDouble = (word: string): boolean =>
+  word.length > 1 && word.at(-1) === word.at(-2) && !isVowel(word, word.length - 1);
+
+/** Consonant, vowel, consonant at the end, as in "hop": such a stem had an e. */
+function endsShort(word: string, end: number): boolean {
+  if (end < 3 || 'wxy'.includes(word[end - 1]!)) return false;
+  return !isVowel(word, end - 3) && isVowel(word, end - 2) && !isVowel(word, end - 1);
+}
+
+type Endings = readonly (readonly [ending: string, becomes: string])[];
+
+/** Longest first, where one ending is the end of another. */
+const step2: Endings = [
+  ['ational', 'ate'],
+  ['tional', 'tion'],
+  ['enci', 'ence'],
+  ['anci', 'ance'],
+  ['izer', 'ize'],
+  ['bli', 'ble'],
+  ['alli', 'al'],
+  ['entli', 'ent'],
+  ['eli', 'e'],
+  ['ousli', 'ous'],
+  ['ization', 'ize'],
+  ['ation', 'ate'],
+  ['ator', 'ate'],
+  ['alism', 'al'],
+  ['iveness', 'ive'],
+  ['fulness', 'ful'],
+  ['ousness', 'ous'],
+  ['aliti', 'al'],
+  ['iviti', 'ive'],
+  ['biliti', 'ble'],
+  ['logi', 'log'],
+];
+
+const step3: Endings = [
+  ['icate', 'ic'],
+  ['ative', ''],
+  ['alize', 'al'],
+  ['iciti', 'ic'],
+  ['ical', 'ic'],
+  ['ful', ''],
+  ['ness', ''],
+];
+
+const step4: Endings = [
+  ...['al', 'ance', 'ence', 'er', 'ic', 'able', 'ible', 'ant', 'ement', 'ment', 'ent', 'sion', 'tion', 'ou'],
+  ...['ism', 'ate', 'iti', 'ous', 'ive', 'ize'],
+].map((ending) => [ending, /^[st]ion$/.test(ending) ? ending[0]! : ''] as const);
+
+/** Replaces the first ending that the word has, if what stands before it is long enough. */
+function replaceEnding(word: string, endings: Endings, above: number): string {
+  for (const [ending, becomes] of endings) {
+    if (!word.endsWith(ending)) continue;
+    const kept = word.slice(0, word.length - ending.length) + becomes;
+    // In step 4 the s or t of -sion and -tion belongs to the stem that is measured.
+    const measured = above === 1 ? kept.length : word.length - ending.length;
+    return measure(word, measured) > above ? kept : word;
+  }
+  return word;
+}
+
+function withoutPlural(word: string): string {
+  if (word.endsWith('sses') || word.endsWith('ies')) return word.slice(0, -2);
+  return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
+}
+
+function withoutTense(word: string): string {
+  if (word.endsWith('eed')) return measure(word, word.length - 3) > 0 ? word.slice(0, -1) : word;
+  const ending = word.endsWith('ed') ? 2 : word.endsWith('ing') ? 3 : 0;
+  if (ending === 0 || !hasVowel(word, word.length - ending)) return word;
+  const kept = word.slice(0, -ending);
+  if (kept.endsWith('at') || kept.endsWith('bl') || kept.endsWith('iz')) return `${kept}e`;
+  if (endsDouble(kept)) return 'lsz'.includes(kept.at(-1)!) ? kept : kept.slice(0, -1);
+  return measure(kept, kept.length) === 1 && endsShort(kept, kept.length) ? `${kept}e` : kept;
+}
+
+function withoutLastE(word: string): string {
+  if (!word.endsWith('e')) return word;
+  const end = word.length - 1;
+  const turns = measure(word, end);
+  return turns > 1 || (turns === 1 && !endsShort(word, end)) ? word.slice(0, -1) : word;
+}
+
+function porter(word: string): string {
+  let kept = withoutTense(withoutPlural(word));
+  if (kept.endsWith('y') && hasVowel(kept, kept.length - 1)) kept = `${kept.slice(0, -1)}i`;
+  kept = replaceEnding(kept, step2, 0);
+  kept = replaceEnding(kept, step3, 0);
+  kept = withoutLastE(replaceEnding(kept, step4, 1));
+  return kept.endsWith('ll') && measure(kept, kept.length) > 1 ? kept.slice(0, -1) : kept;
+}
+
+const ENGLISH = /^[a-z]{3,40}$/;
+const CACHED = 20_000;
+const cache = new Map<string, string>();
+
+/** Of a word in lower case; what is no English word comes back as it is. */
+export function stem(word: string): string {
+  const known = cache.get(word);
+  if (known !== undefined) return known;
+  const found = ENGLISH.test(word) ? porter(irregularForms.get(word) ?? word) : word;
+  if (cache.size >= CACHED) cache.clear();
+  cache.set(word, found);
+  return found;
+}

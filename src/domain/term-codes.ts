@@ -1,0 +1,45 @@
+/**
+ * Terms as the index has them: each a code of seven letters or digits, made of the tenant and the term. So no term of one
+ * tenant is that of another, what is counted of a term is counted of its tenant alone, and the index holds no words.
+ */
+
+/** Behind each code stands one of these characters, which says how often the term occurs; the index reads it as a space. */
+const FREQUENCIES = '!"#$%&\'()*+,-./';
+const CODE_LENGTH = 7;
+const CODES = 36 ** CODE_LENGTH;
+
+/** A hash of 53 bits over two mixed halves; the tenant gives the seed. */
+function hash(text: string, seed: number): number {
+  let high = 0xdeadbeef ^ seed;
+  let low = 0x41c6ce57 ^ seed;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    high = Math.imul(high ^ unit, 2654435761);
+    low = Math.imul(low ^ unit, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return 4294967296 * (2097151 & low) + (high >>> 0);
+}
+
+const codeOf = (term: string, seed: number): string =>
+  (hash(term, seed) % CODES).toString(36).padStart(CODE_LENGTH, '0');
+
+const seedOf = (tenant: string): number => hash(tenant, 0) | 0;
+
+export const termCode = (tenant: string, term: string): string => codeOf(term, seedOf(tenant));
+
+/** The terms of a text, with how often each occurs, as one string. */
+export function encodeTerms(tenant: string, frequencies: ReadonlyMap<string, number>): string {
+  const seed = seedOf(tenant);
+  let encoded = '';
+  for (const [term, count] of frequencies)
+    encoded += codeOf(term, seed) + FREQUENCIES[Math.min(count, FREQUENCIES.length) - 1];
+  return encoded;
+}
+
+/** How often a term occurs, by its code. Codes are as long as what stands between two marks, so none is found across. */
+export function frequencyIn(encoded: string, code: string): number {
+  const at = encoded.indexOf(code);
+  return at < 0 ? 0 : encoded.charCodeAt(at + CODE_LENGTH) - 0x20;
+}

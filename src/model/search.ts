@@ -1,0 +1,177 @@
+/** What is searched for, and what is found. */
+import { z } from 'zod';
+import { instant, toMs } from './common.js';
+import { uuid } from './ids.js';
+import { text } from './json.js';
+
+export const searchedType = z.enum(['turn', 'artifact', 'note', 'card', 'packet', 'thought']);
+export type SearchedType = z.output<typeof searchedType>;
+
+/** Seed 004's categories, by what a thing is and how long it lives. */
+export const memoryCategory = z.enum(['ephemeral', 'working', 'episodic', 'semantic', 'procedural']);
+export type MemoryCategory = z.output<typeof memoryCategory>;
+
+export const MAX_FILTERS = 50;
+export const MAX_FILTER_DEPTH = 8;
+
+/** What can be filtered by, and what kind of value it has. Nothing else reaches the database. */
+export const filterFields = {
+  entity_type: 'text',
+  type: 'text',
+  name: 'text',
+  role: 'text',
+  speaker: 'text',
+  agent_id: 'text',
+  trajectory_id: 'text',
+  scope_id: 'text',
+  abstraction_level: 'text',
+  category: 'text',
+  tag: 'list',
+  created_at: 'time',
+  occurred_at: 'time',
+  expires_at: 'time',
+} as const;
+export type FilterField = keyof typeof filterFields;
+
+const operators = {
+  text: ['eq', 'ne', 'in', 'contains'],
+  list: ['eq', 'ne', 'in'],
+  time: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'],
+} as const;
+
+const field = z.enum(Object.keys(filterFields) as [FilterField, ...FilterField[]]);
+const value = text(500);
+
+export const comparison = z
+  .strictObject({
+    field,
+    operator: z.enum(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains']),
+    value: z.union([value, z.array(value).min(1).max(100)]),
+  })
+  .superRefine((one, ctx) => {
+    const refuse = (message: string, at: string) => ctx.addIssue({ code: 'custom', message, path: [at] });
+    const kind = filterFields[one.field];
+    const known: readonly string[] = operators[kind];
+    if (!known.includes(one.operator))
+      return refuse(`${one.field} takes ${known.join(', ')}, not ${one.operator}`, 'operator');
+    if (Array.isArray(one.value) !== (one.operator === 'in'))
+      return refuse(one.operator === 'in' ? 'must be a list for in' : 'must be one value', 'value');
+    if (kind === 'time' && !instant.safeParse(one.value).success)
+      refuse('must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z', 'value');
+  });
+export type Comparison = z.output<typeof comparison>;
+
+export type Filter =
+  | Comparison
+  | { readonly and: readonly Filter[] }
+  | { readonly or: readonly Filter[] }
+  | { readonly not: Filter };
+
+const several = z
+  .array(z.lazy((): z.ZodType<Filter> => filter))
+  .min(1)
+  .max(MAX_FILTERS);
+export const filter: z.ZodType<Filter> = z
+  .union([
+    comparison,
+    z.strictObject({ and: several }),
+    z.strictObject({ or: several }),
+    z.strictObject({ not: z.lazy((): z.ZodType<Filter> => filter) }),
+  ])
+  .meta({ id: 'SearchFilter' });
+
+/** How deep a filter is, and how many comparisons are in it. */
+function sizeOf(one: Filter): { depth: number; count: number } {
+  if ('field' in one) return { depth: 1, count: 1 };
+  const parts = ('and' in one ? one.and : 'or' in one ? one.or : [one.not]).map(sizeOf);
+  return {
+    depth: 1 + Math.max(...parts.map(({ depth }) => depth)),
+    count: parts.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+export const filters = z
+  .array(filter)
+  .max(MAX_FILTERS)
+  .superRefine((all, ctx) => {
+    const sizes = all.map(sizeOf);
+    if (sizes.some(({ depth }) => depth > MAX_FILTER_DEPTH))
+      ctx.addIssue({ code: 'custom', message: `may be nested ${MAX_FILTER_DEPTH} deep at most` });
+    if (sizes.reduce((sum, { count }) => sum + count, 0) > MAX_FILTERS)
+      ctx.addIssue({ code: 'custom', message: `may compare ${MAX_FILTERS} times at most` });
+  })
+  .describe(
+    'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
+      `fields: ${Object.keys(filterFields).join(', ')}`,
+  );
+
+export const asMoment = (comparison: Comparison): number => toMs(comparison.value as string);
+
+export const MAX_QUERY = 4000;
+
+/** What every kind of search takes. */
+export const searchInput = {
+  query: text(MAX_QUERY).describe('In plain words; empty for the newest that the filters let through'),
+  trajectory_id: uuid.optional().describe('Only in this trajectory'),
+  scope_id: uuid.optional().describe('Only in this scope'),
+  filters: filters.optional(),
+  min_score: z.number().min(0).optional().describe('Leaves out what scores less'),
+  limit: z.int().min(1).max(100).optional().describe('How many to return, 10 unless given'),
+  cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
+};
+
+const boost = z.object({
+  name: z.string().describe('Why it counts more or less: speaker, role, date, temporal, short_question, …'),
+  factor: z.number(),
+});
+
+/** Something that an edge ties to what was found. */
+const related = z.object({
+  edge_type: z.string(),
+  direction: z.enum(['to', 'from']).describe('from: it supports or contradicts what was found'),
+  entity_type: searchedType,
+  id: z.string(),
+  name: z.string().nullable(),
+  snippet: z.string(),
+});
+
+export const foundEntity = {
+  entity_type: searchedType,
+  id: z.string(),
+  name: z.string().nullable().describe('Of an artifact or note'),
+  score: z.number().describe('Comparable within one answer'),
+  matched: z.array(z.string()).describe('Words of the question that it has itself, in any form'),
+  nearby: z.array(z.string()).describe('Words that only the turns around it have, or that it has a kind of'),
+  boosts: z.array(boost),
+  type: z.string().nullable(),
+  trajectory_id: z.string().nullable(),
+  scope_id: z.string().nullable(),
+  sequence: z.int().nullable().describe('Of a turn: its place in the scope'),
+  role: z.string().nullable(),
+  speaker: z.string().nullable(),
+  agent_id: z.string().nullable(),
+  abstraction_level: z.string(),
+  category: memoryCategory,
+  tags: z.array(z.string()),
+  occurred_at: instant,
+  created_at: instant,
+  related: z.array(related).describe('What supports or contradicts it'),
+};
+
+/** The part of it that answers best. */
+export const excerpt = {
+  snippet: z.string(),
+  highlights: z
+    .array(z.object({ start: z.int(), end: z.int() }))
+    .describe('Where the snippet has words of the question'),
+};
+
+export const searchResult = z.object({ ...foundEntity, ...excerpt }).meta({ id: 'SearchResult' });
+export type SearchResult = z.output<typeof searchResult>;
+
+export const searchOutput = z.object({
+  results: z.array(searchResult),
+  next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
+  total: z.int().nullable().describe('On the first page: how many were ranked; null where more might match'),
+});
+export type SearchOutput = z.output<typeof searchOutput>;

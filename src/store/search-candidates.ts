@@ -1,0 +1,219 @@
+/** The first stage of a search: which documents may be meant, by how many rare terms of the question they have. */
+import type { Query } from '../driver/driver.js';
+import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
+import { countPostings, postings, type Range } from './search-postings.js';
+
+/** Who asks, and for what. */
+export interface Asked extends Wanted {
+  readonly tenant: string;
+  readonly now: number;
+  readonly viewer: Viewer | null;
+}
+
+/** Of a term that more have, no more are counted: it weighs next to nothing. */
+const MAX_COUNTED = 100_000;
+/** So many entries of the index are read for one question, the rarest terms first; of one term, the newest. */
+const MAX_POSTINGS = 60_000;
+const MAX_POSTINGS_OF_TERM = 30_000;
+/** Of most terms there are no more. */
+const FEW = 2000;
+const LARGEST_BATCH = 5000;
+/** A question may have more terms than a number has bits: the rarest count. */
+const MAX_BITS = 30;
+
+const readable = ({ tenant, now, viewer }: Asked): Sql =>
+  sql`d.tenant_id = ${tenant} AND ${canBeRead(tenant, now)} AND ${seenBy(tenant, viewer)}`;
+
+/** Which of these documents can be read and are wanted. Led by the list: there is no better way into the table. */
+async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {
+  const row = await query.get<{ list: string | null }>(
+    byDialect({
+      sqlite: sql`SELECT json_group_array(d.doc_no) AS list
+        FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
+        WHERE d.doc_no = i.value AND ${readable(asked)} AND ${isWanted(asked)}`,
+      postgres: sql`SELECT json_agg(d.doc_no)::text AS list FROM search_docs d
+        WHERE d.doc_no = ANY(${doc_nos}) AND ${readable(asked)} AND ${isWanted(asked)}`,
+    }),
+  );
+  return JSON.parse(row?.list ?? '[]') as number[];
+}
+
+export interface Found {
+  readonly doc_nos: number[];
+  /** In how many documents of the tenant each term is. */
+  readonly df: readonly number[];
+  /** Whether nothing that matches was passed over. */
+  readonly complete: boolean;
+  /** False of what is known to have no term of the question itself. */
+  readonly mayMatch: (doc_no: number) => boolean;
+}
+
+/** The documents that share the most, and the rarest, terms with the question; not many more than `enough`. */
+export async function findCandidates(
+  query: Query,
+  asked: Asked,
+  codes: readonly string[],
+  range: Range,
+  enough: number,
+): Promise<Found> {
+  const { order, df, complete, mayMatch } = await inOrder(
+    query,
+    asked.tenant,
+    codes,
+    range,
+    asked.trajectory_id,
+  );
+  const doc_nos: number[] = [];
+  for (let at = 0, size = enough; at < order.length; at += size, size = Math.min(2 * size, LARGEST_BATCH)) {
+    if (doc_nos.length >= enough) return { doc_nos, df, complete: false, mayMatch };
+    const wanted = await wantedAmong(query, asked, order.slice(at, at + size));
+    for (const doc_no of wanted) doc_nos.push(doc_no);
+  }
+  return { doc_nos, df, complete, mayMatch };
+}
+
+interface Ordered extends Omit<Found, 'doc_nos'> {
+  readonly order: number[];
+}
+
+/** Documents in the order of what their terms are worth together, and of equals the newest first. */
+async function inOrder(
+  query: Query,
+  tenant: string,
+  codes: readonly string[],
+  range: Range,
+  trajectory_id: string | undefined,
+): Promise<Ordered> {
+  const first: number[][] = [];
+  const df: number[] = [];
+  for (const code of codes) {
+    const list = await postings(query, tenant, code, range, FEW);
+    const isAll = list.length < FEW && trajectory_id === undefined;
+    first.push(list);
+    df.push(isAll ? list.length : await countPostings(query, tenant, code, MAX_COUNTED));
+  }
+  const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
+  rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
+  // What each document has, as bits in the order of rarity.
+  const has = new Map<number, number>();
+  let room = MAX_POSTINGS;
+  let complete = true;
+  for (const [bit, at] of rarestFirst.entries()) {
+    if (room <= 0 || bit >= MAX_BITS) {
+      complete = false;
+      break;
+    }
+    const limit = Math.min(room, MAX_POSTINGS_OF_TERM);
+    const known = first[at]!;
+    const list =
+      known.length < FEW ? known : await postings(query, tenant, codes[at]!, range, Math.max(FEW, limit));
+    for (const doc_no of list) has.set(doc_no, (has.get(doc_no) ?? 0) | (1 << bit));
+    if (list.length >= limit) complete = false;
+    room -= list.length;
+  }
+  const worths = rarestFirst.map((at) => 1 / Math.log2(2 + df[at]!));
+  const mayMatch = complete ? (doc_no: number) => has.has(doc_no) : () => true;
+  return { order: byWorth(has, worths), df, complete, mayMatch };
+}
+
+/** Those that have the same terms are worth the same: there are few kinds. */
+function byWorth(has: ReadonlyMap<number, number>, worths: readonly number[]): number[] {
+  const kinds = new Map<number, number[]>();
+  for (const [doc_no, bits] of has) {
+    const alike = kinds.get(bits);
+    if (alike) alike.push(doc_no);
+    else kinds.set(bits, [doc_no]);
+  }
+  const worth = (bits: number): number =>
+    worths.reduce((sum, one, bit) => ((bits >> bit) & 1 ? sum + one : sum), 0);
+  return [...kinds]
+    .map(([bits, docs]) => ({ bits, docs, worth: worth(bits) }))
+    .sort((a, b) => b.worth - a.worth || a.bits - b.bits)
+    .flatMap(({ docs }) => docs.sort((a, b) => b - a));
+}
+
+/** The newest that the filters let through, where nothing is asked for. */
+export async function newest(query: Query, asked: Asked, up_to: number, limit: number): Promise<number[]> {
+  const rows = await query.all<{ doc_no: number }>(
+    sql`SELECT d.doc_no FROM search_docs d
+        WHERE d.doc_no <= ${up_to} AND ${readable(asked)} AND ${isWanted(asked)}
+        ORDER BY d.doc_no DESC LIMIT ${limit}`,
+  );
+  return rows.map(({ doc_no }) => Number(doc_no));
+}
+
+/** Turns lend their words to so many others before and after them. */
+const NEIGHBOURHOOD = 3;
+
+interface Placed {
+  readonly scope_id: string | null;
+  readonly position: number | null;
+}
+
+export interface Neighbours {
+  /** They may be meant themselves. */
+  readonly wanted: number[];
+  /** Context alone: the filters leave them out. */
+  readonly context: number[];
+}
+
+/** The turns around those found that are not among them. */
+export async function neighboursOf(
+  query: Query,
+  asked: Asked,
+  found: readonly Placed[],
+): Promise<Neighbours> {
+  const stretches = stretchesAround(found);
+  if (stretches.length === 0) return { wanted: [], context: [] };
+  const list = JSON.stringify(stretches);
+  const sign = sql`CASE WHEN ${isWanted(asked)} THEN d.doc_no ELSE -d.doc_no END`;
+  const row = await query.get<{ list: string | null }>(
+    byDialect({
+      sqlite: sql`SELECT json_group_array(${sign}) AS list FROM json_each(${list}) s CROSS JOIN search_docs d
+        WHERE d.scope_id = s.value ->> 0 AND d.position IS NOT NULL
+          AND d.position BETWEEN s.value ->> 1 AND s.value ->> 2 AND ${readable(asked)}`,
+      postgres: sql`SELECT json_agg(${sign})::text AS list
+        FROM json_array_elements(${list}::json) s CROSS JOIN search_docs d
+        WHERE d.scope_id = s.value ->> 0 AND d.position IS NOT NULL
+          AND d.position BETWEEN (s.value ->> 1)::bigint AND (s.value ->> 2)::bigint AND ${readable(asked)}`,
+    }),
+  );
+  const signed = JSON.parse(row?.list ?? '[]') as number[];
+  return {
+    wanted: signed.filter((doc_no) => doc_no > 0),
+    context: signed.filter((doc_no) => doc_no < 0).map((doc_no) => -doc_no),
+  };
+}
+
+function stretchesAround(found: readonly Placed[]): [scope_id: string, from: number, to: number][] {
+  const scopes = new Map<string, Set<number>>();
+  for (const { scope_id, position } of found) {
+    if (scope_id === null || position === null) continue;
+    const positions = scopes.get(scope_id);
+    if (positions) positions.add(position);
+    else scopes.set(scope_id, new Set([position]));
+  }
+  return [...scopes].flatMap(([scope_id, positions]) =>
+    gapsAround([...positions].sort((a, b) => a - b)).map(([from, to]): [string, number, number] => [
+      scope_id,
+      from,
+      to,
+    ]),
+  );
+}
+
+/** The stretches around sorted positions that hold none of them. */
+export function gapsAround(positions: readonly number[]): [from: number, to: number][] {
+  const gaps: [number, number][] = [];
+  let behind = 0;
+  for (const [i, position] of positions.entries()) {
+    const from = Math.max(behind + 1, position - NEIGHBOURHOOD);
+    if (from < position) gaps.push([from, position - 1]);
+    const next = positions[i + 1] ?? Number.MAX_SAFE_INTEGER;
+    const to = Math.min(position + NEIGHBOURHOOD, next - 1);
+    if (to > position) gaps.push([position + 1, to]);
+    behind = Math.max(position, to);
+  }
+  return gaps;
+}

@@ -1,0 +1,54 @@
+/** What was found, as text: from the card, packet or thought that has it. */
+import { textOf } from '../domain/searchable.js';
+import type { Query } from '../driver/driver.js';
+import { sql } from '../driver/sql.js';
+import type { Json } from '../model/json.js';
+import type { Packet } from '../model/packet.js';
+import type { SearchedType } from '../model/search.js';
+
+export interface Content {
+  readonly entity_type: SearchedType;
+  readonly content_id: string;
+}
+
+/** The texts of these, by content_id. What is gone is not among them. */
+export async function textsOf(
+  query: Query,
+  tenant: string,
+  contents: readonly Content[],
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  const ids = (type: (entity_type: SearchedType) => boolean) =>
+    contents.filter(({ entity_type }) => type(entity_type)).map(({ content_id }) => content_id);
+  const ofCards = ids((type) => type !== 'packet' && type !== 'thought');
+  if (ofCards.length > 0) {
+    const rows = await query.all<{ card_id: string; content: string; tool_calls: string | null }>(
+      sql`SELECT card_id, content, tool_calls FROM cards
+          WHERE tenant_id = ${tenant} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
+    );
+    for (const { card_id, content, tool_calls } of rows) {
+      const said = textOf(JSON.parse(content) as Json);
+      const called = tool_calls === null ? '' : textOf(JSON.parse(tool_calls) as Json);
+      texts.set(card_id, said === '' ? called : said);
+    }
+  }
+  const ofPackets = ids((type) => type === 'packet');
+  if (ofPackets.length > 0) {
+    const rows = await query.all<{ packet_id: string; envelope: string }>(
+      sql`SELECT packet_id, envelope FROM packet_store
+          WHERE tenant_id = ${tenant} AND packet_id = ANY(${ofPackets}) AND erased_at IS NULL`,
+    );
+    for (const { packet_id, envelope } of rows)
+      texts.set(packet_id, textOf((JSON.parse(envelope) as Packet).payload ?? {}));
+  }
+  for (const content_id of ids((type) => type === 'thought')) {
+    const at = content_id.indexOf('/');
+    const row = await query.get<{ body: string }>(
+      sql`SELECT body FROM thoughts WHERE tenant_id = ${tenant} AND checkpoint_id = ${content_id.slice(0, at)}
+            AND id = ${content_id.slice(at + 1)} AND removed > 0`,
+    );
+    const body = row && (JSON.parse(row.body) as { content?: string });
+    if (body?.content !== undefined) texts.set(content_id, body.content);
+  }
+  return texts;
+}
