@@ -68,6 +68,7 @@ onEveryTarget('manifests', (test) => {
     expect(JSON.stringify(await cairn.manifests.get({ manifest_id: first.manifest_id }))).not.toContain(
       'zebra',
     );
+    expect((await cairn.search.query({ query: 'zebra' })).results).toEqual([]);
     await cairn.scopes.close({ scope_id, wait: true });
     expect(await wordsLeft(test().store, await tenantOf(cairn), 'cards', ['zebra', 'other input'])).toEqual(
       [],
