@@ -8,7 +8,7 @@ import { fileCommands } from './file-commands.js';
 import { doctor, migrate } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
-import { databaseOption, wholeNumber, withStore } from './settings.js';
+import { databaseOption, modelSettings, wholeNumber, withStore } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
@@ -70,7 +70,17 @@ Examples:
         .default(10)
         .argParser(wholeNumber(2, 1000)),
     )
-    .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
+    .addHelpText(
+      'after',
+      `
+A model for summaries and facts (without one both are made offline):
+  CAIRN_MODEL_URL, CAIRN_MODEL   such as http://127.0.0.1:11434/v1 and the name of the model
+  CAIRN_MODEL_KEY                the key for it, if it wants one
+  CAIRN_MODEL_KIND               openai-compatible (unless set) or anthropic
+
+Example:
+  $ cairn serve --port 9000 --database ./memory.db`,
+    )
     .action(runServer);
 
   addMcp(cairn.command('mcp'));
@@ -160,6 +170,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
+    ...modelSettings(),
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;

@@ -49,6 +49,8 @@ export const errorCodes = {
   ARTIFACT_NOT_FOUND: { status: 404, meaning: 'No artifact with this id, or it was deleted.' },
   NOTE_NOT_FOUND: { status: 404, meaning: 'No note with this id, or it was deleted.' },
   EDGE_NOT_FOUND: { status: 404, meaning: 'No edge with this id, or it was deleted.' },
+  POLICY_NOT_FOUND: { status: 404, meaning: 'No summarization policy with this id, or it was deleted.' },
+  JOB_NOT_FOUND: { status: 404, meaning: 'No job with this id.' },
   EXECUTION_NOT_FOUND: { status: 404, meaning: 'No execution with this id, or it was deleted.' },
   CHECKPOINT_NOT_FOUND: {
     status: 404,

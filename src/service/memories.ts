@@ -41,6 +41,7 @@ import {
   showMemory,
 } from './memory-views.js';
 import type { Call } from './runtime.js';
+import { fireOnArtifact } from './triggers.js';
 import { event } from './write.js';
 
 /** Content checked, hashed and counted, before any transaction. */
@@ -58,6 +59,8 @@ export interface Place {
   readonly thread_id: string | null;
   readonly held_by: string;
   readonly sources: readonly EntityRef[];
+  /** What links it besides these. */
+  readonly edges?: readonly NewEdge[];
 }
 
 export async function prepareContent(
@@ -179,15 +182,15 @@ export async function createMemory<M extends Memory>(
     ...NEW,
     created_at: PENDING,
   };
-  const edges = derivedEdges(
-    { entity_type: noun.entity_type, entity_id: memory_id },
-    place.sources,
-    agent_id,
-  );
+  const own = { entity_type: noun.entity_type, entity_id: memory_id };
+  const edges = [...derivedEdges(own, place.sources, agent_id), ...(place.edges ?? [])];
   const links = linksTo(place.sources);
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
-  await writeVersion(call, tx, noun, { row, edges, thread_id: place.thread_id, learned_in }, answer, now);
+  const { trajectory_id, scope_id, thread_id } = place;
+  await writeVersion(call, tx, noun, { row, edges, thread_id, learned_in }, answer, now);
+  if (trajectory_id !== null)
+    await fireOnArtifact(call, tx, { trajectory_id, scope_id }, fields.abstraction_level, now);
   return answer;
 }
 

@@ -10,6 +10,7 @@ import { plantDelegations } from './plant-delegations.js';
 import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
 import { plantMessage } from './plant-messages.js';
+import { plantPolicy } from './plant-policies.js';
 import { plantTurns } from './plant-turns.js';
 
 export type { Api } from '#cairn/contract/api.js';
@@ -38,6 +39,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantAgent(cairn, SECRET),
     plantHandoffs(cairn, SECRET),
     plantMessage(cairn, SECRET),
+    plantPolicy(cairn, SECRET),
     plantDelegations(cairn, SECRET),
     plantContexts(cairn, SECRET),
     plantCards(cairn, agent_id),
