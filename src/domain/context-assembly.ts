@@ -104,7 +104,10 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
     if (token_count <= budget)
       return { ...rendering, token_count, ...accountOf({ ...material, given }, fitting, fit) };
     // Texts that are joined may be more tokens than each alone.
-    fit = dropLeast(fitting, fit, token_count - budget)!;
+    const less = dropLeast(fitting, fit, token_count - budget);
+    if (!less)
+      throw new Error(`what must be in a context took ${needed} tokens, and now takes ${token_count}`);
+    fit = less;
   }
 }
 

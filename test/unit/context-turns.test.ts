@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { cutAt, shortened } from '#cairn/domain/context-cut.js';
 import { conversationOf, type TurnCard, unitsOf } from '#cairn/domain/context-turns.js';
+import type { Json } from '#cairn/model/json.js';
 import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
 
 let count = 0;
@@ -76,7 +77,7 @@ describe('units', () => {
   });
 
   it('CTX-6 read results in the shapes that they are written in', () => {
-    const tool_results = [
+    const tool_results: Json[] = [
       { tool_use_id: '1', content: 'one' },
       { call_id: '2', output: { two: 2 } },
       'three',
