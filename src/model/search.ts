@@ -117,7 +117,7 @@ export const searchInput = {
   filters: filters.optional(),
   min_score: z.number().min(0).optional().describe('Leaves out what scores less'),
   limit: z.int().min(1).max(100).optional().describe('How many to return, 10 unless given'),
-  cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
+  cursor: z.string().max(1000).optional().describe('next_cursor of the page before'),
 };
 
 const boost = z.object({
@@ -138,6 +138,7 @@ const related = z.object({
 export const foundEntity = {
   entity_type: searchedType,
   id: z.string(),
+  checkpoint_id: z.string().nullable().describe('Of a thought: the checkpoint that brought it'),
   name: z.string().nullable().describe('Of an artifact or note'),
   score: z.number().describe('Comparable within one answer'),
   matched: z.array(z.string()).describe('Words of the question that it has itself, in any form'),

@@ -230,7 +230,7 @@ onEveryTarget('search', (test) => {
     expect(await tenantOf(cairn)).not.toBe(await tenantOf(other));
   });
 
-  it('SEARCH-6 finds a note in the trajectory that it was learned in first', async () => {
+  it('SEARCH-6 finds a note in each trajectory that it was learned in', async () => {
     const cairn = await test().freshTenant();
     const [one, two] = [await newTrajectory(cairn), await newTrajectory(cairn)];
     const learned = await note(cairn, 'a vole', { source_trajectory_ids: [one, two] });
@@ -238,6 +238,8 @@ onEveryTarget('search', (test) => {
     expect(await found(cairn, 'vole', { trajectory_id: one })).toEqual([`note ${learned.note_id}`]);
     await cairn.notes.update({ note_id: learned.note_id, content: 'a water vole' });
     expect(await found(cairn, 'vole', { trajectory_id: one })).toEqual([`note ${learned.note_id}`]);
+    expect(await found(cairn, 'vole', { trajectory_id: two })).toEqual([`note ${learned.note_id}`]);
+    await deleteTrajectory(cairn, two);
     expect(await found(cairn, 'vole', { trajectory_id: two })).toEqual([]);
     const filters = [{ field: 'trajectory_id', operator: 'eq', value: one }] as never;
     expect(await found(cairn, '', { filters })).toEqual([`note ${learned.note_id}`]);
@@ -259,6 +261,7 @@ onEveryTarget('search', (test) => {
       name: null,
       score: expect.any(Number),
       matched: ['dunlin'],
+      nearby: [],
       boosts: expect.any(Array),
       type: null,
       trajectory_id,
@@ -277,15 +280,11 @@ onEveryTarget('search', (test) => {
       highlights: [{ start: 8, end: 14 }],
     });
     const made = await note(cairn, 'A godwit.', { agent_id: 'ann', abstraction_level: 'L2' });
-    const { created_at } = made;
     expect(await theOne(cairn, 'godwit')).toMatchObject({
+      id: made.note_id,
       agent_id: 'ann',
       abstraction_level: 'L2',
-      created_at,
     });
-    test().advance(1000);
-    await cairn.notes.update({ note_id: made.note_id, content: 'Two godwits.' });
-    expect((await theOne(cairn, 'godwit')).created_at).toBe(created_at);
     const categories: [string, () => Promise<unknown>][] = [
       ['semantic', () => note(cairn, 'teal')],
       ['procedural', () => note(cairn, 'teal', { note_type: 'Procedure' })],
