@@ -46,7 +46,7 @@ export const comparison = z
   .strictObject({
     field,
     operator: z.enum(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains']),
-    value: z.union([value, z.array(value).min(1).max(100)]),
+    value: z.union([value, z.array(value).min(1).max(100)], { error: 'must be text or a list of texts' }),
   })
   .superRefine((one, ctx) => {
     const refuse = (message: string, at: string) => ctx.addIssue({ code: 'custom', message, path: [at] });
@@ -72,12 +72,15 @@ const several = z
   .min(1)
   .max(MAX_FILTERS);
 export const filter: z.ZodType<Filter> = z
-  .union([
-    comparison,
-    z.strictObject({ and: several }),
-    z.strictObject({ or: several }),
-    z.strictObject({ not: z.lazy((): z.ZodType<Filter> => filter) }),
-  ])
+  .union(
+    [
+      comparison,
+      z.strictObject({ and: several }),
+      z.strictObject({ or: several }),
+      z.strictObject({ not: z.lazy((): z.ZodType<Filter> => filter) }),
+    ],
+    { error: 'must be { field, operator, value }, { and: […] }, { or: […] } or { not: … }' },
+  )
   .meta({ id: 'SearchFilter' });
 
 /** How deep a filter is, and how many comparisons are in it. */

@@ -124,7 +124,7 @@ function compare(tenant: string, one: Comparison): Sql {
   const values = field === 'role' ? given.map(asciiLower) : given;
   if (field === 'tag') return operator === 'ne' ? sql`NOT ${hasTag(values)}` : hasTag(values);
   if (field === 'trajectory_id' && operator !== 'contains')
-    return operator === 'ne' ? sql`NOT ${isIn(tenant, values)}` : isIn(tenant, values);
+    return sql`CASE WHEN ${isIn(tenant, values)} THEN 1 ELSE 0 END = ${operator === 'ne' ? 0 : 1}`;
   const column = columns[field];
   if (operator === 'in') return sql`${column} = ANY(${values})`;
   if (operator === 'contains') return contains(column, values[0]!);
