@@ -60,16 +60,18 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
   return { hits, next_cursor: more ? encodeCursor(call.operation, filters, written(next)) : null, total };
 }
 
-/** Numbers in base 36, since a cursor may be of many terms. */
-const written = ({ shown, last, up_to, docs, df }: Place): string =>
-  [shown, last, up_to, docs, ...df].map((number) => number.toString(36)).join('.');
+/** Numbers in base 36, since a cursor may be of many terms; the score to the last bit. */
+const written = ({ score, shown, stretch, last, up_to, docs, df }: Place): string =>
+  [score, ...[shown, stretch, last, up_to, docs, ...df].map((number) => number.toString(36))].join(' ');
 
 function placeOf(call: Call, filters: Json, cursor: string): Place {
   const text = decodeCursor(call.operation, filters, cursor, 'string') as string;
-  const numbers = text.split('.').map((number) => Number.parseInt(number, 36));
-  const [shown, last, up_to, docs, ...df] = numbers as [number, number, number, number, ...number[]];
-  const fits = numbers.length >= 4 && numbers.every((one) => Number.isSafeInteger(one) && one >= 0);
-  if (fits && shown > 0 && shown < MAX_DEPTH) return { shown, last, up_to, docs, df };
+  const [first, ...others] = text.split(' ');
+  const score = Number(first);
+  const numbers = others.map((number) => Number.parseInt(number, 36));
+  const fits = numbers.length >= 5 && numbers.every((one) => Number.isSafeInteger(one) && one >= 0);
+  const [shown, stretch, last, up_to, docs, ...df] = numbers as [number, number, number, number, number];
+  if (fits && score >= 0 && shown < MAX_DEPTH) return { score, shown, stretch, last, up_to, docs, df };
   throw new CairnError('INVALID_CURSOR', 'the cursor was not made by this search: start without one');
 }
 

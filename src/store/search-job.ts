@@ -99,7 +99,7 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
     over = doc_nos.length < ENOUGH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
-    yield { results, df: [], rest: over ? 'none' : 'more' };
+    yield { number: 0, results, df: [], rest: over ? 'none' : 'more' };
   }
 }
 
@@ -113,14 +113,14 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const found = await findCandidates(query, request, codes, range, request.place?.df);
   const listed = new Set<number>();
   let next = await found.next(ENOUGH);
-  while (next) {
+  for (let number = 0; next; number++) {
     const candidates = await candidatesOf(search, found, codes, next, listed);
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     const results = rank(question, candidates, { docs, df: found.df })
       .filter(({ score }) => score >= request.min_score)
       .map(({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }));
     next = await found.next(ENOUGH);
-    yield { results, df: found.df, rest: next ? 'more' : found.complete ? 'none' : 'unknown' };
+    yield { number, results, df: found.df, rest: next ? 'more' : found.complete ? 'none' : 'unknown' };
   }
 }
 

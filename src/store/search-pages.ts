@@ -14,6 +14,8 @@ export interface Result {
 
 /** A part of a ranking, which goes on behind it. */
 export interface Stretch {
+  /** Within one, results have falling scores, and of equals falling numbers. */
+  readonly number: number;
   readonly results: readonly Result[];
   /** By which they were ranked. */
   readonly df: readonly number[];
@@ -26,8 +28,11 @@ export interface Stretch {
  * meanwhile.
  */
 export interface Place {
-  /** How many were shown so far, and the last of them. */
+  /** How many were shown so far. */
   readonly shown: number;
+  /** The last of them: in which stretch, with which score, and its number. */
+  readonly stretch: number;
+  readonly score: number;
   readonly last: number;
   /** The newest document that counted, how many the tenant had, and how many had each term. */
   readonly up_to: number;
@@ -35,11 +40,20 @@ export interface Place {
   readonly df: readonly number[];
 }
 
+const isBehind = (place: Place, stretch: number, { score, doc_no }: Result): boolean =>
+  stretch > place.stretch ||
+  (stretch === place.stretch && (score < place.score || (score === place.score && doc_no < place.last)));
+
 interface Page {
   readonly page: readonly Result[];
-  readonly next: Pick<Place, 'shown' | 'last' | 'df'> | null;
+  readonly next: Omit<Place, 'up_to' | 'docs'> | null;
   /** Null where more might match. */
   readonly total: number | null;
+}
+
+interface Visible {
+  readonly stretch: number;
+  readonly result: Result;
 }
 
 /** So many at least are looked at for a page: some of them may not be shown. */
@@ -52,44 +66,36 @@ export async function pageOf(
 ): Promise<Page> {
   const { limit, place } = request;
   const seen = new Set<string>();
-  const visible: Result[] = [];
-  let start = place ? undefined : 0;
+  const visible: Visible[] = [];
+  let start = 0;
   let df: readonly number[] = [];
   let rest: Stretch['rest'] = 'none';
-  let over = false;
-  const isFull = () => {
-    // What the page before ended with may be gone since.
-    if (start === undefined && visible.length > place!.shown + limit) start = place!.shown - 1;
-    return start !== undefined && visible.length > start + limit;
-  };
   for await (const stretch of ranking) {
+    const { number, results } = stretch;
     ({ df, rest } = stretch);
-    const { results } = stretch;
-    // How many there are is told where it is known.
-    const isCounted = !place && rest === 'none' && !over;
-    const size = isCounted ? Math.max(1, results.length) : Math.max(limit + 5, LOOKED_AT);
-    for (let at = 0; at < results.length && !over; at += size) {
+    // How many there are is told where it is known, which needs a look at all of them.
+    const size = !place && rest === 'none' ? Math.max(1, results.length) : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
+    for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
       const some = results.slice(at, at + size);
-      const hidden = await hiddenAmong(
-        query,
-        request,
-        some.map(({ doc_no }) => doc_no),
-        seen,
-      );
+      const doc_nos = some.map(({ doc_no }) => doc_no);
+      const hidden = await hiddenAmong(query, request, doc_nos, seen);
       for (const result of some) {
-        if (!hidden.has(result.doc_no)) visible.push(result);
-        if (result.doc_no === place?.last) start = visible.length;
+        if (hidden.has(result.doc_no)) continue;
+        visible.push({ stretch: number, result });
+        if (place && !isBehind(place, number, result)) start = visible.length;
       }
-      over = isFull();
     }
-    if (over) break;
+    if (visible.length > start + limit) break;
   }
-  start ??= Math.max(0, place!.shown - 1);
   const page = visible.slice(start, start + limit);
+  const last = page.at(-1);
   const shown = (place?.shown ?? 0) + page.length;
+  const more = last !== undefined && visible.length > start + limit;
   return {
-    page,
-    next: visible.length > start + limit ? { shown, last: page.at(-1)!.doc_no, df } : null,
+    page: page.map(({ result }) => result),
+    next: more
+      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df }
+      : null,
     total: rest === 'none' ? visible.length : null,
   };
 }
