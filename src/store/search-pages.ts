@@ -74,7 +74,10 @@ export async function pageOf(
     const { number, results } = stretch;
     ({ df, rest } = stretch);
     // How many there are is told where it is known, which needs a look at all of them.
-    const size = !place && rest === 'none' ? Math.max(1, results.length) : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
+    const size =
+      !place && rest === 'none'
+        ? Math.max(1, results.length)
+        : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
     for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
