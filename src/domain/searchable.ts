@@ -75,7 +75,7 @@ export function measure(tenant: string, { content, name, more = [], metadata = {
   const occurred_at = parseDate(metadata.occurred_at) ?? null;
   const texts = [name ?? '', saidIn(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
   const text = texts
-    .filter((one) => one !== '' && one !== 'null')
+    .filter((one) => one !== '')
     .join('\n')
     .slice(0, MAX_CHARACTERS);
   const { frequencies, length, flags } = searchTextOf({
