@@ -3,7 +3,8 @@
  * (`driver.away`): so it gets and gives plain values.
  */
 import { type Question, readQuestion } from '../domain/question.js';
-import { type Boost, type Candidate, rank } from '../domain/ranking.js';
+import { type Candidate, rank } from '../domain/ranking.js';
+import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
 import { termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
