@@ -13,6 +13,7 @@ import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
+import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
@@ -32,6 +33,8 @@ export interface StoreOptions {
   readonly clock_offset_ms?: () => number;
   /** Connections to PostgreSQL at most; 10 unless given. */
   readonly pool_size?: number;
+  /** Whether what was written before this version's search is indexed in the background; true unless given. */
+  readonly reindex?: boolean;
 }
 
 export const DEFAULT_TENANT = 'default';
@@ -65,6 +68,7 @@ export class Store implements Host {
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
   #sweeping: Promise<void> | undefined;
+  #reindexing: Promise<void> | undefined;
   #stopping = false;
   #askingForKeys: Promise<boolean> | undefined;
 
@@ -101,6 +105,7 @@ export class Store implements Host {
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
       if ((options.sweep_every_ms ?? SWEEP_EVERY_MS) > 0) store.#resumeErasures();
+      if (options.reindex !== false && (await needsReindex(driver))) store.#reindexing = store.#reindex();
       return store;
     } catch (error) {
       await driver.close();
@@ -201,6 +206,15 @@ export class Store implements Host {
     });
   }
 
+  async #reindex(): Promise<void> {
+    try {
+      const stopping = () => this.#stopping;
+      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+    } catch {
+      // Another process does it, or the next start goes on from where it came to.
+    }
+  }
+
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
@@ -209,6 +223,7 @@ export class Store implements Host {
     await this.#timekeeper?.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
+    await this.#reindexing;
     await this.#runtime.calls.drain();
     await this.#runtime.access.close();
     await this.#runtime.driver.close();
