@@ -173,7 +173,7 @@ for (const kind of kinds)
     afterAll(() => opened.close());
     const test = () => opened;
 
-    it('finds nothing wrong with what was written, and indexing that anew changes nothing', async () => {
+    it('INDEX-1 finds nothing wrong with what was written, and indexing that anew changes nothing', async () => {
       const cairn = await test().freshTenant();
       const tenant = await tenantOf(cairn);
       const { scope_id } = await plant(cairn);
@@ -185,7 +185,7 @@ for (const kind of kinds)
       expect(await illnesses(test().store, tenant)).toEqual([]);
     });
 
-    it.each(harms)('finds %s, and indexing anew heals it', async (_, harm, expected) => {
+    it.each(harms)('INDEX-2 finds %s, and indexing anew heals it', async (_, harm, expected) => {
       const { store } = test();
       const cairn = await test().freshTenant();
       const tenant = await tenantOf(cairn);
@@ -204,7 +204,7 @@ for (const kind of kinds)
       expect(healed.results.map(({ id }) => id).sort()).toEqual(healthy.results.map(({ id }) => id).sort());
     });
 
-    it('refuses a tenant that is not there', async () => {
+    it('INDEX-5 refuses a tenant that is not there', async () => {
       await expect(indexAnew(test().store, 'nobody')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     });
   });
@@ -222,7 +222,7 @@ async function forgetSearch(store: Store, tenant: string): Promise<void> {
 }
 
 for (const kind of kinds)
-  it(`a store from before the search is indexed in the background, beside writers, on ${kind}`, async () => {
+  it(`INDEX-3 a store from before the search is indexed in the background, beside writers, on ${kind}`, async () => {
     const { database, drop } = await freshDatabase(kind);
     const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
     const before = await Store.open({ database, sweep_every_ms: 0 });
@@ -254,7 +254,7 @@ for (const kind of kinds)
     await drop();
   });
 
-it.runIf(targetNames().includes('sqlite'))('two that index anew at once do it once', async () => {
+it.runIf(kinds[0] === 'sqlite')('INDEX-4 two that index anew at once do it once', async () => {
   const { database, drop } = await freshDatabase('sqlite');
   const store = await Store.open({ database, sweep_every_ms: 0 });
   const cairn = store.api({ tenant_id: 'default', agent_id: null, role: 'admin', key_id: null });
