@@ -1,5 +1,6 @@
 /** cairndb: the library in process, with no server. */
 import type { Api } from './contract/api.js';
+import { type Shorthands, shorthandsOn } from './contract/shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './service/open.js';
 
 export {
@@ -13,6 +14,8 @@ export {
   importExecution,
 } from './checkpoint-files.js';
 export type { Api, CallOptions } from './contract/api.js';
+export type { ExtractedFact } from './domain/facts.js';
+export type { TextSource } from './domain/sources.js';
 export type { AppendResult, Box, Grant, HydratedBox } from './model/box.js';
 export type { Card } from './model/card.js';
 export type { Checkpoint, CheckpointSummary, Snapshot } from './model/checkpoint.js';
@@ -21,6 +24,10 @@ export type { Bundle, Execution } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';
+export type { CallOptions as ProviderCallOptions, ProviderCost } from './provider/cost.js';
+export type { Extraction, ExtractionRequest, Extractor } from './provider/extractor.js';
+export type { ModelSettingsInput as ModelOptions } from './provider/model-settings.js';
+export type { Summarizer, Summary, SummaryRequest } from './provider/summarizer.js';
 export * from './runtime/index.js';
 
 export interface OpenOptions extends StoreOptions {
@@ -30,7 +37,8 @@ export interface OpenOptions extends StoreOptions {
   readonly agent?: string;
 }
 
-export interface Cairn extends Api {
+/** An Api, with the shorthands `remember` and `recall`, that can be closed. */
+export interface Cairn extends Api, Shorthands {
   /** Drains what is under way, then closes the database. */
   close(): Promise<void>;
 }
@@ -46,5 +54,5 @@ export async function openCairn(options: OpenOptions): Promise<Cairn> {
     throw error;
   }
   const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
-  return { ...api, close: () => store.close() };
+  return { ...api, ...shorthandsOn(api), close: () => store.close() };
 }

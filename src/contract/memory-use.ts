@@ -13,7 +13,9 @@ export type OwnerId =
   | 'packet_id'
   | 'execution_id'
   | 'checkpoint_id'
+  | 'manifest_id'
   | 'turn_id'
+  | 'job_id'
   | 'scope_id'
   | 'trajectory_id';
 

@@ -24,7 +24,7 @@ export interface Measured {
 export const ANALYSIS_VERSION = 1;
 
 /** Longer texts are searched by their beginning. */
-const MAX_CHARACTERS = 200_000;
+const MAX_CHARACTERS = 100_000;
 const MAX_TAGS = 32;
 
 /** All that is said in a value, names of members included, in the order in which they are stored. */

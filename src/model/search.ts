@@ -140,7 +140,8 @@ export const foundEntity = {
   id: z.string(),
   name: z.string().nullable().describe('Of an artifact or note'),
   score: z.number().describe('Comparable within one answer'),
-  matched: z.array(z.string()).describe('Terms of the question that it has itself, as they are indexed'),
+  matched: z.array(z.string()).describe('Words of the question that it has itself, in any form'),
+  nearby: z.array(z.string()).describe('Words that only the turns around it have, or that it has a kind of'),
   boosts: z.array(boost),
   type: z.string().nullable(),
   trajectory_id: z.string().nullable(),
@@ -157,15 +158,15 @@ export const foundEntity = {
   related: z.array(related).describe('What supports or contradicts it'),
 };
 
-export const searchResult = z
-  .object({
-    ...foundEntity,
-    snippet: z.string(),
-    highlights: z
-      .array(z.object({ start: z.int(), end: z.int() }))
-      .describe('Where the snippet has words of the question'),
-  })
-  .meta({ id: 'SearchResult' });
+/** The part of it that answers best. */
+export const excerpt = {
+  snippet: z.string(),
+  highlights: z
+    .array(z.object({ start: z.int(), end: z.int() }))
+    .describe('Where the snippet has words of the question'),
+};
+
+export const searchResult = z.object({ ...foundEntity, ...excerpt }).meta({ id: 'SearchResult' });
 export type SearchResult = z.output<typeof searchResult>;
 
 export const searchOutput = z.object({

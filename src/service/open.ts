@@ -13,15 +13,18 @@ import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
+import { JobQueue } from './job-queue.js';
+import { runJob } from './jobs.js';
+import { type ProviderOptions, providersOf } from './providers.js';
 import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
-import { Timekeeper, WrittenTenants } from './timekeeper.js';
+import { systemCall, Timekeeper, WrittenTenants } from './timekeeper.js';
 import { Wakes } from './wakes.js';
 
-export interface StoreOptions {
+export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */
   readonly database: string;
   readonly limits?: Partial<Limits>;
@@ -77,6 +80,7 @@ export class Store implements Host {
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
+      runtime.jobs.start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
 
@@ -100,6 +104,8 @@ export class Store implements Host {
         written: new WrittenTenants(),
         erasures: new Erasures(),
         states: new RetainedStates(),
+        jobs: new JobQueue(),
+        providers: providersOf(options),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
@@ -221,6 +227,7 @@ export class Store implements Host {
     this.#runtime.hub.close();
     this.#runtime.wakes.close();
     await this.#timekeeper?.stop();
+    await this.#runtime.jobs.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#reindexing;

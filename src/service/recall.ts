@@ -165,7 +165,8 @@ export async function recall(call: Call, input: In<'recall'>): Promise<Out<'reca
     // A later one may be short enough.
     if (total + token_count > max_tokens) continue;
     total += token_count;
-    passages.push({ ...describeHit(hit), text: hit.text!, token_count });
+    const { snippet, highlights } = hit;
+    passages.push({ ...describeHit(hit), snippet, highlights, text: hit.text!, token_count });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'note' || entity_type === 'artifact');
   call.access.touch(

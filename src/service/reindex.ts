@@ -94,7 +94,7 @@ export async function* reindex(
     for (const stage of STAGES.slice(run.firstStage(tenant))) {
       for (let after: string | null = run.firstAfter(tenant, stage); after !== null; ) {
         if (stopping()) return;
-        const request: DriftRequest = { tenant, stage, after, limit: PAGE };
+        const request: DriftRequest = { tenant, stage, after, limit: PAGE, now: driver.now() };
         const page: DriftPage = await driver.away<DriftPage>(tenant, DRIFT, request);
         await run.putRight(tenant, page.drifts);
         done += page.looked_at;

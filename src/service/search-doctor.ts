@@ -23,7 +23,7 @@ export async function* searchFindings(
   const found = new Map<Drift['kind'], string[]>();
   for (const stage of STAGES) {
     for (let after: string | null = ''; after !== null; ) {
-      const request: DriftRequest = { tenant, stage, after, limit: PAGE };
+      const request: DriftRequest = { tenant, stage, after, limit: PAGE, now: driver.now() };
       const page: DriftPage = await driver.away<DriftPage>(tenant, DRIFT, request);
       for (const drift of page.drifts) {
         const some = found.get(drift.kind) ?? [];

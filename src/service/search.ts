@@ -81,6 +81,7 @@ export const describeHit = (hit: SearchHit) => ({
   name: hit.name,
   score: hit.score,
   matched: [...hit.matched],
+  nearby: [...hit.nearby],
   boosts: hit.boosts.map((boost) => ({ ...boost })),
   type: hit.type,
   trajectory_id: hit.trajectory_id,

@@ -34,7 +34,12 @@ export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured
   measured,
 });
 
-export function memoryDoc(tenant: string, row: NewVersion & { readonly content: string | null }): Doc {
+/** A note is in no trajectory: it is found in the first, by its id, of those that it was learned in. */
+export function memoryDoc(
+  tenant: string,
+  row: NewVersion & { readonly content: string | null },
+  learned_in: readonly string[],
+): Doc {
   const content = JSON.parse(row.content!) as Json;
   const metadata = JSON.parse(row.metadata!) as JsonObject;
   return {
@@ -43,7 +48,7 @@ export function memoryDoc(tenant: string, row: NewVersion & { readonly content: 
     entity_id: row.memory_id,
     type: row.type,
     name: row.name,
-    trajectory_id: row.trajectory_id,
+    trajectory_id: row.trajectory_id ?? [...learned_in].sort()[0] ?? null,
     scope_id: row.scope_id,
     abstraction_level: row.abstraction_level,
     category: categoryOf(row.kind, row.type, row.lifetime),

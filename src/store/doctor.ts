@@ -2,6 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { checkpointChecks } from './checkpoint-doctor.js';
+import { jobChecks } from './job-doctor.js';
 import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { messageChecks } from './message-doctor.js';
@@ -135,6 +136,7 @@ export const checks: readonly Check[] = [
   },
   ...scopeChecks,
   ...memoryChecks,
+  ...jobChecks,
   ...checkpointChecks,
   ...turnChecks,
   ...lockChecks,

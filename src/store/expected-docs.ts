@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import { type PacketInput, RESERVED_PREFIX } from '../model/packet.js';
 import { cardDoc, isSearched, memoryDoc, packetDoc, turnDoc } from './docs-of.js';
 import type { NewVersion } from './memories.js';
+import { memoryLinks } from './memory-links.js';
 import { type Doc, type NewDoc, newDoc } from './search-docs.js';
 import { type ThinkingExecution, thoughtDoc } from './thought-docs.js';
 import type { TurnMetadata } from './turns.js';
@@ -28,7 +29,14 @@ export interface ContentPage {
   readonly next: string | null;
 }
 
-type Pager = (query: Query, tenant: string, after: string, limit: number) => Promise<ContentPage>;
+/** A page behind a place, as it is at a moment. */
+type Pager = (
+  query: Query,
+  tenant: string,
+  after: string,
+  limit: number,
+  now: number,
+) => Promise<ContentPage>;
 
 interface StoredCard {
   readonly card_id: string;
@@ -64,7 +72,7 @@ function breather(): () => Promise<void> {
   };
 }
 
-const cards: Pager = async (query, tenant, after, limit) => {
+const cards: Pager = async (query, tenant, after, limit, now) => {
   const rows = await query.all<StoredCard>(
     sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
           c.deleted_at
@@ -79,6 +87,15 @@ const cards: Pager = async (query, tenant, after, limit) => {
     ({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata),
   );
   const versions = await versionsOf(query, tenant, held);
+  const notes = [...versions.values()].filter(({ kind }) => kind === 'note');
+  const links = await memoryLinks(
+    query,
+    tenant,
+    notes.map(({ memory_id }) => memory_id),
+    now,
+  );
+  const learnedIn = ({ kind, memory_id }: NewVersion) =>
+    kind === 'note' ? links(memory_id).source_trajectory_ids : [];
   const breathe = breather();
   const contents: Content[] = [];
   for (const { card, metadata } of there) {
@@ -88,7 +105,7 @@ const cards: Pager = async (query, tenant, after, limit) => {
     const doc: Doc | undefined = place
       ? turnOf(tenant, card, metadata as unknown as TurnMetadata, place)
       : HOLDS_VERSIONS.test(card.held_by ?? '')
-        ? version && memoryDoc(tenant, { ...version, content: card.content })
+        ? version && memoryDoc(tenant, { ...version, content: card.content }, learnedIn(version))
         : cardOf(tenant, card, metadata);
     const { card_id, author_id, created_at, expires_at, held_by } = card;
     contents.push({
@@ -237,4 +254,5 @@ export const contentsAfter = (
   tenant: string,
   after: string,
   limit: number,
-): Promise<ContentPage> => pagers[source](query, tenant, after, limit);
+  now: number,
+): Promise<ContentPage> => pagers[source](query, tenant, after, limit, now);

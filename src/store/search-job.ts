@@ -2,11 +2,12 @@
  * A search, from the question to what is shown. It runs beside the event loop where the database would block it
  * (`driver.away`): so it gets and gives plain values.
  */
+
 import { type Question, readQuestion } from '../domain/question.js';
 import { type Candidate, rank } from '../domain/ranking.js';
 import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
-import { termCode } from '../domain/term-codes.js';
+import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
 import { type Asked, findCandidates, neighboursOf, newest } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
@@ -32,6 +33,7 @@ export interface SearchRequest extends Asked {
 export interface SearchHit extends DocRow, Snippet {
   readonly score: number;
   readonly matched: readonly string[];
+  readonly nearby: readonly string[];
   readonly boosts: readonly Boost[];
   readonly related: readonly RelatedEntity[];
   /** Only where it was wanted. */
@@ -47,7 +49,7 @@ export interface SearchAnswer {
 }
 
 /** So many are ranked, with the turns around them; a page further behind needs more of them. */
-const ENOUGH = 200;
+const ENOUGH = 300;
 /** So many at least are looked up for a page: some of them may be superseded. */
 const LOOKED_UP = 20;
 
@@ -55,6 +57,7 @@ interface Result {
   readonly doc_no: number;
   readonly score: number;
   readonly matched: readonly string[];
+  readonly nearby: readonly string[];
   readonly boosts: readonly Boost[];
 }
 
@@ -71,7 +74,7 @@ export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
   const { tenant, trajectory_id, after } = request;
   const { last, docs, generation } = await extentOf(query, tenant);
   const up_to = Math.min(last, request.up_to ?? last);
-  const question = readQuestion(request.query);
+  const question = readQuestion(request.query, request.now);
   const isEmpty = request.query.trim() === '';
   const range =
     trajectory_id === undefined || isEmpty
@@ -139,7 +142,7 @@ async function newestFirst(query: Query, request: SearchRequest, up_to: number):
   const limit = Math.max(request.after + request.limit + 1, ENOUGH);
   const doc_nos = await newest(query, request, up_to, limit);
   return {
-    results: doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], boosts: [] })),
+    results: doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] })),
     complete: doc_nos.length < limit,
   };
 }
@@ -161,21 +164,30 @@ async function bestFirst(
   const inRange = (doc_no: number) => doc_no <= range.to;
   const around = await featuresOf(query, mark, tenant, wanted.filter(inRange));
   const beside = await featuresOf(query, mark, tenant, context.filter(inRange));
+  const hasKin = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
+  const related = question.related.map((terms) => terms.map((term) => termCode(tenant, term)));
+  const kinOf = (one: Features) =>
+    hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
   const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
   const candidates = [
-    ...found.map((one) => candidateOf(one, tfOf(one), false)),
-    ...around.map((one) => candidateOf(one, tfOf(one), false)),
-    ...beside.map((one) => candidateOf(one, tfOf(one), true)),
+    ...found.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
+    ...around.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
+    ...beside.map((one) => candidateOf(one, tfOf(one), kinOf(one), true)),
   ];
   const results = rank(question, candidates, { docs, df })
     .filter(({ score }) => score >= request.min_score)
-    .map(({ candidate, score, matched, boosts }) => ({ doc_no: candidate.doc_no, score, matched, boosts }));
+    .map(({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }));
   return { results, complete };
 }
 
 /** Member by member: there are hundreds of them, and a copy by spreading takes ten times as long. */
-const candidateOf = (one: Features, tf: readonly number[], context_only: boolean): Candidate => ({
+const candidateOf = (
+  one: Features,
+  tf: readonly number[],
+  related_tf: readonly number[],
+  context_only: boolean,
+): Candidate => ({
   doc_no: one.doc_no,
   scope_id: one.scope_id,
   position: one.position,
@@ -185,6 +197,7 @@ const candidateOf = (one: Features, tf: readonly number[], context_only: boolean
   length: one.length,
   flags: one.flags,
   tf,
+  related_tf,
   context_only,
 });
 
@@ -200,14 +213,12 @@ async function show(
   return page.flatMap(({ row, result }) => {
     const text = texts.get(row.content_id);
     if (text === undefined) return [];
-    const { score, matched, boosts } = result;
+    const { doc_no: _, ...why } = result;
     return [
       {
         ...row,
         ...snippetOf(text, terms),
-        score,
-        matched,
-        boosts,
+        ...why,
         related: related.get(row.doc_no) ?? [],
         text: request.whole ? text : undefined,
       },

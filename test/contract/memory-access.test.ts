@@ -32,6 +32,8 @@ const GROUPS = [
   'agent_turns',
   'delegations',
   'handoffs',
+  'context',
+  'manifests',
 ];
 
 const CONTAINER = 'tasks and windows are where memory is, not memory itself';
@@ -135,6 +137,7 @@ const LISTS = [
   'checkpoints',
   'thoughts',
   'tool_calls',
+  'manifests',
 ];
 
 interface Nested {
