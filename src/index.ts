@@ -21,6 +21,12 @@ export type { Bundle, Execution } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';
+export {
+  type Embedder,
+  type EmbedOptions,
+  type HttpEmbedderSettings,
+  httpEmbedder,
+} from './provider/embedder.js';
 export * from './runtime/index.js';
 
 export interface OpenOptions extends StoreOptions {
@@ -35,8 +41,13 @@ export interface Cairn extends Api {
   close(): Promise<void>;
 }
 
+export interface LocalCairn extends Cairn {
+  /** Waits until all that can be searched has its vector, if there is an embedder; says how many have none by then. */
+  embedded(timeout_ms?: number): Promise<number>;
+}
+
 /** Opens a store in this process. Several processes may open the same database. */
-export async function openCairn(options: OpenOptions): Promise<Cairn> {
+export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
   const { tenant = DEFAULT_TENANT, agent = null, ...rest } = options;
   const store = await Store.open(rest);
   try {
@@ -46,5 +57,5 @@ export async function openCairn(options: OpenOptions): Promise<Cairn> {
     throw error;
   }
   const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
-  return { ...api, close: () => store.close() };
+  return { ...api, embedded: (timeout_ms) => store.embedded(timeout_ms), close: () => store.close() };
 }

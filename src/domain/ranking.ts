@@ -32,7 +32,8 @@ export interface Statistics {
 }
 
 export interface Boost {
-  readonly name: 'speaker' | 'role' | 'date' | 'temporal' | 'short_question';
+  /** similar: by its vector (domain/fusion.ts); the others are found here. */
+  readonly name: 'speaker' | 'role' | 'date' | 'temporal' | 'short_question' | 'similar';
   readonly factor: number;
 }
 

@@ -6,6 +6,7 @@ import { memory } from './migrations/0002-memory.js';
 import { checkpoints } from './migrations/0003-checkpoints.js';
 import { coordination } from './migrations/0004-coordination.js';
 import { search } from './migrations/0005-search.js';
+import { vectors } from './migrations/0008-vectors.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
@@ -29,7 +30,14 @@ export interface Migration {
   readonly statements: (words: Words) => readonly string[];
 }
 
-export const migrations: readonly Migration[] = [foundation, memory, checkpoints, coordination, search];
+export const migrations: readonly Migration[] = [
+  foundation,
+  memory,
+  checkpoints,
+  coordination,
+  search,
+  vectors,
+];
 
 const words: Record<Dialect, Words> = {
   sqlite: {

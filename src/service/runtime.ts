@@ -6,6 +6,7 @@ import type { Caller } from '../model/key.js';
 import type { StoreMeta } from '../store/tenants.js';
 import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
+import type { Embedding } from './embedding.js';
 import type { Erasures } from './erasures.js';
 import type { ActingAgent } from './memory-access.js';
 import type { RetainedStates } from './retained-states.js';
@@ -39,6 +40,8 @@ export interface Runtime {
   readonly erasures: Erasures;
   readonly access: AccessCounts;
   readonly states: RetainedStates;
+  /** Where an embedder was given. */
+  readonly embedding?: Embedding | undefined;
 }
 
 /** An agent_turn, and the epoch in which the caller holds it. */

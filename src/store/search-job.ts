@@ -2,6 +2,7 @@
  * A search, from the question to what is shown. It runs beside the event loop where the database would block it
  * (`driver.away`): so it gets and gives plain values.
  */
+import { fuse } from '../domain/fusion.js';
 import { type Question, readQuestion } from '../domain/question.js';
 import { type Boost, type Candidate, rank } from '../domain/ranking.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
@@ -14,6 +15,7 @@ import { extentOf, type Range, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
 import { supersededAmong } from './search-superseded.js';
+import { type Likeness, nearestDocs, similaritiesOf } from './vector-search.js';
 
 export interface SearchRequest extends Asked {
   /** Tells stores in one process apart. */
@@ -26,6 +28,8 @@ export interface SearchRequest extends Asked {
   readonly up_to: number | undefined;
   /** Whether the whole text is wanted, and not a part. */
   readonly whole: boolean;
+  /** The question's vector, where there is an embedder. */
+  readonly likeness?: Likeness | undefined;
 }
 
 export interface SearchHit extends DocRow, Snippet {
@@ -49,6 +53,9 @@ export interface SearchAnswer {
 const ENOUGH = 200;
 /** So many at least are looked up for a page: some of them may be superseded. */
 const LOOKED_UP = 20;
+/** So many of the nearest by their vectors are ranked as well, and of those with the question's terms so many are compared. */
+const NEAREST = 200;
+const COMPARED = 400;
 
 interface Result {
   readonly doc_no: number;
@@ -167,10 +174,41 @@ async function bestFirst(
     ...around.map((one) => candidateOf(one, tfOf(one), false)),
     ...beside.map((one) => candidateOf(one, tfOf(one), true)),
   ];
-  const results = rank(question, candidates, { docs, df })
-    .filter(({ score }) => score >= request.min_score)
-    .map(({ candidate, score, matched, boosts }) => ({ doc_no: candidate.doc_no, score, matched, boosts }));
-  return { results, complete };
+  const ranked = rank(question, candidates, { docs, df }).map(({ candidate, score, matched, boosts }) => ({
+    doc_no: candidate.doc_no,
+    score,
+    matched,
+    boosts,
+  }));
+  const { likeness } = request;
+  const ranking = likeness
+    ? await withNearest(query, request, likeness, range, { results: ranked, complete })
+    : { results: ranked, complete };
+  return { ...ranking, results: ranking.results.filter(({ score }) => score >= request.min_score) };
+}
+
+/** What is near by its vector joins those that have the question's terms, and all are ranked by both. */
+async function withNearest(
+  query: Query,
+  request: SearchRequest,
+  likeness: Likeness,
+  range: Range,
+  byTerms: Ranking,
+): Promise<Ranking> {
+  const { tenant, store } = request;
+  const near = await nearestDocs(query, store, request, likeness, range, NEAREST);
+  const compared = new Set(near.doc_nos);
+  for (const { doc_no } of byTerms.results.slice(0, COMPARED)) compared.add(doc_no);
+  const similarities = await similaritiesOf(query, tenant, likeness, [...compared]);
+  const known = new Map(byTerms.results.map((result) => [result.doc_no, result]));
+  const results = fuse(byTerms.results, similarities, likeness.weight).map(({ doc_no, score, gained }) => {
+    const { score: before = 0, matched = [], boosts = [] } = known.get(doc_no) ?? {};
+    const isNearer = gained > 0 || before === 0;
+    const factor = before === 0 ? 1 : score / before;
+    const similar: readonly Boost[] = isNearer ? [{ name: 'similar', factor }] : [];
+    return { doc_no, score: Math.max(0, score), matched, boosts: [...boosts, ...similar] };
+  });
+  return { results, complete: byTerms.complete && near.complete };
 }
 
 /** Member by member: there are hundreds of them, and a copy by spreading takes ten times as long. */
