@@ -18,6 +18,9 @@ export interface Fused {
 /** What the likeness of vectors counts, where the terms count 1: enough to reorder, too little to overrule. */
 export const VECTOR_WEIGHT = 0.4;
 
+/** Of the greatest likeness there is: what is above it has been found whatever the average. */
+const NEARLY = 0.8;
+
 interface Spread {
   readonly mean: number;
   readonly deviation: number;
@@ -32,7 +35,8 @@ function spreadOf(values: readonly number[]): Spread {
 
 /**
  * Best first; of equals the newer. `lexical` are those with terms of the question, `similarities` those whose vector was
- * compared. What has no term in common is kept only if it is alike at all, and no less than the others are.
+ * compared. What has no term in common is kept only if it is alike at all, and as much as the others are on average, or
+ * nearly as much as the one that is most.
  */
 export function fuse(
   lexical: readonly Scored[],
@@ -52,10 +56,11 @@ export function fuse(
     const gained = similarity === undefined ? 0 : gainOf(similarity);
     return { doc_no, score: score + gained, gained };
   });
+  const much = NEARLY * Math.max(0, ...similarities.values());
   for (const [doc_no, similarity] of similarities) {
     if (scores.has(doc_no) || !(similarity > 0)) continue;
     const gained = gainOf(similarity);
-    if (gained >= 0) fused.push({ doc_no, score: gained, gained });
+    if (gained >= 0 || similarity >= much) fused.push({ doc_no, score: gained, gained });
   }
   return fused.sort((a, b) => b.score - a.score || b.doc_no - a.doc_no);
 }

@@ -1,5 +1,5 @@
 /** vectors, vector_docs and vector_progress: what has a vector, what still needs one, and who makes them. */
-import type { Query, Tx } from '../driver/driver.js';
+import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import type { SearchedType } from '../model/search.js';
 
@@ -80,7 +80,29 @@ export interface MadeVector {
   readonly bits: string;
 }
 
-/** Stores what came of these; what was erased meanwhile, or is just being, is left out. Says how many were stored. */
+const vectorsTable: Table = {
+  name: 'vectors',
+  columns: { tenant_id: 'text', model: 'text', content_hash: 'text', vector: 'text' },
+};
+
+const docsTable: Table = {
+  name: 'vector_docs',
+  columns: {
+    tenant_id: 'text',
+    doc_no: 'bigint',
+    model: 'text',
+    content_hash: 'text',
+    dimensions: 'bigint',
+    bits: 'bit varying',
+    attempts: 'bigint',
+    retry_at: 'bigint',
+  },
+};
+
+/**
+ * Stores what came of these, and says of how many; left out is what was erased meanwhile, or is just being, and what
+ * another server was first with. Where two of them race for the same row all the same, the driver runs one again.
+ */
 export async function storeOutcomes(
   tx: Tx,
   tenant: string,
@@ -90,37 +112,60 @@ export async function storeOutcomes(
   const doc_nos = outcomes.map(({ doc_no }) => doc_no);
   // Locked, so that an erasure that comes now waits and finds the vector; never waited for, so that nobody waits in turn.
   const rows = await tx.all<{ doc_no: number }>(
-    sql`SELECT doc_no FROM search_docs WHERE tenant_id = ${tenant} AND doc_no = ANY(${doc_nos}) AND terms IS NOT NULL
-        ${byDialect({ sqlite: sql``, postgres: sql`FOR UPDATE SKIP LOCKED` })}`,
+    sql`SELECT d.doc_no FROM search_docs d
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM vector_docs v WHERE v.tenant_id = ${tenant} AND v.doc_no = d.doc_no
+            AND v.model = ${model} AND v.content_hash IS NOT NULL)
+        ${byDialect({ sqlite: sql``, postgres: sql`FOR UPDATE OF d SKIP LOCKED` })}`,
   );
-  const there = new Set(rows.map(({ doc_no }) => Number(doc_no)));
-  const kept = outcomes.filter(({ doc_no }) => there.has(Number(doc_no)));
-  const made = new Map(kept.flatMap((one) => (one.made ? [[one.made.content_hash, one.made] as const] : [])));
-  // In the order of their hashes: others may be at the same ones.
-  for (const [content_hash, { vector }] of [...made].sort(([a], [b]) => (a < b ? -1 : 1)))
-    await tx.send(
-      sql`INSERT INTO vectors (tenant_id, model, content_hash, vector)
-          VALUES (${tenant}, ${model}, ${content_hash}, ${vector})
-          ON CONFLICT (tenant_id, model, content_hash) DO UPDATE SET vector = vectors.vector`,
-    );
-  for (const outcome of kept) await storeOutcome(tx, tenant, model, outcome);
+  const there = new Set(rows.map(({ doc_no }) => doc_no));
+  const kept = outcomes.filter(({ doc_no }) => there.has(doc_no));
+  if (kept.length === 0) return 0;
+  await storeVectors(
+    tx,
+    tenant,
+    model,
+    kept.flatMap(({ made }) => made ?? []),
+  );
+  // Anew, and not in the place of what was there: whoever keeps them in memory reads on by their numbers.
+  await tx.send(
+    sql`DELETE FROM vector_docs WHERE tenant_id = ${tenant} AND doc_no = ANY(${kept.map(({ doc_no }) => doc_no)})
+          AND model = ${model} AND content_hash IS NULL`,
+  );
+  await tx.insert(
+    docsTable,
+    kept.map(({ doc_no, attempts, retry_at, made }) => [
+      tenant,
+      doc_no,
+      model,
+      made?.content_hash ?? null,
+      made?.dimensions ?? 0,
+      made?.bits ?? null,
+      attempts,
+      retry_at,
+    ]),
+  );
   return kept.length;
 }
 
-/** Anew, and not in the place of what was there: whoever keeps them in memory reads on by their numbers. */
-async function storeOutcome(tx: Tx, tenant: string, model: string, outcome: Outcome): Promise<void> {
-  const { doc_no, attempts, retry_at, made } = outcome;
-  await tx.send(
-    sql`DELETE FROM vector_docs
-        WHERE tenant_id = ${tenant} AND doc_no = ${doc_no} AND model = ${model} AND content_hash IS NULL`,
+/** Those that are there already are locked: an erasure of what else has them would take them away. */
+async function storeVectors(
+  tx: Tx,
+  tenant: string,
+  model: string,
+  made: readonly MadeVector[],
+): Promise<void> {
+  const vectors = new Map(made.map((one) => [one.content_hash, one.vector]));
+  const rows = await tx.all<{ content_hash: string }>(
+    sql`SELECT content_hash FROM vectors
+        WHERE tenant_id = ${tenant} AND model = ${model} AND content_hash = ANY(${[...vectors.keys()]})
+        ORDER BY content_hash FOR UPDATE`,
   );
-  const bits = made?.bits ?? null;
-  await tx.send(
-    sql`INSERT INTO vector_docs (tenant_id, doc_no, model, content_hash, dimensions, bits, attempts, retry_at)
-        VALUES (${tenant}, ${doc_no}, ${model}, ${made?.content_hash ?? null}, ${made?.dimensions ?? 0},
-          ${byDialect({ sqlite: sql`${bits}`, postgres: sql`CAST(CAST(${bits} AS TEXT) AS BIT VARYING)` })},
-          ${attempts}, ${retry_at})
-        ON CONFLICT (tenant_id, doc_no, model) DO NOTHING`,
+  for (const { content_hash } of rows) vectors.delete(content_hash);
+  const added = [...vectors].sort(([a], [b]) => (a < b ? -1 : 1));
+  await tx.insert(
+    vectorsTable,
+    added.map(([content_hash, vector]) => [tenant, model, content_hash, vector]),
   );
 }
 

@@ -59,6 +59,18 @@ describe('fusion', () => {
     expect(fuse([], new Map(), 0.4)).toEqual([]);
   });
 
+  it('EMB-5 brings all that are about as much alike, and leaves out what is much less', () => {
+    const similarities = new Map([
+      [1, 0.9],
+      [2, 0.88],
+      [3, 0.85],
+      [4, 0.3],
+    ]);
+    expect(order(fuse([], similarities, 0.4))).toEqual([1, 2, 3]);
+    similarities.delete(4);
+    expect(order(fuse([], similarities, 0.4))).toEqual([1, 2, 3]);
+  });
+
   it('EMB-5 puts the newer of equals first', () => {
     const same = new Map([
       [1, 0.5],
