@@ -1,6 +1,7 @@
 /** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it. */
 import { existsSync } from 'node:fs';
 import { CairnError } from './model/errors.js';
+import type { Embedder } from './provider/embedder.js';
 import { examine, type Finding } from './service/doctor.js';
 import { isPostgres, openDriver, Store } from './service/open.js';
 
@@ -42,3 +43,32 @@ export async function* examineStore(options: { database: string }): AsyncGenerat
     await store.close();
   }
 }
+
+/** Makes the vectors that are missing, and says now and then of how many documents: 0 at the end. Gives up without progress. */
+export async function* embedStore(options: {
+  database: string;
+  embedder: Embedder;
+}): AsyncGenerator<number, void, undefined> {
+  const store = await Store.open({ ...options, sweep_every_ms: 0 });
+  try {
+    let least = Number.POSITIVE_INFINITY;
+    let since = performance.now();
+    for (;;) {
+      const left = await store.embedded(least === Number.POSITIVE_INFINITY ? 0 : LOOK_MS);
+      yield left;
+      if (left === 0) return;
+      if (left < least) since = performance.now();
+      least = Math.min(least, left);
+      if (performance.now() - since > PATIENCE_MS)
+        throw new CairnError(
+          'STATE_CONFLICT',
+          `the embedder makes no vectors, and ${left} documents have none: see that it is there, and run this again`,
+        );
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+const LOOK_MS = 1000;
+const PATIENCE_MS = 30_000;

@@ -5,9 +5,9 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
-import { doctor, migrate } from './maintenance.js';
+import { doctor, embed, migrate } from './maintenance.js';
 import { addOperations } from './operations.js';
-import { databaseOption, wholeNumber, withStore } from './settings.js';
+import { databaseOption, embedderOf, wholeNumber, withStore } from './settings.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
@@ -85,6 +85,13 @@ Examples:
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
     .action(doctor);
 
+  cairn
+    .command('embed')
+    .description('make the vectors that are missing, by the embedder of CAIRN_EMBEDDER_URL')
+    .addOption(databaseOption())
+    .addHelpText('after', '\nExample:\n  $ cairn embed --database ./memory.db')
+    .action(embed);
+
   withStore(cairn.command('tail').description('watch what happens, live'))
     .option('--after <token>', 'start behind this event; 0 for all of history')
     .option('--type <type>', 'only this packet type; a trailing * makes it a prefix')
@@ -151,6 +158,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
+    ...embedderOf(),
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;

@@ -1,5 +1,7 @@
-/** `cairn migrate` and `cairn doctor`: work on the database itself. */
-import { examineStore, migrateStore } from '../maintain.js';
+/** `cairn migrate`, `cairn doctor` and `cairn embed`: work on the database itself. */
+import { embedStore, examineStore, migrateStore } from '../maintain.js';
+import { CairnError } from '../model/errors.js';
+import { embedderOf } from './settings.js';
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
   const { location, applied, version } = await migrateStore(flags);
@@ -22,4 +24,21 @@ export async function doctor(flags: { database: string; json?: boolean }): Promi
   }
   if (!flags.json) console.log(sick === 0 ? 'The store is healthy.' : `${sick} check(s) failed.`);
   if (sick > 0) process.exitCode = 1;
+}
+
+export async function embed(flags: { database: string }): Promise<void> {
+  const { embedder } = embedderOf();
+  if (!embedder)
+    throw new CairnError(
+      'INVALID_INPUT',
+      'there is no embedder: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL',
+    );
+  const show = process.stderr.isTTY ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
+  let first: number | undefined;
+  for await (const left of embedStore({ ...flags, embedder })) {
+    first ??= left;
+    show(`${left} documents without a vector `);
+  }
+  show('\n');
+  console.log(`made the vectors of ${first ?? 0} documents by ${embedder.name}`);
 }

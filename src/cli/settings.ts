@@ -1,7 +1,8 @@
 /** Settings by flag or environment, shared by all commands; and the Api that they lead to. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
-import { type Cairn, openCairn } from '../index.js';
+import { type Cairn, type Embedder, httpEmbedder, openCairn } from '../index.js';
+import { CairnError } from '../model/errors.js';
 
 export interface Settings {
   readonly database: string;
@@ -31,12 +32,24 @@ export function withStore(command: Command): Command {
     );
 }
 
+/** The embedder that the environment names; none if it names none. A key has no flag: a process list would show it. */
+export function embedderOf(environment: NodeJS.ProcessEnv = process.env): { embedder?: Embedder } {
+  const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
+  if (!url && !model) return {};
+  if (!url || !model)
+    throw new CairnError(
+      'INVALID_INPUT',
+      `an embedder needs CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL: set the other one as well, or neither`,
+    );
+  return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
+}
+
 export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {
   const { url, key, tenant, database } = settings;
   const named = tenant === undefined ? {} : { tenant };
   const cairn =
     url === undefined
-      ? await openCairn({ database, sweep_every_ms: 0, ...named })
+      ? await openCairn({ database, sweep_every_ms: 0, ...named, ...embedderOf() })
       : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
   try {
     return await work(cairn);

@@ -7,6 +7,7 @@ import { memoryChecks } from './memory-doctor.js';
 import { messageChecks } from './message-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
 import { turnChecks } from './turn-doctor.js';
+import { vectorChecks } from './vector-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -138,6 +139,7 @@ export const checks: readonly Check[] = [
   ...turnChecks,
   ...lockChecks,
   ...messageChecks,
+  ...vectorChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */
