@@ -51,6 +51,8 @@ export class VectorFilling {
   readonly #unlisten: () => void;
   readonly #written = new Set<string>();
   readonly #heads = new Map<string, { doc_no: number; at: number }[]>();
+  /** All is looked through again, whatever was noted: somebody waits until nothing is left. */
+  #fromStart = false;
   #everyone = true;
   #lastRound = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | undefined;
@@ -122,7 +124,7 @@ export class VectorFilling {
     const { last, generation } = await extentOf(query, tenant);
     const settled = this.#settled(tenant, last);
     const stored = await readProgress(query, tenant, model);
-    const start = stored && stored.generation >= generation ? stored.position : 0;
+    const start = stored && stored.generation >= generation && !this.#fromStart ? stored.position : 0;
     const work = { held: false };
     try {
       const due = await docsToRetry(query, tenant, model, this.#driver.now(), this.#embedding.batch_size);
@@ -257,7 +259,8 @@ export class VectorFilling {
       if (performance.now() >= this.#notBefore) {
         this.#everyone = true;
         this.#lastRound = Number.NEGATIVE_INFINITY;
-        await this.#work();
+        this.#fromStart = true;
+        await this.#work().finally(() => (this.#fromStart = false));
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

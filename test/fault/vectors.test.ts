@@ -70,13 +70,39 @@ const linksOf = (store: Store) =>
     );
 
 describe.each(databases)('an embedder on %s', (kind) => {
+  it('EMB-1 that is not there is not missed: no vector is made, and those of before change no answer', async () => {
+    const { database, drop } = await freshDatabase(kind);
+    const before = await open(database, {});
+    for (const content of ['a hound', 'a boat', 'hound and boat', 'a puppy'])
+      await before.api.cards.add({ content });
+    const ask = async ({ api }: { api: Api }) => [
+      await results(api, 'hound'),
+      await results(api, 'canine boat'),
+    ];
+    const expected = await ask(before);
+    expect(await before.store.embedded()).toBe(0);
+    expect(await linksOf(before.store)).toEqual([]);
+    expect(Object.keys(before.store.figures()).filter((name) => /embed|vector/.test(name))).toEqual([]);
+    await before.store.close();
+    const filled = await open(database, { embedder: hashing(DIMENSIONS) });
+    await filled.store.embedded();
+    expect(await linksOf(filled.store)).toHaveLength(4);
+    await filled.store.close();
+    const after = await open(database, {});
+    expect(await ask(after)).toEqual(expected);
+    await after.store.close();
+    await drop();
+  });
+
   it('EMB-3, EMB-4 that hangs, fails or answers nonsense changes nothing but a figure, and is tried again', async () => {
     const { database, drop } = await freshDatabase(kind);
     const plain = await open(database, {});
     for (const content of ['a hound', 'a boat', 'hound and boat']) await plain.api.cards.add({ content });
     const expected = await results(plain.api, 'hound');
     expect(expected).toHaveLength(2);
-    const behaviours: Behaviour[] = ['hangs', 'fails', 'nonsense', 'fewer', 'shorter', 'refuses'];
+    const all: Behaviour[] = ['hangs', 'fails', 'nonsense', 'fewer', 'shorter', 'refuses'];
+    // What is made of an answer has nothing to do with the database.
+    const behaviours = kind === 'sqlite' ? all : all.slice(0, 2);
     await Promise.all(
       behaviours.map(async (behaves) => {
         const standIn = await startEmbedder();
@@ -102,38 +128,41 @@ describe.each(databases)('an embedder on %s', (kind) => {
     await drop();
   });
 
-  it('EMB-3 that refuses one text gives the others theirs, and is asked again for that one', async () => {
-    const { database, drop } = await freshDatabase(kind);
-    const standIn = await startEmbedder();
-    standIn.refuses = 'poison';
-    let offset = 0;
-    const embedder = httpEmbedder({ url: standIn.url, model: MODEL });
-    const { store, api } = await open(database, { embedder, clock_offset_ms: () => offset });
-    for (const content of ['a hound', 'poison for a hound', 'a boat']) await api.cards.add({ content });
-    expect(await store.embedded()).toBe(0);
-    expect((await linksOf(store)).map(({ content_hash }) => content_hash !== null)).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    expect((await results(api, 'canine')).map(({ snippet }) => snippet)).toEqual(['a hound']);
-    standIn.refuses = undefined;
-    offset = 3_600_000;
-    // Looks at what is due only when it looks at all: something new makes it.
-    await expect
-      .poll(
-        async () => {
-          await api.cards.add({ content: 'something else' });
-          await store.embedded();
-          return (await results(api, 'canine')).map(({ snippet }) => snippet);
-        },
-        { timeout: 10_000 },
-      )
-      .toEqual(['a hound', 'poison for a hound']);
-    await store.close();
-    await standIn.close();
-    await drop();
-  });
+  it.runIf(kind === 'sqlite')(
+    'EMB-3 that refuses one text gives the others theirs, and is asked again for that one',
+    async () => {
+      const { database, drop } = await freshDatabase(kind);
+      const standIn = await startEmbedder();
+      standIn.refuses = 'poison';
+      let offset = 0;
+      const embedder = httpEmbedder({ url: standIn.url, model: MODEL });
+      const { store, api } = await open(database, { embedder, clock_offset_ms: () => offset });
+      for (const content of ['a hound', 'poison for a hound', 'a boat']) await api.cards.add({ content });
+      expect(await store.embedded()).toBe(0);
+      expect((await linksOf(store)).map(({ content_hash }) => content_hash !== null)).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      expect((await results(api, 'canine')).map(({ snippet }) => snippet)).toEqual(['a hound']);
+      standIn.refuses = undefined;
+      offset = 3_600_000;
+      // Looks at what is due only when it looks at all: something new makes it.
+      await expect
+        .poll(
+          async () => {
+            await api.cards.add({ content: 'something else' });
+            await store.embedded();
+            return (await results(api, 'canine')).map(({ snippet }) => snippet);
+          },
+          { timeout: 10_000 },
+        )
+        .toEqual(['a hound', 'poison for a hound']);
+      await store.close();
+      await standIn.close();
+      await drop();
+    },
+  );
 
   it('EMB-9 serves several stores at once: each text is embedded once, and found by all', async () => {
     const { database, drop } = await freshDatabase(kind);
@@ -156,22 +185,25 @@ describe.each(databases)('an embedder on %s', (kind) => {
     await drop();
   });
 
-  it('EMB-9 is gone on with after a crash, and reaches what was written before there was one', async () => {
-    const { database, drop } = await freshDatabase(kind);
-    const before = await open(database, {});
-    await before.api.cards.add({ content: 'a vessel from before' });
-    await before.store.close();
-    const stuck = held();
-    const first = await open(database, { embedder: stuck });
-    await stuck.reached;
-    // The first one still holds the work, and nothing is heard of it any more.
-    const next = await open(database, { embedder: hashing(DIMENSIONS) });
-    expect(await next.store.embedded(300)).toBe(1);
-    const later = await open(database, { embedder: hashing(DIMENSIONS), clock_offset_ms: () => 120_000 });
-    expect(await later.store.embedded()).toBe(0);
-    for (const { store } of [later, next, first]) await store.close();
-    await drop();
-  });
+  it.runIf(kind === 'sqlite')(
+    'EMB-9 is gone on with after a crash, and reaches what was written before there was one',
+    async () => {
+      const { database, drop } = await freshDatabase(kind);
+      const before = await open(database, {});
+      await before.api.cards.add({ content: 'a vessel from before' });
+      await before.store.close();
+      const stuck = held();
+      const first = await open(database, { embedder: stuck });
+      await stuck.reached;
+      // The first one still holds the work, and nothing is heard of it any more.
+      const next = await open(database, { embedder: hashing(DIMENSIONS) });
+      expect(await next.store.embedded(300)).toBe(1);
+      const later = await open(database, { embedder: hashing(DIMENSIONS), clock_offset_ms: () => 120_000 });
+      expect(await later.store.embedded()).toBe(0);
+      for (const { store } of [later, next, first]) await store.close();
+      await drop();
+    },
+  );
 
   it('EMB-7 that is at work while content is erased leaves no vector of it', async () => {
     const { database, drop } = await freshDatabase(kind);
@@ -193,15 +225,18 @@ describe.each(databases)('an embedder on %s', (kind) => {
     await drop();
   });
 
-  it('EMB-4 that never answers keeps no question, no write and no closing waiting', async () => {
-    const { database, drop } = await freshDatabase(kind);
-    const never: Embedder = { name: MODEL, embed: () => new Promise(() => undefined) };
-    const { store, api } = await open(database, { embedder: never });
-    await api.cards.add({ content: 'a hound' });
-    expect((await results(api, 'hound')).map(({ snippet }) => snippet)).toEqual(['a hound']);
-    await store.close();
-    await drop();
-  });
+  it.runIf(kind === 'sqlite')(
+    'EMB-4 that never answers keeps no question, no write and no closing waiting',
+    async () => {
+      const { database, drop } = await freshDatabase(kind);
+      const never: Embedder = { name: MODEL, embed: () => new Promise(() => undefined) };
+      const { store, api } = await open(database, { embedder: never });
+      await api.cards.add({ content: 'a hound' });
+      expect((await results(api, 'hound')).map(({ snippet }) => snippet)).toEqual(['a hound']);
+      await store.close();
+      await drop();
+    },
+  );
 });
 
 describe.runIf(databases.includes('sqlite'))('the bytes of a SQLite file', () => {
