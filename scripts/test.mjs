@@ -10,7 +10,9 @@ rmSync(report, { force: true });
 const run = (script, args) =>
   spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
 const built =
-  run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) || run('scripts/vendor.mjs', []);
+  run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) ||
+  run('scripts/declarations.mjs', []) ||
+  run('scripts/vendor.mjs', []);
 if (built !== 0) process.exit(built);
 const status = run('node_modules/vitest/vitest.mjs', [
   'run',

@@ -1,5 +1,6 @@
 /** cairndb: the library in process, with no server. */
 import type { Api } from './contract/api.js';
+import { type Shorthands, shorthandsOn } from './contract/shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './service/open.js';
 
 export {
@@ -13,6 +14,8 @@ export {
   importExecution,
 } from './checkpoint-files.js';
 export type { Api, CallOptions } from './contract/api.js';
+export type { ExtractedFact } from './domain/facts.js';
+export type { TextSource } from './domain/sources.js';
 export type { AppendResult, Box, Grant, HydratedBox } from './model/box.js';
 export type { Card } from './model/card.js';
 export type { Checkpoint, CheckpointSummary, Snapshot } from './model/checkpoint.js';
@@ -21,12 +24,17 @@ export type { Bundle, Execution } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';
+export type { CallOptions as ProviderCallOptions, ProviderCost } from './provider/cost.js';
 export {
   type Embedder,
   type EmbedOptions,
   type HttpEmbedderSettings,
   httpEmbedder,
 } from './provider/embedder.js';
+export type { Extraction, ExtractionRequest, Extractor } from './provider/extractor.js';
+export type { ModelSettingsInput as ModelOptions } from './provider/model-settings.js';
+export type { Summarizer, Summary, SummaryRequest } from './provider/summarizer.js';
+
 export * from './runtime/index.js';
 
 export interface OpenOptions extends StoreOptions {
@@ -36,7 +44,8 @@ export interface OpenOptions extends StoreOptions {
   readonly agent?: string;
 }
 
-export interface Cairn extends Api {
+/** An Api, with the shorthands `remember` and `recall`, that can be closed. */
+export interface Cairn extends Api, Shorthands {
   /** Drains what is under way, then closes the database. */
   close(): Promise<void>;
 }
@@ -57,5 +66,6 @@ export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
     throw error;
   }
   const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
-  return { ...api, embedded: (timeout_ms) => store.embedded(timeout_ms), close: () => store.close() };
+  const embedded = (timeout_ms?: number) => store.embedded(timeout_ms);
+  return { ...api, ...shorthandsOn(api), embedded, close: () => store.close() };
 }

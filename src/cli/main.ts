@@ -5,9 +5,11 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
-import { doctor, embed, migrate } from './maintenance.js';
+import { doctor, embed, migrate, reindex } from './maintenance.js';
+import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
-import { databaseOption, embedderOf, wholeNumber, withStore } from './settings.js';
+import { databaseOption, embedderOf, modelSettings, wholeNumber, withStore } from './settings.js';
+import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
@@ -23,13 +25,18 @@ export function program(words?: readonly string[]): Command {
       'after',
       `
 Examples:
+  $ cairn remember "Anna prefers tea"             # in ./cairn.db
+  $ cairn recall "what does Anna drink"           # passages, the best first
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
   $ cairn demo && cairn tree                      # a run to look at
+  $ cairn mcp                                     # a memory for your editor, over MCP
   $ cairn tail                                    # watch what happens
   $ cairn doctor                                  # examine the whole store`,
     );
+
+  addShorthands(cairn, words);
 
   cairn
     .command('serve')
@@ -63,8 +70,20 @@ Examples:
         .default(10)
         .argParser(wholeNumber(2, 1000)),
     )
-    .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
+    .addHelpText(
+      'after',
+      `
+A model for summaries and facts (without one both are made offline):
+  CAIRN_MODEL_URL, CAIRN_MODEL   such as http://127.0.0.1:11434/v1 and the name of the model
+  CAIRN_MODEL_KEY                the key for it, if it wants one
+  CAIRN_MODEL_KIND               openai-compatible (unless set) or anthropic
+
+Example:
+  $ cairn serve --port 9000 --database ./memory.db`,
+    )
     .action(runServer);
+
+  addMcp(cairn.command('mcp'));
 
   cairn
     .command('migrate')
@@ -79,11 +98,19 @@ Examples:
 
   cairn
     .command('doctor')
-    .description('examine the whole store: structure, invariants, hashes')
+    .description('examine the whole store: structure, invariants, hashes, search')
     .addOption(databaseOption())
     .option('--json', 'one JSON object per check')
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
     .action(doctor);
+
+  cairn
+    .command('reindex')
+    .description('make the search index what the content says, also beside a server')
+    .addOption(databaseOption())
+    .option('--tenant <tenant>', 'only this one; all unless given')
+    .addHelpText('after', '\nExample:\n  $ cairn reindex --database ./memory.db')
+    .action(reindex);
 
   cairn
     .command('embed')
@@ -158,6 +185,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
+    ...modelSettings(),
     ...embedderOf(),
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.

@@ -54,8 +54,13 @@ function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
   return schema.enum ? option.choices(schema.enum.map(String)) : option;
 }
 
-function addOperation(group: Command, operation: NamedOperation): void {
-  const inPath = pathParameters(operation.path);
+interface Flags {
+  /** What of the input was given by flags. */
+  read(options: Readonly<Record<string, unknown>>): Record<string, unknown>;
+}
+
+/** Puts a flag on a command for every member of an operation's input, but for those that it takes otherwise. */
+export function addFlags(command: Command, operation: NamedOperation, otherwise: readonly string[]): Flags {
   const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
     io: 'input',
     unrepresentable: 'any',
@@ -63,35 +68,50 @@ function addOperation(group: Command, operation: NamedOperation): void {
     properties?: Record<string, Schema>;
     required?: string[];
   };
-  const command = withStore(
-    group.command(operation.verb.replaceAll('_', '-')).description(operation.summary),
-  );
-  for (const name of inPath) command.argument(`<${name}>`);
   const flags = Object.entries(properties)
-    .filter(([name]) => !inPath.includes(name))
+    .filter(([name]) => !otherwise.includes(name))
     .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
   for (const [name, schema] of flags) {
     command.addOption(optionFor(name, schema, required.includes(name)));
   }
   if (operation.event !== null) command.option('--idempotency-key <key>', 'makes it safe to run this again');
+  return {
+    read: (options) => {
+      const input: Record<string, unknown> = {};
+      for (const [name, schema] of flags) {
+        const value = options[keyOf(flagOf(name))];
+        if (value !== undefined) input[name] = typeof value === 'string' ? read(name, schema, value) : value;
+      }
+      return input;
+    },
+  };
+}
+
+/** Calls an operation as the flags of its command say. */
+export async function callAsTold(
+  operation: NamedOperation,
+  input: Readonly<Record<string, unknown>>,
+  options: Settings & Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const call = typeof options.idempotencyKey === 'string' ? { idempotency_key: options.idempotencyKey } : {};
+  return withApi(options, async (cairn) =>
+    (cairn as unknown as ApiByName)[operation.group]![operation.verb]!(input, call),
+  );
+}
+
+function addOperation(group: Command, operation: NamedOperation): void {
+  const inPath = pathParameters(operation.path);
+  const command = withStore(
+    group.command(operation.verb.replaceAll('_', '-')).description(operation.summary),
+  );
+  for (const name of inPath) command.argument(`<${name}>`);
+  const flags = addFlags(command, operation, inPath);
   command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);
   command.action(async (...given: unknown[]) => {
     const options = command.optsWithGlobals() as Settings & Record<string, unknown>;
-    const input: Record<string, unknown> = {};
-    inPath.forEach((name, i) => {
-      input[name] = given[i];
-    });
-    for (const [name, schema] of flags) {
-      const value = options[keyOf(flagOf(name))];
-      if (value !== undefined) input[name] = typeof value === 'string' ? read(name, schema, value) : value;
-    }
-    const call =
-      typeof options.idempotencyKey === 'string' ? { idempotency_key: options.idempotencyKey } : {};
-    await withApi(options, async (cairn) => {
-      const method = (cairn as unknown as ApiByName)[operation.group]![operation.verb]!;
-      const answer = await method(input, call);
-      if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
-    });
+    const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));
+    const answer = await callAsTold(operation, { ...fromPath, ...flags.read(options) }, options);
+    if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
   });
 }
 

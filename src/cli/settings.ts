@@ -1,8 +1,17 @@
 /** Settings by flag or environment, shared by all commands; and the Api that they lead to. */
+import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
-import { type Cairn, type Embedder, httpEmbedder, openCairn } from '../index.js';
-import { CairnError } from '../model/errors.js';
+
+import {
+  type Cairn,
+  CairnError,
+  type Embedder,
+  httpEmbedder,
+  type ModelOptions,
+  type OpenOptions,
+  openCairn,
+} from '../index.js';
 
 export interface Settings {
   readonly database: string;
@@ -17,6 +26,8 @@ export const DEFAULT_DATABASE = './cairn.db';
 export const databaseOption = () =>
   new Option('-d, --database <file|url>', 'an SQLite file, or postgres://…')
     .env('CAIRN_DATABASE')
+    // A shell has done that; the settings of an editor have no shell.
+    .argParser((text) => text.replace(/^~(?=\/)/, homedir()))
     .default(DEFAULT_DATABASE);
 
 /** The flags of a command that works on a store, directly or through a server. */
@@ -44,13 +55,41 @@ export function embedderOf(environment: NodeJS.ProcessEnv = process.env): { embe
   return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
 }
 
-export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {
-  const { url, key, tenant, database } = settings;
+/**
+ * The model endpoint that summarises and extracts, if the environment names one. Not by flags: a key among those would be
+ * seen by everyone on the machine.
+ */
+export function modelSettings(environment: NodeJS.ProcessEnv = process.env): { model?: ModelOptions } {
+  const {
+    CAIRN_MODEL_URL: base_url,
+    CAIRN_MODEL: model,
+    CAIRN_MODEL_KEY: api_key,
+    CAIRN_MODEL_KIND: kind = 'openai-compatible',
+  } = environment;
+  if (!base_url && !model) return {};
+  if (!base_url || !model)
+    throw new CairnError(
+      'INVALID_INPUT',
+      'CAIRN_MODEL_URL and CAIRN_MODEL name a model together: set both, or neither',
+    );
+  return {
+    model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) },
+  };
+}
+
+/** The store, or the server in front of it; `embedded` says more of how the store is opened. */
+export async function openApi(
+  { url, key, tenant, database }: Settings,
+  embedded: Omit<OpenOptions, 'database' | 'tenant'> = {},
+): Promise<Cairn> {
   const named = tenant === undefined ? {} : { tenant };
-  const cairn =
-    url === undefined
-      ? await openCairn({ database, sweep_every_ms: 0, ...named, ...embedderOf() })
-      : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
+  return url === undefined
+    ? openCairn({ database, ...embedded, ...named, ...modelSettings(), ...embedderOf() })
+    : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
+}
+
+export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {
+  const cairn = await openApi(settings, { sweep_every_ms: 0 });
   try {
     return await work(cairn);
   } finally {

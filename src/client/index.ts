@@ -2,6 +2,7 @@
 import type { Api, CallOptions } from '../contract/api.js';
 import { type Frame, namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { type Shorthands, shorthandsOn } from '../contract/shorthands.js';
 import { CairnError, isErrorCode } from '../model/errors.js';
 import { jsonFault } from '../model/json.js';
 import { readEvents, type ServerEvent } from './sse.js';
@@ -18,7 +19,7 @@ export interface ConnectOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-export interface CairnClient extends Api {
+export interface CairnClient extends Api, Shorthands {
   /** Ends open streams and waits for calls under way. */
   close(): Promise<void>;
 }
@@ -31,7 +32,8 @@ export function connectCairn(options: ConnectOptions): CairnClient {
       ? (input?: object, call?: CallOptions) => connection.follow(operation, input ?? {}, call ?? {})
       : (input?: object, call?: CallOptions) => connection.call(operation, input ?? {}, call ?? {});
   }
-  return { ...(api as unknown as Api), close: () => connection.close() };
+  const named = api as unknown as Api;
+  return { ...named, ...shorthandsOn(named), close: () => connection.close() };
 }
 
 /** How many levels of a body stand around a value in it, at most. */

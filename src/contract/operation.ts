@@ -29,8 +29,22 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   /** A stream answers with one output after another, over server-sent events; `frames` says how they look there. */
   readonly stream?: true;
   readonly frames?: Frames;
+  /** The tool that it is to a model, over MCP; absent for what models are not offered. */
+  readonly mcp?: Tool<O>;
   /** An input that works, for the reference page and the generated tests. Ids in it need not exist. */
   readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** An operation as a tool: all else that is told of it (description, schemas, hints) follows from its entry. */
+export interface Tool<O extends z.ZodType = z.ZodType> {
+  /** What models call it: unique among tools. */
+  readonly tool: string;
+  /** When to use it, in a sentence or two. Stands behind the summary. */
+  readonly use: string;
+  /** Members of the input that say where the caller works: the server's settings fill in those that a model leaves out. */
+  readonly place?: readonly string[];
+  /** The answer as a model reads it best; an outline of all its members unless given. */
+  text?(answer: z.output<O>): string;
 }
 
 /** An item of a stream: what it is called on the wire, and what it carries besides its token. */

@@ -5,6 +5,7 @@ import { artifacts } from './artifacts.js';
 import { boxes } from './boxes.js';
 import { cards } from './cards.js';
 import { checkpoints } from './checkpoints.js';
+import { context, manifests } from './contexts.js';
 import { delegations, handoffs } from './delegations.js';
 import { edges } from './edges.js';
 import { executions } from './executions.js';
@@ -18,6 +19,7 @@ import { handovers, profiles } from './profiles.js';
 import { memory } from './recall.js';
 import { scopes } from './scopes.js';
 import { search } from './search.js';
+import { jobs, summarization_policies } from './summaries.js';
 import { auth, events, keys, lifetime } from './system.js';
 import { trajectories } from './trajectories.js';
 import { turns } from './turns.js';
@@ -32,11 +34,15 @@ export interface Operations {
   readonly artifacts: typeof artifacts;
   readonly notes: typeof notes;
   readonly edges: typeof edges;
+  readonly summarization_policies: typeof summarization_policies;
+  readonly jobs: typeof jobs;
   readonly executions: typeof executions;
   readonly checkpoints: typeof checkpoints;
   readonly cards: typeof cards;
   readonly boxes: typeof boxes;
   readonly packets: typeof packets;
+  readonly context: typeof context;
+  readonly manifests: typeof manifests;
   readonly agents: typeof agents;
   readonly profiles: typeof profiles;
   readonly handovers: typeof handovers;
@@ -61,11 +67,15 @@ export const operations: Operations = {
   artifacts,
   notes,
   edges,
+  summarization_policies,
+  jobs,
   executions,
   checkpoints,
   cards,
   boxes,
   packets,
+  context,
+  manifests,
   agents,
   profiles,
   handovers,
@@ -92,10 +102,14 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   boxes: 'ordered sets of cards',
   packets: 'events with lineage',
   edges: 'typed links between entities',
+  summarization_policies: 'when to summarise, and to extract',
+  jobs: 'summaries and extractions under way',
   artifacts: 'what came out of conversations',
   notes: 'what was learned, across trajectories',
   executions: 'runs of agents',
   checkpoints: 'the states of a run',
+  context: 'what goes into a window',
+  manifests: 'what was in a window, and why',
   agents: 'who works, and what they may do',
   profiles: 'what agents are made from',
   handovers: 'recipes for packing a context',

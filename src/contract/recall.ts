@@ -4,10 +4,11 @@ import { instant } from '../model/common.js';
 import { uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { ttl } from '../model/memory.js';
-import { foundEntity, MAX_QUERY, searchedType, searchInput } from '../model/search.js';
+import { excerpt, foundEntity, MAX_QUERY, searchedType, searchInput } from '../model/search.js';
 import { turnRole } from '../model/turn.js';
-import { makes, reads } from './memory-use.js';
+import { makes, reads, where } from './memory-use.js';
 import { operation } from './operation.js';
+import { passagesAsText } from './passages.js';
 
 const rememberInput = z.strictObject({
   text: text(1_000_000, 1).describe('What to keep, in plain words'),
@@ -53,7 +54,9 @@ const recallInput = z.strictObject({
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
 });
 
-const passage = z.object({ ...foundEntity, text: z.string(), token_count: z.int() }).meta({ id: 'Passage' });
+const passage = z
+  .object({ ...foundEntity, ...excerpt, text: z.string(), token_count: z.int() })
+  .meta({ id: 'Passage' });
 
 export const memory = {
   remember: operation({
@@ -62,10 +65,20 @@ export const memory = {
     input: rememberInput,
     output: remembered,
     access: 'write',
-    memory: [makes('Note', 'trajectory_id'), makes('Turn', 'scope_id')],
+    memory: [
+      where(makes('Note'), 'as', undefined, 'note'),
+      where(makes('Turn', 'trajectory_id', 'scope_id'), 'as', 'turn'),
+    ],
     event: 'cairn.note.created',
     status: 201,
     summary: 'Keep something: a note, or a turn, found again by what it says.',
+    mcp: {
+      tool: 'remember',
+      use:
+        'Use it when something comes up that will matter later: a decision and its reason, a preference, a fact about ' +
+        'people or the project, a lesson. One at a time, in words that stand alone.',
+      place: ['trajectory_id'],
+    },
     example: { text: 'Anna prefers tea to coffee.', tags: ['people'] },
   }),
   recall: operation({
@@ -88,6 +101,13 @@ export const memory = {
     ],
     event: null,
     summary: 'What is known about something: the best passages first, whole, with the reasons.',
+    mcp: {
+      tool: 'recall',
+      use:
+        'Use it before you answer what may rest on earlier work, decisions or preferences. Ask in plain words, as ' +
+        'you would ask a colleague.',
+      text: passagesAsText,
+    },
     example: { query: 'What does Anna drink?', limit: 5 },
   }),
 };

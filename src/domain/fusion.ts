@@ -54,13 +54,13 @@ export function fuse(
   const fused: Fused[] = lexical.map(({ doc_no, score }) => {
     const similarity = similarities.get(doc_no);
     const gained = similarity === undefined ? 0 : gainOf(similarity);
-    return { doc_no, score: score + gained, gained };
+    return { doc_no, score: Math.max(0, score + gained), gained };
   });
   const much = NEARLY * Math.max(0, ...similarities.values());
   for (const [doc_no, similarity] of similarities) {
     if (scores.has(doc_no) || !(similarity > 0)) continue;
     const gained = gainOf(similarity);
-    if (gained >= 0 || similarity >= much) fused.push({ doc_no, score: gained, gained });
+    if (gained >= 0 || similarity >= much) fused.push({ doc_no, score: Math.max(0, gained), gained });
   }
   return fused.sort((a, b) => b.score - a.score || b.doc_no - a.doc_no);
 }

@@ -58,7 +58,7 @@ function distinct(cards: readonly HydratedCard[]): HydratedCard[] {
   return cards.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));
 }
 
-function promptOf(profile: Json): string {
+export function promptOf(profile: Json): string {
   if (!isObject(profile)) return '';
   const texts = [profile.system_prompt, profile.instructions];
   return texts.find((text): text is string => typeof text === 'string' && !isBlank(text)) ?? '';

@@ -27,14 +27,16 @@ const SECONDS_BELOW = 1e11;
 
 const TIME = /(?:^|[\sT,])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?([ap])\.?m\b\.?)?/i;
 const HOUR = /(?:^|[\s,])(\d{1,2})\s?([ap])\.?m\b\.?/i;
-const ZONE = /(?:\b(?:utc|gmt)|(?<=\d)z|(?<=[\d\s])([+-])(\d{2}):?(\d{2}))\s*(?:\([A-Za-z ]{1,40}\))?\s*$/i;
+/** Right behind a time; with what names it in brackets. */
+const ZONE =
+  /^\s?(?:(?:utc|gmt)?([+-])(\d{2}):?(\d{2})?|utc|gmt|z)(?![\p{L}\p{N}])(?:\s?\([\p{L} ]{1,40}\))?/iu;
 const FILLERS =
   /^(?:on|at|of|the|st|nd|rd|th|t|mon|tues?|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?$/i;
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 
 export function isDay({ year, month, day }: CalendarDay): boolean {
-  return month >= 0 && month < 12 && day >= 1 && day <= daysIn(year, month);
+  return year >= 1000 && month >= 0 && month < 12 && day >= 1 && day <= daysIn(year, month);
 }
 
 /** A year of two digits is one of 1970 to 2069. */
@@ -82,7 +84,7 @@ const isFiller = (text: string): boolean =>
 
 /** Minutes by which the zone is ahead of UTC. */
 const offsetOf = (zone: RegExpExecArray | null): number =>
-  zone?.[1] === undefined ? 0 : (zone[1] === '-' ? -1 : 1) * (Number(zone[2]) * 60 + Number(zone[3]));
+  zone?.[1] === undefined ? 0 : (zone[1] === '-' ? -1 : 1) * (Number(zone[2]) * 60 + Number(zone[3] ?? 0));
 
 /** Milliseconds since midnight, undefined where there is no such time of day. */
 function timeOf(found: RegExpExecArray | null): number | undefined {
@@ -121,9 +123,12 @@ export function parseDate(value: unknown): number | undefined {
   let text = value.normalize('NFKC').trim();
   if (/^-?\d{9,16}$/.test(text)) return ofNumber(Number(text));
   const time = TIME.exec(text) ?? hourOf(text);
-  const zone = time === null ? null : ZONE.exec(text);
-  if (zone !== null) text = text.slice(0, zone.index);
-  if (time !== null) text = text.replace(time[0], ' ');
+  let zone: RegExpExecArray | null = null;
+  if (time !== null) {
+    const behind = text.slice(time.index + time[0].length);
+    zone = ZONE.exec(behind);
+    text = `${text.slice(0, time.index)} ${behind.slice(zone?.[0].length ?? 0)}`;
+  }
   const day = dayOf(text);
   const within = timeOf(time);
   if (day === undefined || within === undefined) return undefined;

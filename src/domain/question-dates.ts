@@ -36,7 +36,9 @@ function namedMonth(words: readonly string[], at: number): number | undefined {
 export function dateMentions(text: string): DateMention[] {
   const found: DateMention[] = [];
   const rest = text.replace(NUMBERS, (all, a: string, mark: string, b: string, c: string) => {
-    const day = dayOfNumbers(a, mark, b, c);
+    // With points or dashes and no full year it may as well be a version.
+    const isDate = mark === '/' || a.length === 4 || c.length === 4;
+    const day = isDate ? dayOfNumbers(a, mark, b, c) : undefined;
     if (day === undefined) return all;
     found.push(day);
     return ' ';
@@ -56,6 +58,39 @@ export function dateMentions(text: string): DateMention[] {
   });
   return found;
 }
+
+const DAY_MS = 86_400_000;
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const RELATIVE =
+  /\b(?:today|yesterday|(?:this|last) (?:week|month|year)|(?:on|last) (?:sun|mon|tues|wednes|thurs|fri|satur)day)\b/gi;
+
+const dayAt = (at: number): DateMention => {
+  const date = new Date(at);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth(), day: date.getUTCDate() };
+};
+
+function relativeMention(words: string, now: number): DateMention[] {
+  const [first, unit = ''] = words.toLowerCase().split(' ') as [string, string?];
+  const today = new Date(now);
+  const back = first === 'last' ? 1 : 0;
+  if (first === 'today') return [dayAt(now)];
+  if (first === 'yesterday') return [dayAt(now - DAY_MS)];
+  if (unit === 'year') return [{ year: today.getUTCFullYear() - back }];
+  if (unit === 'month') {
+    const month = today.getUTCFullYear() * 12 + today.getUTCMonth() - back;
+    return [{ year: Math.floor(month / 12), month: month % 12 }];
+  }
+  if (unit === 'week') {
+    const monday = now - ((today.getUTCDay() + 6) % 7) * DAY_MS - back * 7 * DAY_MS;
+    return WEEKDAYS.map((_, at) => dayAt(monday + at * DAY_MS));
+  }
+  const since = (today.getUTCDay() - WEEKDAYS.indexOf(unit) + 6) % 7;
+  return [dayAt(now - (since + 1) * DAY_MS)];
+}
+
+/** The dates that a text names by how far they are from now: yesterday, last week, on Monday. */
+export const relativeMentions = (text: string, now: number): DateMention[] =>
+  (text.match(RELATIVE) ?? []).flatMap((words) => relativeMention(words, now));
 
 /** Whether a moment lies where a mention says. */
 export function isWithin(mention: DateMention, at: number): boolean {

@@ -1,25 +1,22 @@
-/** How well texts answer a question: by the terms they and the turns around them share with it, who says it, and when. */
-import { namesSpeaker, type Question } from './question.js';
-import { isWithin } from './question-dates.js';
-import { textFlags } from './search-text.js';
+/** How well texts answer a question: by the terms that they and the turns around them share with it. */
+import { type Question, wordsNaming } from './question.js';
+import { type Boost, type Boosted, boostsFor, spreadAfter } from './ranking-boosts.js';
+import { RELATED_WEIGHT } from './related-terms.js';
+import { isRole, MAX_FREQUENCY } from './search-text.js';
+import { stem } from './stem.js';
 
-export interface Candidate {
+export interface Candidate extends Boosted {
   /** Rises with every document: of equals the newer comes first. */
   readonly doc_no: number;
   /** Where it stands among its neighbours; null for what has none. */
   readonly scope_id: string | null;
   readonly position: number | null;
-  /** user, assistant, system or tool, for a turn. */
-  readonly role: string | null;
-  /** Who said it, by name. */
-  readonly speaker: string | null;
-  /** In ms. */
-  readonly occurred_at: number | null;
+  /** The number of its terms. */
   readonly length: number;
-  /** Of textFlags. */
-  readonly flags: number;
   /** How often it has each term of the question, in their order. */
   readonly tf: readonly number[];
+  /** How often it has those that are related to each, together. */
+  readonly related_tf?: readonly number[];
   /** Given only as a neighbour: it lends its terms, and is no result. */
   readonly context_only?: boolean;
 }
@@ -31,17 +28,13 @@ export interface Statistics {
   readonly df: readonly number[];
 }
 
-export interface Boost {
-  /** similar: by its vector (domain/fusion.ts); the others are found here. */
-  readonly name: 'speaker' | 'role' | 'date' | 'temporal' | 'short_question' | 'similar';
-  readonly factor: number;
-}
-
 export interface Ranked<C> {
   readonly candidate: C;
   readonly score: number;
-  /** The terms of the question that it has itself. */
+  /** The words of the question that it has itself, in any form. */
   readonly matched: readonly string[];
+  /** Those that only its neighbours have, or for which there is only something of their kind. */
+  readonly nearby: readonly string[];
   readonly boosts: readonly Boost[];
 }
 
@@ -49,18 +42,13 @@ export interface Ranked<C> {
 const PIVOT_LENGTH = 30;
 /** What a neighbour's terms count: of the turns before, nearest first, and of those after. */
 const BEFORE = [0.24, 0.14, 0.06];
-const AFTER = [0.096, 0.06, 0.036];
+const AFTER = [0.14, 0.08, 0.05];
 /** How soon a further occurrence of a term stops to matter. */
 const SATURATION = 0.5;
 /** For a term that is said anywhere in the same scope. */
 const IN_SCOPE = 0.2;
-
-const SPEAKER_FACTOR = 1.8;
-/** Of what a user did not say, where it is not said by name. */
-const OTHER_ROLE_FACTOR = 1 / 3;
-const DATE_FACTOR = 1.3;
-const TEMPORAL_FACTOR = 1.1;
-const SHORT_QUESTION_FACTOR = 0.7;
+/** Of the term that names a speaker: the speaker's boost says it already. */
+const SPEAKER_TERM_WEIGHT = 0.1;
 
 /** What the match of each term is worth: the rarer, the more. */
 export function termWeights(question: Question, { docs, df }: Statistics): number[] {
@@ -88,25 +76,25 @@ function inScopes<C extends Candidate>(candidates: readonly C[]): C[][] {
   return [...scopes.values(), ...alone];
 }
 
-/** Adds to each of a scope what one term is worth to it, its neighbours' use of it included. */
-function addTerm(scope: readonly Candidate[], at: number, weight: number, scores: Float64Array): void {
-  const spread = new Float64Array(scope.length);
-  let found = false;
-  scope.forEach((candidate, index) => {
-    const count = candidate.tf[at] ?? 0;
-    if (!(count > 0)) return;
-    found = true;
+/** How often each of a scope has a term, its neighbours' use of it included; undefined where none has it. */
+function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undefined {
+  let spread: Float64Array | undefined;
+  for (let index = 0; index < scope.length; index++) {
+    const candidate = scope[index]!;
+    const kindred = RELATED_WEIGHT * (candidate.related_tf?.[at] ?? 0);
+    const count = Math.min((candidate.tf[at] ?? 0) + kindred, MAX_FREQUENCY);
+    if (!(count > 0)) continue;
+    spread ??= new Float64Array(scope.length);
     const share = count / Math.max(1, candidate.length / PIVOT_LENGTH);
     spread[index]! += share;
     lend(scope, index, 1, BEFORE, share, spread);
     lend(scope, index, -1, AFTER, share, spread);
-  });
-  if (!found) return;
-  for (let index = 0; index < scope.length; index++) {
-    const frequency = spread[index]!;
-    scores[index]! += weight * ((frequency * (1 + SATURATION)) / (frequency + SATURATION) + IN_SCOPE);
   }
+  return spread;
 }
+
+/** What a term counts, by how often it is there. */
+const saturated = (frequency: number): number => (frequency * (1 + SATURATION)) / (frequency + SATURATION);
 
 /** To the turns that follow (1) or precede (-1) this one, by how far they are in the scope. */
 function lend(
@@ -118,54 +106,76 @@ function lend(
   spread: Float64Array,
 ): void {
   const origin = scope[from]!.position!;
-  for (let index = from + direction; index >= 0 && index < scope.length; index += direction) {
-    const distance = (scope[index]!.position! - origin) * direction;
-    if (distance > shares.length) return;
-    if (distance > 0) spread[index]! += shares[distance - 1]! * share;
+  for (let step = 1; step <= shares.length; step++) {
+    const index = from + step * direction;
+    if (index < 0 || index >= scope.length) return;
+    const part = shares[Math.abs(scope[index]!.position! - origin) - 1];
+    if (part !== undefined) spread[index]! += part * share;
   }
 }
 
-const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool']);
-
-/** The factors for one candidate; whether a speaker is named is asked once for each. */
-function boostsOf(question: Question, candidate: Candidate, named: Map<string, boolean>): Boost[] {
-  const boosts: Boost[] = [];
-  const { speaker, role, occurred_at, flags } = candidate;
-  if (speaker !== null && !ROLES.has(speaker.toLowerCase())) {
-    let isNamed = named.get(speaker);
-    if (isNamed === undefined) named.set(speaker, (isNamed = namesSpeaker(question, speaker)));
-    if (isNamed) boosts.push({ name: 'speaker', factor: SPEAKER_FACTOR });
-  } else if (role !== null && role !== 'user') boosts.push({ name: 'role', factor: OTHER_ROLE_FACTOR });
-  if (occurred_at !== null && question.dates.some((mention) => isWithin(mention, occurred_at)))
-    boosts.push({ name: 'date', factor: DATE_FACTOR });
-  if (question.asks_when && (flags & textFlags.TEMPORAL) !== 0)
-    boosts.push({ name: 'temporal', factor: TEMPORAL_FACTOR });
-  if ((flags & textFlags.SHORT_QUESTION) !== 0)
-    boosts.push({ name: 'short_question', factor: SHORT_QUESTION_FACTOR });
-  return boosts;
+/** By what terms the question names each speaker; of those it does not name, by none. */
+function speakersNamed(question: Question, candidates: readonly Candidate[]): Map<string, string[]> {
+  const speakers = new Map<string, string[]>();
+  for (const { speaker } of candidates)
+    if (speaker !== null && !speakers.has(speaker))
+      speakers.set(speaker, isRole(speaker) ? [] : wordsNaming(question, speaker).map(stem));
+  return speakers;
 }
 
-/** Best first; of equals the newer. Candidates that share no term, nor have a neighbour that does, are left out. */
+const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
+  b.score - a.score || b.candidate.doc_no - a.candidate.doc_no;
+
+/** For a question that runs through many scopes: each further result of one counts less. */
+function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ranked<C>[] {
+  const seen = new Map<string, number>();
+  return ranked.map((result) => {
+    const { scope_id } = result.candidate;
+    const better = scope_id === null ? 0 : (seen.get(scope_id) ?? 0);
+    if (scope_id !== null) seen.set(scope_id, better + 1);
+    if (better === 0) return result;
+    const boost = spreadAfter(better);
+    return { ...result, score: result.score * boost.factor, boosts: [...result.boosts, boost] };
+  });
+}
+
+/**
+ * Best first; of equals the newer. A score of 1 is about that of a text with all the words of the question, each once.
+ * What has no term of it, nor stands in a scope where another candidate has one, is left out.
+ */
 export function rank<C extends Candidate>(
   question: Question,
   candidates: readonly C[],
   statistics: Statistics,
 ): Ranked<C>[] {
-  const weights = termWeights(question, statistics);
-  const named = new Map<string, boolean>();
+  const named = speakersNamed(question, candidates);
+  const naming = new Set([...named.values()].flat());
+  const weights = termWeights(question, statistics).map((weight, at) =>
+    naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
+  );
+  const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
+  const boostsOf = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
   const ranked: Ranked<C>[] = [];
   for (const scope of inScopes(candidates)) {
-    const scores = new Float64Array(scope.length);
-    weights.forEach((weight, at) => {
-      addTerm(scope, at, weight, scores);
-    });
-    scope.forEach((candidate, index) => {
-      if (candidate.context_only === true || !(scores[index]! > 0)) return;
-      const boosts = boostsOf(question, candidate, named);
-      const score = boosts.reduce((product, { factor }) => product * factor, scores[index]!);
-      const matched = question.terms.filter((_, at) => (candidate.tf[at] ?? 0) > 0);
-      ranked.push({ candidate, score, matched, boosts });
-    });
+    const spreads = weights.map((_, at) => spreadOf(scope, at));
+    for (let index = 0; index < scope.length; index++) {
+      const candidate = scope[index]!;
+      if (candidate.context_only === true) continue;
+      const matched: string[] = [];
+      const nearby: string[] = [];
+      let score = 0;
+      for (let at = 0; at < spreads.length; at++) {
+        const frequency = spreads[at]?.[index];
+        if (frequency === undefined) continue;
+        score += (weights[at]! / whole) * (saturated(frequency) + IN_SCOPE);
+        if (frequency > 0) (candidate.tf[at]! > 0 ? matched : nearby).push(question.asked[at]!);
+      }
+      if (!(score > 0)) continue;
+      const boosts = boostsOf(candidate);
+      for (const { factor } of boosts) score *= factor;
+      ranked.push({ candidate, score, matched, nearby, boosts });
+    }
   }
-  return ranked.sort((a, b) => b.score - a.score || b.candidate.doc_no - a.candidate.doc_no);
+  ranked.sort(byScore);
+  return question.asks.broad ? spreadOverScopes(ranked).sort(byScore) : ranked;
 }

@@ -6,9 +6,11 @@ import { stopWords } from './stop-words.js';
 export const MAX_TERMS = 20_000;
 /** Longer runs of letters are no words: what they begin with stands for them. */
 const MAX_WORD = 64;
+/** In UTF-16 units: of more than this not even the words are counted. */
+const MAX_TEXT = 1_000_000;
 
 /** A run of letters and digits with apostrophes within, or a pictograph. No two ways to match, so linear. */
-const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
+export const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
 
 /** Scripts that put no space between words, and Hangul, whose words carry their particles. */
 const UNSPACED_CLASS =
@@ -68,7 +70,14 @@ function addBigrams(run: string, words: string[]): void {
   });
 }
 
+/** Most words of most texts: nothing to take off or apart. */
+const PLAIN = /^[A-Z]?[a-z]{1,63}$/;
+
 function addWord(word: string, words: string[]): void {
+  if (PLAIN.test(word)) {
+    words.push(word.toLowerCase());
+    return;
+  }
   const whole = withoutContraction(word).slice(0, MAX_WORD);
   const parts = whole.split(PARTS).filter((part) => part !== '');
   const folded = fold(parts.length > 1 ? parts.join('') : (parts[0] ?? ''));
@@ -77,32 +86,33 @@ function addWord(word: string, words: string[]): void {
   words.push(folded);
 }
 
+/** A run of letters in its parts: those of scripts that put no space between words, and others. */
+export const partsOf = (word: string): { readonly text: string; readonly unspaced: boolean }[] =>
+  BEYOND_ASCII.test(word) && UNSPACED.test(word)
+    ? word
+        .split(UNSPACED_RUN)
+        .filter((text) => text !== '')
+        .map((text) => ({ text, unspaced: UNSPACED.test(text) }))
+    : [{ text: word, unspaced: false }];
+
 /** The words of a text as they stand, stop words among them, folded. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
-  for (const [found] of text.normalize('NFKC').matchAll(WORD)) {
+  for (const [found] of text.slice(0, MAX_TEXT).normalize('NFKC').matchAll(WORD)) {
     if (words.length >= MAX_TERMS) break;
     if (!BEYOND_ASCII.test(found) || !UNSPACED.test(found)) addWord(found, words);
     else
       for (const run of found.split(UNSPACED_RUN))
-        if (UNSPACED.test(run)) addBigrams(fold(run), words);
+        if (UNSPACED.test(run)) addBigrams(fold(run.slice(0, MAX_TERMS)), words);
         else addWord(run, words);
   }
   if (words.length > MAX_TERMS) words.length = MAX_TERMS;
   return words;
 }
 
-const isStopWord = (word: string): boolean => stopWords.has(word);
+/** The words that say what a text is about. */
+export const contentWords = (words: readonly string[]): string[] =>
+  words.filter((word) => !stopWords.has(word));
 
 /** The terms of a text, in order, each as often as it occurs. */
-export function analyse(text: string): string[] {
-  const terms: string[] = [];
-  for (const word of wordsOf(text)) if (!isStopWord(word)) terms.push(stem(word));
-  return terms;
-}
-
-/** The terms of a question: where nothing but stop words is left, those. */
-export function analyseQuestion(text: string): string[] {
-  const terms = analyse(text);
-  return terms.length > 0 ? terms : wordsOf(text).map(stem);
-}
+export const analyse = (text: string): string[] => contentWords(wordsOf(text)).map(stem);

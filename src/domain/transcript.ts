@@ -160,7 +160,7 @@ const toMessage = ({ id, answer }: Stray): Message => ({
 });
 
 /** Text as it is, nothing for no content, else canonical JSON. */
-function textOf(content: Json): string {
+export function textOf(content: Json): string {
   if (content === null) return '';
   return typeof content === 'string' ? content : canonical(content);
 }

@@ -24,6 +24,10 @@ export const errorCodes = {
     status: 400,
     meaning: 'The checkpoint or bundle is of a version that this Cairn cannot read.',
   },
+  CONTEXT_BUDGET_TOO_SMALL: {
+    status: 400,
+    meaning: 'What must be in the context does not fit into its token_budget.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'A key is needed, and none, an unknown or a revoked one was given.' },
   FORBIDDEN: { status: 403, meaning: 'The key is valid but its role or agent may not do this.' },
   TENANT_MISMATCH: { status: 403, meaning: 'The tenant in the header or path is not the tenant of the key.' },
@@ -45,6 +49,8 @@ export const errorCodes = {
   ARTIFACT_NOT_FOUND: { status: 404, meaning: 'No artifact with this id, or it was deleted.' },
   NOTE_NOT_FOUND: { status: 404, meaning: 'No note with this id, or it was deleted.' },
   EDGE_NOT_FOUND: { status: 404, meaning: 'No edge with this id, or it was deleted.' },
+  POLICY_NOT_FOUND: { status: 404, meaning: 'No summarization policy with this id, or it was deleted.' },
+  JOB_NOT_FOUND: { status: 404, meaning: 'No job with this id.' },
   EXECUTION_NOT_FOUND: { status: 404, meaning: 'No execution with this id, or it was deleted.' },
   CHECKPOINT_NOT_FOUND: {
     status: 404,
@@ -59,6 +65,10 @@ export const errorCodes = {
   HANDOFF_NOT_FOUND: { status: 404, meaning: 'No handoff with this id.' },
   MESSAGE_NOT_FOUND: { status: 404, meaning: 'No message with this id, or it has expired.' },
   LOCK_NOT_FOUND: { status: 404, meaning: 'No lock with this id.' },
+  MANIFEST_NOT_FOUND: {
+    status: 404,
+    meaning: 'No manifest with this id, or it went with its trajectory.',
+  },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
@@ -135,6 +145,10 @@ export const errorCodes = {
     status: 503,
     meaning:
       'The connection was lost at COMMIT and the outcome could not be learned. Ask again with the same id or Idempotency-Key.',
+  },
+  MODEL_FAILED: {
+    status: 502,
+    meaning: 'A model endpoint failed, gave no answer in time, or answered with nonsense.',
   },
   SERVER_UNREACHABLE: {
     status: 503,

@@ -77,3 +77,36 @@ function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string
   if (piece.length <= LONG_PIECE) return core.bytePairEncode(piece).length;
   return longPieceTokens(Buffer.from(piece), (bytes) => core.getBpeRankFromBytes(bytes));
 }
+
+/** How many characters from the start of a text have at most so many tokens; whole pieces, but for one that is long. */
+export async function charactersWithin(text: string, limit: number): Promise<number> {
+  const api = await encoding();
+  const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
+  let tokens = 0;
+  let pauseAt = CHARACTERS_AT_A_TIME;
+  try {
+    for (const { 0: piece, index } of text.matchAll(tokenSplitRegex)) {
+      if (index >= pauseAt) {
+        await setImmediate();
+        pauseAt = index + CHARACTERS_AT_A_TIME;
+      }
+      const more = tokensOf(api, piece);
+      if (tokens + more > limit) return index + startWithin(api, piece, limit - tokens);
+      tokens += more;
+    }
+    return text.length;
+  } finally {
+    api.clearMergeCache();
+  }
+}
+
+/** Of a piece that does not fit whole, a start that does: halved until it fits, which need not be the longest. */
+function startWithin(api: Encoding, piece: string, limit: number): number {
+  let length = limit <= 0 || piece.length <= MET_LENGTH ? 0 : piece.length;
+  while (length > 0) {
+    length = Math.floor(length / 2);
+    if (/[\ud800-\udbff]/.test(piece[length - 1] ?? '')) length--;
+    if (length > 0 && merged(api, piece.slice(0, length)) <= limit) return length;
+  }
+  return 0;
+}

@@ -194,6 +194,7 @@ export async function dispatch(
   const { target, packing, boxes } = ready;
   const { agent_id } = target.agent;
   const context_box_id = options.context_box_id ?? newId();
+  const agent_turn_id = newId();
   const packed = await packBox(
     call,
     tx,
@@ -204,6 +205,7 @@ export async function dispatch(
       owner: agent_id,
       held_by: turnBoxHolder(context_box_id),
       without: options.without ?? [],
+      task: { agent_turn_id, trajectory_id, scope_id: options.scope_id ?? null },
     },
     now,
   );
@@ -216,7 +218,7 @@ export async function dispatch(
   const at = packing.plan.cards.findIndex(({ arg_key }) => arg_key === 'instruction');
   const row: AgentTurnRow = {
     ...NEW_TURN,
-    agent_turn_id: newId(),
+    agent_turn_id,
     agent_id,
     source_agent_id: source.agent_id,
     parent_agent_turn_id: source.turn?.agent_turn_id ?? null,

@@ -15,15 +15,22 @@ import { CallsUnderWay } from './calls.js';
 import { Embedding } from './embedding.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
+import { JobQueue } from './job-queue.js';
+import { runJob } from './jobs.js';
+import { type ProviderOptions, providersOf } from './providers.js';
+import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
-import { Timekeeper, WrittenTenants } from './timekeeper.js';
+
+import { systemCall, Timekeeper, WrittenTenants } from './timekeeper.js';
+
 import { VectorFilling } from './vector-filling.js';
+
 import { Wakes } from './wakes.js';
 
-export interface StoreOptions {
+export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */
   readonly database: string;
   readonly limits?: Partial<Limits>;
@@ -35,6 +42,8 @@ export interface StoreOptions {
   readonly clock_offset_ms?: () => number;
   /** Connections to PostgreSQL at most; 10 unless given. */
   readonly pool_size?: number;
+  /** Whether what was written before this version's search is indexed in the background; true unless given. */
+  readonly reindex?: boolean;
   /** Makes vectors of what is written, and of questions, so that both are compared by meaning as well; none unless given. */
   readonly embedder?: Embedder | undefined;
 }
@@ -71,6 +80,7 @@ export class Store implements Host {
   readonly #timekeeper: Timekeeper | undefined;
   readonly #filling: VectorFilling | undefined;
   #sweeping: Promise<void> | undefined;
+  #reindexing: Promise<void> | undefined;
   #stopping = false;
   #askingForKeys: Promise<boolean> | undefined;
 
@@ -81,6 +91,7 @@ export class Store implements Host {
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
+      runtime.jobs.start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
 
@@ -104,12 +115,15 @@ export class Store implements Host {
         written: new WrittenTenants(),
         erasures: new Erasures(),
         states: new RetainedStates(),
+        jobs: new JobQueue(),
+        providers: providersOf(options),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
         embedding: options.embedder && new Embedding(options.embedder),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
       if ((options.sweep_every_ms ?? SWEEP_EVERY_MS) > 0) store.#resumeErasures();
+      if (options.reindex !== false && (await needsReindex(driver))) store.#reindexing = store.#reindex();
       return store;
     } catch (error) {
       await driver.close();
@@ -216,6 +230,15 @@ export class Store implements Host {
     });
   }
 
+  async #reindex(): Promise<void> {
+    try {
+      const stopping = () => this.#stopping;
+      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+    } catch {
+      // Another process does it, or the next start goes on from where it came to.
+    }
+  }
+
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
@@ -224,8 +247,10 @@ export class Store implements Host {
     this.#runtime.embedding?.stop();
     await this.#filling?.stop();
     await this.#timekeeper?.stop();
+    await this.#runtime.jobs.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
+    await this.#reindexing;
     await this.#runtime.calls.drain();
     await this.#runtime.access.close();
     await this.#runtime.driver.close();

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { pmo as operations } from '../contract/pmo.js';
+import { canonical } from '../domain/canonical.js';
 import { type PackingPlan, planPacking } from '../domain/packing.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
@@ -13,6 +14,7 @@ import { segmentsOf } from '../store/box-entries.js';
 import type { BoxRow } from '../store/boxes.js';
 import { isOfTurn } from '../store/card-visibility.js';
 import { takeSealTime } from '../store/lifetime.js';
+import { insertManifest } from '../store/manifests.js';
 import { fillBox, inheritedBeyond, type Part, packedCards } from '../store/packing.js';
 import { actsAs } from './actor.js';
 import { openBoxes } from './box-access.js';
@@ -100,6 +102,7 @@ async function refuseBeyond(call: Call, tx: Tx, boxes: readonly BoxRow[]): Promi
 
 export interface PackedBox {
   readonly box_id: string;
+  readonly manifest_id: string;
   readonly length: number;
   /** Of the cards that arguments became, in their order. */
   readonly argument_card_ids: readonly string[];
@@ -113,6 +116,12 @@ interface Packing {
   readonly held_by: string | null;
   /** Cards that are passed over in the boxes. */
   readonly without?: readonly string[];
+  /** What it is packed for, where that is known. */
+  readonly task?: {
+    readonly agent_turn_id: string;
+    readonly trajectory_id: string;
+    readonly scope_id: string | null;
+  };
 }
 
 /** Makes the cards and the box, sealed. The boxes have been looked at; a few statements, however many cards. */
@@ -138,7 +147,35 @@ export async function packBox(call: Call, tx: Tx, what: Packing, now: number): P
   const length = await fillBox(tx, tenant, box_id, parts, sealed_at);
   const box = { box_id, agent_id: owner, metadata: '{}', sent_hash: null, length, sealed_at };
   await makeBox(call, tx, held_by === null ? box : { ...box, held_by }, now);
-  return { box_id, length, argument_card_ids: made };
+  const manifest_id = await recordPacking(call, tx, what, now);
+  return { box_id, manifest_id, length, argument_card_ids: made };
+}
+
+/** One row, however many cards: the sealed box is the list of what went in. */
+async function recordPacking(call: Call, tx: Tx, { prepared, box_id, owner, task }: Packing, now: number) {
+  const manifest_id = newId();
+  const { profile_name = null, box_ids, include_parent, instruction_last } = prepared.plan;
+  const parameters = { profile_name, box_ids: [...box_ids], include_parent, instruction_last };
+  const row = {
+    manifest_id,
+    kind: 'packing',
+    trajectory_id: task?.trajectory_id ?? null,
+    scope_id: task?.scope_id ?? null,
+    agent_turn_id: task?.agent_turn_id ?? null,
+    agent_id: owner,
+    box_id,
+    format: null,
+    token_budget: null,
+    token_count: null,
+    truncated: null,
+    parameters: canonical(parameters),
+    request_card_ids: null,
+    content_hash: null,
+    held_by: null,
+    created_at: now,
+  } as const;
+  await insertManifest(tx, call.tenant, row, null);
+  return manifest_id;
 }
 
 export async function pack_context(call: Call, input: In): Promise<Packed> {
@@ -162,8 +199,14 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
       const profile = await openProfile(call, tx, profile_name);
       const boxes = await visibleBoxes(agent, tx, plan.box_ids);
       const made = { prepared, boxes, box_id: newId(), owner: source, held_by: null };
-      const { box_id, length } = await packBox(agent, tx, made, now);
-      const facts = { profile_name, source_agent_id: source, length, box_ids: [...plan.box_ids] };
+      const { box_id, manifest_id, length } = await packBox(agent, tx, made, now);
+      const facts = {
+        profile_name,
+        source_agent_id: source,
+        length,
+        box_ids: [...plan.box_ids],
+        manifest_id,
+      };
       tx.journal(event(agent, now, 'cairn.context.packed', 'box', box_id, facts));
       return {
         context_box_id: box_id,

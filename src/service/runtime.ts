@@ -8,7 +8,9 @@ import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
 import type { Embedding } from './embedding.js';
 import type { Erasures } from './erasures.js';
+import type { JobQueue } from './job-queue.js';
 import type { ActingAgent } from './memory-access.js';
+import type { Providers } from './provider-calls.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
 import type { WrittenTenants } from './timekeeper.js';
@@ -21,12 +23,15 @@ export interface Limits {
   readonly max_answer_bytes: number;
   /** Of what is written by all that waits for its commit; the driver refuses more. */
   readonly max_waiting_bytes: number;
+  /** How long a scope that closes waits for what policies make of it. */
+  readonly max_closing_ms: number;
 }
 
 export const defaultLimits: Limits = {
   max_card_bytes: 1024 * 1024,
   max_answer_bytes: 32 * 1024 * 1024,
   max_waiting_bytes: QUEUE_BYTES,
+  max_closing_ms: 60_000,
 };
 
 export interface Runtime {
@@ -40,6 +45,9 @@ export interface Runtime {
   readonly erasures: Erasures;
   readonly access: AccessCounts;
   readonly states: RetainedStates;
+  readonly jobs: JobQueue;
+  /** What summarises and extracts. */
+  readonly providers: Providers;
   /** Where an embedder was given. */
   readonly embedding?: Embedding | undefined;
 }

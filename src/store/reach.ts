@@ -50,6 +50,10 @@ export const packetsWithin = (tenant: string, reach: Reach): Sql =>
 export const executionsWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`e.agent_id`, sql`e.trajectory_id`);
 
+/** Whose context it is, or what it was made for. */
+export const manifestsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`m.agent_id`, sql`m.trajectory_id`);
+
 export interface CardReach extends CardExtents {
   readonly agent_id: string;
 }
@@ -65,6 +69,15 @@ export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
 
 const scopesWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
+
+/** A job belongs to the scope that it is about. */
+export const jobsWithin = (tenant: string, reach: Reach): Sql =>
+  within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = j.scope_id)`,
+    sql`j.trajectory_id`,
+  );
 
 /** Which of these scopes are within reach. */
 export async function scopesReached(
@@ -99,6 +112,11 @@ const finders = {
     sql`SELECT ${said(executionsWithin(tenant, reach))} FROM checkpoints c
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
         WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${id}`,
+  manifest_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(manifestsWithin(tenant, reach))} FROM manifests m
+        WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
+  job_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
   // Whoever said it, or whose scope it was said in.
   turn_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END

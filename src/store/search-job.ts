@@ -2,20 +2,30 @@
  * A search, from the question to what is shown. It runs beside the event loop where the database would block it
  * (`driver.away`): so it gets and gives plain values.
  */
-import { fuse } from '../domain/fusion.js';
+
 import { type Question, readQuestion } from '../domain/question.js';
-import { type Boost, type Candidate, rank } from '../domain/ranking.js';
+import { type Candidate, rank } from '../domain/ranking.js';
+import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
-import { termCode } from '../domain/term-codes.js';
+import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
-import { type Asked, findCandidates, neighboursOf, newest } from './search-candidates.js';
+import {
+  type Asked,
+  type Found as CandidatesFound,
+  findCandidates,
+  neighboursOf,
+  newest,
+} from './search-candidates.js';
 import { textsOf } from './search-contents.js';
 import { type Features, featuresOf, frequencies, type StoreMark } from './search-features.js';
-import { extentOf, type Range, rangeOf } from './search-postings.js';
+import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
+import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
-import { supersededAmong } from './search-superseded.js';
-import { type Likeness, nearestDocs, similaritiesOf } from './vector-search.js';
+
+import { inOpenScopes, scopesShown } from './search-scopes.js';
+
+import { type Likeness, withNearest } from './vector-search.js';
 
 export interface SearchRequest extends Asked {
   /** Tells stores in one process apart. */
@@ -23,9 +33,8 @@ export interface SearchRequest extends Asked {
   readonly query: string;
   readonly min_score: number;
   readonly limit: number;
-  /** How far a page before had come in the ranking, and the newest document then. */
-  readonly after: number;
-  readonly up_to: number | undefined;
+  readonly scope_id?: string | undefined;
+  readonly place: Place | undefined;
   /** Whether the whole text is wanted, and not a part. */
   readonly whole: boolean;
   /** The question's vector, where there is an embedder. */
@@ -35,6 +44,7 @@ export interface SearchRequest extends Asked {
 export interface SearchHit extends DocRow, Snippet {
   readonly score: number;
   readonly matched: readonly string[];
+  readonly nearby: readonly string[];
   readonly boosts: readonly Boost[];
   readonly related: readonly RelatedEntity[];
   /** Only where it was wanted. */
@@ -44,175 +54,132 @@ export interface SearchHit extends DocRow, Snippet {
 export interface SearchAnswer {
   readonly hits: SearchHit[];
   /** Where the next page begins; null at the end. */
-  readonly next: number | null;
-  readonly up_to: number;
+  readonly next: Place | null;
   readonly total: number | null;
 }
 
-/** So many are ranked, with the turns around them; a page further behind needs more of them. */
-const ENOUGH = 200;
-/** So many at least are looked up for a page: some of them may be superseded. */
-const LOOKED_UP = 20;
-/** So many of the nearest by their vectors are ranked as well, and of those with the question's terms so many are compared. */
-const NEAREST = 200;
-const COMPARED = 400;
-
-interface Result {
-  readonly doc_no: number;
-  readonly score: number;
-  readonly matched: readonly string[];
-  readonly boosts: readonly Boost[];
-}
-
-interface Ranking {
-  readonly results: readonly Result[];
-  /** Whether nothing else matches. */
-  readonly complete: boolean;
-}
-
-const NOTHING: Ranking = { results: [], complete: true };
+/** So many are ranked at once, with the turns around them; a page further behind has the next ones. */
+const ENOUGH = 300;
 
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
-  const request = input as SearchRequest;
-  const { tenant, trajectory_id, after } = request;
-  const { last, docs, generation } = await extentOf(query, tenant);
-  const up_to = Math.min(last, request.up_to ?? last);
-  const question = readQuestion(request.query);
-  const isEmpty = request.query.trim() === '';
-  const range =
-    trajectory_id === undefined || isEmpty
-      ? { from: 0, to: up_to }
-      : await rangeOf(query, tenant, trajectory_id, up_to);
-  const mark = { store: request.store, generation };
-  const ranking = isEmpty
-    ? await newestFirst(query, request, up_to)
-    : range
-      ? await bestFirst(query, request, question, range, mark, docs)
-      : NOTHING;
-  const { page, next, total } = await pageOf(query, request, ranking.results);
+  const { scope_id, ...request } = input as SearchRequest;
+  const { tenant, place } = request;
+  const extent = await extentOf(query, tenant);
+  const question = readQuestion(request.query, request.now);
+  const search: Search = {
+    query,
+    request: {
+      ...request,
+      scopes: scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id),
+    },
+    question,
+    mark: { store: request.store, generation: extent.generation },
+    up_to: Math.min(extent.last, place?.up_to ?? extent.last),
+    docs: place?.docs ?? extent.docs,
+  };
+  const ranking = request.query.trim() === '' ? newestFirst(search) : bestFirst(search);
+  const { page, next, total } = await pageOf(query, request, ranking);
   return {
     hits: await show(query, request, page, new Set(question.terms)),
-    next,
-    up_to,
-    total: after === 0 && ranking.complete ? total : null,
+    next: next && { ...next, up_to: search.up_to, docs: search.docs },
+    total: place === undefined ? total : null,
   };
 }
 
-/** A page's worth, without what something supersedes, and each thing once. */
-async function pageOf(
-  query: Query,
-  request: SearchRequest,
-  results: readonly Result[],
-): Promise<{ page: Shown[]; next: number | null; total: number }> {
-  const { after, limit } = request;
-  const shown: Shown[] = [];
-  const seen = new Set<string>();
-  let at = after;
-  let hidden = 0;
-  for (
-    const size = Math.max(limit + 5, LOOKED_UP);
-    at < results.length && shown.length <= limit;
-    at += size
-  ) {
-    const some = results.slice(at, at + size);
-    const doc_nos = some.map(({ doc_no }) => doc_no);
-    const rows = await readDocs(query, request, doc_nos);
-    const superseded = await supersededAmong(query, request, [...rows.values()]);
-    for (const [i, result] of some.entries()) {
-      const row = rows.get(result.doc_no);
-      const name = row && `${row.entity_type} ${row.entity_id}`;
-      if (!row || superseded.has(row.doc_no) || seen.has(name!)) hidden++;
-      else {
-        seen.add(name!);
-        shown.push({ row, result, place: at + i });
-      }
-    }
+/** What does not change while one question is answered. */
+interface Search {
+  readonly query: Query;
+  readonly request: SearchRequest;
+  readonly question: Question;
+  readonly mark: StoreMark;
+  /** The newest document that counts. */
+  readonly up_to: number;
+  /** How many the tenant has. */
+  readonly docs: number;
+}
+
+async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<Stretch> {
+  if (request.min_score > 0) return;
+  for (let before = up_to + 1, over = false; !over; ) {
+    const doc_nos = await newest(query, request, before - 1, ENOUGH);
+    over = doc_nos.length < ENOUGH;
+    before = doc_nos.at(-1) ?? 0;
+    const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
+    yield { number: 0, results, df: [], rest: over ? 'none' : 'more' };
   }
-  return {
-    page: shown.slice(0, limit),
-    next: shown[limit]?.place ?? null,
-    total: results.length - hidden,
-  };
 }
 
-interface Shown {
-  readonly row: DocRow;
-  readonly result: Result;
-  readonly place: number;
-}
-
-async function newestFirst(query: Query, request: SearchRequest, up_to: number): Promise<Ranking> {
-  const limit = Math.max(request.after + request.limit + 1, ENOUGH);
-  const doc_nos = await newest(query, request, up_to, limit);
-  return {
-    results: doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], boosts: [] })),
-    complete: doc_nos.length < limit,
-  };
-}
-
-async function bestFirst(
-  query: Query,
-  request: SearchRequest,
-  question: Question,
-  range: Range,
-  mark: StoreMark,
-  docs: number,
-): Promise<Ranking> {
-  const { tenant } = request;
+async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
+  const { query, request, question, up_to, docs } = search;
+  const { tenant, trajectory_id } = request;
+  const range =
+    trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
+  if (!range) return;
   const codes = question.terms.map((term) => termCode(tenant, term));
-  const enough = Math.max(ENOUGH, 2 * (request.after + request.limit));
-  const { doc_nos, df, complete, mayMatch } = await findCandidates(query, request, codes, range, enough);
-  const found = await featuresOf(query, mark, tenant, doc_nos);
-  const { wanted, context } = await neighboursOf(query, request, found);
-  const inRange = (doc_no: number) => doc_no <= range.to;
-  const around = await featuresOf(query, mark, tenant, wanted.filter(inRange));
-  const beside = await featuresOf(query, mark, tenant, context.filter(inRange));
-  const none = codes.map(() => 0);
-  const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
-  const candidates = [
-    ...found.map((one) => candidateOf(one, tfOf(one), false)),
-    ...around.map((one) => candidateOf(one, tfOf(one), false)),
-    ...beside.map((one) => candidateOf(one, tfOf(one), true)),
-  ];
-  const ranked = rank(question, candidates, { docs, df }).map(({ candidate, score, matched, boosts }) => ({
-    doc_no: candidate.doc_no,
-    score,
-    matched,
-    boosts,
-  }));
+  const found = await findCandidates(query, request, codes, range, request.place?.df);
   const { likeness } = request;
-  const ranking = likeness
-    ? await withNearest(query, request, likeness, range, { results: ranked, complete })
-    : { results: ranked, complete };
-  return { ...ranking, results: ranking.results.filter(({ score }) => score >= request.min_score) };
+  const listed = new Set<number>();
+  let next = await found.next(ENOUGH);
+  for (let number = 0; next || (likeness && number === 0); number++) {
+    const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
+    for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
+    let results: Result[] = rank(question, candidates, { docs, df: found.df }).map(
+      ({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }),
+    );
+    let complete = found.complete;
+    if (likeness && number === 0) {
+      const fused = await withNearest(query, request, likeness, range, results);
+      results = fused.results;
+      for (const { doc_no } of results) listed.add(doc_no);
+      complete &&= fused.complete;
+    }
+    next = next && (await found.next(ENOUGH));
+    const shown = results.filter(({ score }) => score >= request.min_score);
+    yield { number, results: shown, df: found.df, rest: next ? 'more' : complete ? 'none' : 'unknown' };
+  }
 }
 
-/** What is near by its vector joins those that have the question's terms, and all are ranked by both. */
-async function withNearest(
-  query: Query,
-  request: SearchRequest,
-  likeness: Likeness,
-  range: Range,
-  byTerms: Ranking,
-): Promise<Ranking> {
-  const { tenant, store } = request;
-  const near = await nearestDocs(query, store, request, likeness, range, NEAREST);
-  const compared = new Set(near.doc_nos);
-  for (const { doc_no } of byTerms.results.slice(0, COMPARED)) compared.add(doc_no);
-  const similarities = await similaritiesOf(query, tenant, likeness, [...compared]);
-  const known = new Map(byTerms.results.map((result) => [result.doc_no, result]));
-  const results = fuse(byTerms.results, similarities, likeness.weight).map(({ doc_no, score, gained }) => {
-    const { score: before = 0, matched = [], boosts = [] } = known.get(doc_no) ?? {};
-    const isNearer = gained > 0 || before === 0;
-    const factor = before === 0 ? 1 : score / before;
-    const similar: readonly Boost[] = isNearer ? [{ name: 'similar', factor }] : [];
-    return { doc_no, score: Math.max(0, score), matched, boosts: [...boosts, ...similar] };
-  });
-  return { results, complete: byTerms.complete && near.complete };
+/** These and the turns around them; those that were ranked before are context alone. */
+async function candidatesOf(
+  { query, request, question, mark, up_to }: Search,
+  { mayMatch }: CandidatesFound,
+  codes: readonly string[],
+  doc_nos: readonly number[],
+  listed: ReadonlySet<number>,
+): Promise<Candidate[]> {
+  const { tenant } = request;
+  const isNew = (doc_no: number) => !listed.has(doc_no);
+  const found = await featuresOf(query, mark, tenant, listed.size === 0 ? doc_nos : doc_nos.filter(isNew));
+  const { wanted, context } = await neighboursOf(query, request, found);
+  const inRange = (doc_no: number) => doc_no <= up_to;
+  const around = await featuresOf(
+    query,
+    mark,
+    tenant,
+    wanted.filter((one) => inRange(one) && isNew(one)),
+  );
+  const known = wanted.filter((one) => !isNew(one));
+  const beside = await featuresOf(query, mark, tenant, [...context.filter(inRange), ...known]);
+  const hasKin = question.related.some((terms) => terms.length > 0);
+  const none = codes.map(() => 0);
+  const related = question.related.map((terms) => terms.map((term) => termCode(tenant, term)));
+  const kinOf = (one: Features) =>
+    hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
+  const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
+  return [
+    ...found.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
+    ...around.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
+    ...beside.map((one) => candidateOf(one, tfOf(one), kinOf(one), true)),
+  ];
 }
 
 /** Member by member: there are hundreds of them, and a copy by spreading takes ten times as long. */
-const candidateOf = (one: Features, tf: readonly number[], context_only: boolean): Candidate => ({
+const candidateOf = (
+  one: Features,
+  tf: readonly number[],
+  related_tf: readonly number[],
+  context_only: boolean,
+): Candidate => ({
   doc_no: one.doc_no,
   scope_id: one.scope_id,
   position: one.position,
@@ -222,30 +189,35 @@ const candidateOf = (one: Features, tf: readonly number[], context_only: boolean
   length: one.length,
   flags: one.flags,
   tf,
+  related_tf,
   context_only,
 });
 
 async function show(
   query: Query,
   request: SearchRequest,
-  page: readonly Shown[],
+  page: readonly Result[],
   terms: ReadonlySet<string>,
 ): Promise<SearchHit[]> {
-  const rows = page.map(({ row }) => row);
+  const found = await readDocs(
+    query,
+    request,
+    page.map(({ doc_no }) => doc_no),
+  );
+  const rows = await inOpenScopes(query, request.tenant, [...found.values()]);
+  const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
   const texts = await textsOf(query, request.tenant, rows);
   const related = await relatedTo(query, request, rows);
-  return page.flatMap(({ row, result }) => {
-    const text = texts.get(row.content_id);
-    if (text === undefined) return [];
-    const { score, matched, boosts } = result;
+  return page.flatMap(({ doc_no, ...why }) => {
+    const row = byNumber.get(doc_no);
+    const text = row && texts.get(row.content_id);
+    if (!row || text === undefined) return [];
     return [
       {
         ...row,
         ...snippetOf(text, terms),
-        score,
-        matched,
-        boosts,
-        related: related.get(row.doc_no) ?? [],
+        ...why,
+        related: related.get(doc_no) ?? [],
         text: request.whole ? text : undefined,
       },
     ];

@@ -1,8 +1,11 @@
 /** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
+import { fuse } from '../domain/fusion.js';
+import type { Boost } from '../domain/ranking-boosts.js';
 import { bitsAsDigits, signBits, similarity, vectorFromText } from '../domain/vectors.js';
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Dialect, sql } from '../driver/sql.js';
 import { type Asked, wantedAmong } from './search-candidates.js';
+import type { Result } from './search-pages.js';
 import type { Range } from './search-postings.js';
 import { bitTable } from './vector-bits.js';
 
@@ -15,7 +18,34 @@ export interface Likeness {
   readonly dialect: Dialect;
 }
 
-export interface Near {
+/** So many of the nearest are ranked, and so many of those with the question's terms are compared as well. */
+const NEAREST = 200;
+const COMPARED = 400;
+
+/** What is near joins those that have the question's terms, and all are ranked by both. */
+export async function withNearest(
+  query: Query,
+  asked: Asked & { readonly store: string },
+  likeness: Likeness,
+  range: Range,
+  byTerms: readonly Result[],
+): Promise<{ results: Result[]; complete: boolean }> {
+  const { doc_nos, complete } = await nearestDocs(query, asked.store, asked, likeness, range, NEAREST);
+  const compared = new Set(doc_nos);
+  for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
+  const similarities = await similaritiesOf(query, asked.tenant, likeness, [...compared]);
+  const known = new Map(byTerms.map((result) => [result.doc_no, result]));
+  const results = fuse(byTerms, similarities, likeness.weight).map(({ doc_no, score, gained }) => {
+    const { score: before = 0, matched = [], nearby = [], boosts = [] } = known.get(doc_no) ?? {};
+    const isNearer = gained > 0 || before === 0;
+    const factor = before === 0 ? 1 : score / before;
+    const similar: readonly Boost[] = isNearer ? [{ name: 'similar', factor }] : [];
+    return { doc_no, score, matched, nearby, boosts: [...boosts, ...similar] };
+  });
+  return { results, complete };
+}
+
+interface Near {
   readonly doc_nos: number[];
   /** Whether nothing that has a vector was passed over. */
   readonly complete: boolean;
@@ -26,7 +56,7 @@ const LOOKS = [1000, 60_000];
 const BATCH = 1000;
 
 /** The nearest by their signs that can be read and are wanted. */
-export async function nearestDocs(
+async function nearestDocs(
   query: Query,
   store: string,
   asked: Asked,
@@ -73,7 +103,7 @@ async function nearest(
 }
 
 /** How alike these documents are to the question; those without a vector are left out. */
-export async function similaritiesOf(
+async function similaritiesOf(
   query: Query,
   tenant: string,
   { model, vector }: Likeness,

@@ -73,6 +73,17 @@ onEveryTarget('the store of LangGraph', (test) => {
     expect(await new CairnStore(cairn).search(['a'])).toHaveLength(1);
   });
 
+  it('ranks by a query, and has the others follow', async () => {
+    const { store } = await fresh();
+    await store.put(['people'], 'anna', { likes: 'green tea in the morning' });
+    await store.put(['people'], 'bob', { likes: 'long walks' });
+    await store.put(['people'], 'carl', { likes: 'tea' });
+    const found = await store.search(['people'], { query: 'who drinks tea in the morning?' });
+    expect(found.map(({ key }) => key)).toEqual(['anna', 'carl', 'bob']);
+    expect(found[0]!.score!).toBeGreaterThan(found[1]!.score!);
+    expect(found[2]!.score).toBeUndefined();
+  });
+
   it('searches by namespace, filter, limit and offset, in the order of creation', async () => {
     const { store } = await fresh();
     for (const n of [3, 1, 2]) {

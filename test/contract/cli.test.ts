@@ -231,7 +231,7 @@ describe('migrate and doctor', () => {
   it('migrate says what it did; --restored begins a new epoch', () =>
     inFolder(async (cwd) => {
       expect((await cairn(['migrate'], { cwd })).stdout).toMatch(
-        /cairn\.db: applied foundation, memory, checkpoints, coordination; .* version 4/,
+        /cairn\.db: applied foundation, memory, checkpoints, coordination, search, contexts; .* version 6/,
       );
       expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to do');
       const epoch = async () => {

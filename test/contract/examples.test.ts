@@ -2,11 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { chatEndpoint } from '../support/chat-endpoint.js';
 import { cairn, inFolder, ROOT, run, serveCairn } from '../support/run.js';
 
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  'agent-loop.mjs': ['calls free_hours', 'Free: 9:00, 11:00. Known: No meetings before ten.'],
+  'remember.mjs': ['Anna prefers green tea to coffee.', 'because of anna, drink'],
   'first-memory.mjs': [
     'sealed at revision 2 with 2 cards',
     'user: Which pipe material resists chlorine?',
@@ -71,7 +74,11 @@ describe('examples', () => {
         const path = join(ROOT, 'examples', name);
         expect(readFileSync(path, 'utf8').split('\n').length).toBeLessThan(40);
         const server = name === 'over-http.mjs' ? await serveCairn([], { cwd }) : undefined;
-        const env: Record<string, string> = server ? { CAIRN_URL: server.url } : {};
+        const endpoint = name === 'agent-loop.mjs' ? await chatEndpoint() : undefined;
+        const env: Record<string, string> = {
+          ...(server ? { CAIRN_URL: server.url } : {}),
+          ...(endpoint ? { OPENAI_BASE_URL: endpoint.url } : {}),
+        };
         if (name in killed)
           expect(await run(process.execPath, [path], { cwd })).toMatchObject({
             code: null,
@@ -79,6 +86,7 @@ describe('examples', () => {
           });
         const { code, stdout, stderr } = await run(process.execPath, [path], { cwd, env });
         await server?.stop();
+        await endpoint?.close();
         expect({ code, stderr, lines: stdout.trimEnd().split('\n') }).toEqual({ code: 0, stderr: '', lines });
       }));
   }

@@ -32,6 +32,10 @@ const GROUPS = [
   'agent_turns',
   'delegations',
   'handoffs',
+  'context',
+  'manifests',
+  'search',
+  'memory',
 ];
 
 const CONTAINER = 'tasks and windows are where memory is, not memory itself';
@@ -135,6 +139,9 @@ const LISTS = [
   'checkpoints',
   'thoughts',
   'tool_calls',
+  'manifests',
+  'results',
+  'passages',
 ];
 
 interface Nested {

@@ -43,6 +43,9 @@ describe('the package', () => {
           'dist/runtime/index.js',
           'dist/vendor/gpt-tokenizer/encoding/o200k_base.js',
           'dist/vendor/gpt-tokenizer/LICENSE',
+          'dist/vendor/modelcontextprotocol/server/stdio.mjs',
+          'dist/vendor/modelcontextprotocol/server/LICENSE',
+          'dist/vendor/modelcontextprotocol/core/LICENSE',
           'README.md',
           'LICENSE',
         ])
@@ -75,6 +78,10 @@ describe('the package', () => {
           console.log(await countTokens('Hello, world! <|endoftext|>'));`;
         const counted = await run(process.execPath, ['--input-type=module', '-e', counting], { cwd: folder });
         expect(counted).toMatchObject({ code: 0, stderr: '', stdout: '11\n' });
+
+        // Nor is the SDK for MCP. Nobody asks anything here, so the server ends as soon as it has loaded.
+        const mcp = await run(join(folder, 'node_modules/.bin/cairn'), ['mcp'], { cwd: folder });
+        expect(mcp).toEqual({ code: 0, stdout: '', stderr: '' });
 
         // The types are good for a strict project that checks its libraries as well.
         const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];

@@ -23,7 +23,7 @@ describe.runIf(targetNames().includes('postgres'))('a plain owner of a database'
       await expect(migrateStore({ database })).rejects.toThrow(`GRANT cairn_app TO ${name};`);
       await admin.query(`GRANT cairn_app TO ${name}`);
       expect(await migrateStore({ database })).toMatchObject({
-        applied: ['foundation', 'memory', 'checkpoints', 'coordination'],
+        applied: ['foundation', 'memory', 'checkpoints', 'coordination', 'search', 'contexts'],
       });
       expect(await migrateStore({ database, restored: true })).toMatchObject({ applied: [] });
     } finally {

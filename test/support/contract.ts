@@ -5,10 +5,13 @@ import { executions } from '#cairn/contract/executions.js';
 import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
 import { plantAgent } from './plant-agents.js';
+import { plantContexts } from './plant-contexts.js';
 import { plantDelegations } from './plant-delegations.js';
 import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
 import { plantMessage } from './plant-messages.js';
+import { plantPolicy } from './plant-policies.js';
+import { plantMemory } from './plant-search.js';
 import { plantTurns } from './plant-turns.js';
 
 export type { Api } from '#cairn/contract/api.js';
@@ -37,10 +40,13 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantAgent(cairn, SECRET),
     plantHandoffs(cairn, SECRET),
     plantMessage(cairn, SECRET),
+    plantPolicy(cairn, SECRET),
     plantDelegations(cairn, SECRET),
+    plantContexts(cairn, SECRET),
     plantCards(cairn, agent_id),
     plantPackets(cairn),
     plantTask(cairn),
+    plantMemory(cairn, SECRET),
   ]);
   // The last, so that whoever follows the events knows by it that all were there.
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });

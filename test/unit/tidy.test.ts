@@ -30,9 +30,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   provider: ['domain', 'model'],
   service: ['model', 'contract', 'domain', 'driver', 'store', 'provider'],
   http: ['contract', 'model'],
+  mcp: ['contract', 'model'],
   client: ['contract', 'model'],
   runtime: ['contract', 'domain', 'model'],
-  cli: ['contract', 'model', 'client', '.'],
+  cli: ['contract', 'model', 'client', 'mcp', '.'],
   adapters: ['contract', 'model'],
 };
 

@@ -13,6 +13,7 @@ import {
 import type { Api } from '../../contract/api.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Note } from '../../model/note.js';
+import { MAX_QUERY } from '../../model/search.js';
 import { codeOf } from './ids.js';
 import {
   checkNamespace,
@@ -42,8 +43,9 @@ export interface CairnStoreOptions {
  * One note for each item, of the type `langgraph.item`: putting it again makes a new version, so what it was before
  * can still be read by `notes.history` and `as_of`. Values are JSON objects; their members come back in sorted order.
  *
- * A search reads all items under its namespace and filters them here. `query` is taken but does not rank: there is no
- * embedder, so results are in the order in which the items were made, without a score. `index` is taken and not used.
+ * A search reads all items under its namespace and filters them here. With a `query`, those that Cairn's own search finds
+ * come first, the best first, with a score; the others follow in the order in which they were made. `index` is taken and
+ * not used: all of a value is indexed.
  */
 export class CairnStore extends BaseStore {
   readonly #cairn: Api;
@@ -98,12 +100,38 @@ export class CairnStore extends BaseStore {
     return note ? itemOf(note, name) : null;
   }
 
-  async #search({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
-    const found: Item[] = [];
-    for await (const { note, name } of this.#under(namespacePrefix))
-      if (!filter || passes(note.content as JsonObject, filter)) found.push(itemOf(note, name));
-    found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.key < b.key ? -1 : 1));
+  async #search(operation: SearchOperation): Promise<SearchItem[]> {
+    const { namespacePrefix, filter, query, limit = 10, offset = 0 } = operation;
+    const scores = query ? await this.#scores(query) : new Map<string, number>();
+    const found: SearchItem[] = [];
+    for await (const { note, name } of this.#under(namespacePrefix)) {
+      if (filter && !passes(note.content as JsonObject, filter)) continue;
+      const score = scores.get(note.note_id);
+      found.push({ ...itemOf(note, name), ...(score === undefined ? {} : { score }) });
+    }
+    found.sort(
+      (a, b) =>
+        (b.score ?? 0) - (a.score ?? 0) ||
+        a.createdAt.getTime() - b.createdAt.getTime() ||
+        (a.key < b.key ? -1 : 1),
+    );
     return found.slice(offset, offset + limit);
+  }
+
+  /** Of the items that answer a query, by their notes; as many as a search ranks. */
+  async #scores(query: string): Promise<Map<string, number>> {
+    const scores = new Map<string, number>();
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await this.#cairn.notes.search({
+        query: query.slice(0, MAX_QUERY),
+        filters: [{ field: 'type', operator: 'eq', value: ITEM_TYPE }],
+        limit: 100,
+        ...(cursor ? { cursor } : {}),
+      });
+      for (const { id, score } of page.results) scores.set(id, score);
+      cursor = page.next_cursor;
+    }
+    return scores;
   }
 
   async #listNamespaces(operation: ListNamespacesOperation): Promise<string[][]> {

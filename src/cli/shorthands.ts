@@ -1,0 +1,85 @@
+/** `cairn remember <text…>` and `cairn recall <query…>`: the commands of the same operations, with words to read. */
+import { text as readAll } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import type { Output } from '../contract/api.js';
+import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
+import { NOTHING_FOUND, reasonOf, sourceOf } from '../contract/passages.js';
+import { shorthands } from '../contract/shorthands.js';
+import { addFlags, callAsTold } from './operations.js';
+import { type Settings, withStore } from './settings.js';
+import { color, grey, plain } from './terminal.js';
+
+type Name = keyof typeof shorthands;
+type Answer<N extends Name> = Output<Operations['memory'][N]>;
+
+/** The part of a passage that matters, on one line, with the words of the question in bold. */
+function excerptOf({ snippet, highlights }: Answer<'recall'>['passages'][number]): string {
+  const part = (start: number, end?: number): string => plain(snippet.slice(start, end).replace(/\s/g, ' '));
+  let at = 0;
+  let shown = '';
+  for (const { start, end } of highlights) {
+    shown += part(at, start) + color(1, part(start, end));
+    at = end;
+  }
+  return shown + part(at);
+}
+
+const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
+  remember: ({ entity_type, id, name }) =>
+    `remembered as ${entity_type} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
+  recall: ({ passages }) =>
+    passages
+      .flatMap((one, i) => {
+        const indent = ' '.repeat(String(i + 1).length + 2);
+        return [
+          `${i + 1}. ${excerptOf(one)}`,
+          `${indent}${grey(plain(`${sourceOf(one)}, ${one.id}`))}`,
+          `${indent}${grey(plain(reasonOf(one)))}`,
+        ];
+      })
+      .join('\n') || NOTHING_FOUND,
+};
+
+const EXAMPLES: Readonly<Record<Name, readonly string[]>> = {
+  remember: ['"Anna prefers tea" --tag people', '- < decision.md'],
+  recall: ['"what does Anna drink"', 'which database did we choose --limit 3 --json'],
+};
+
+type Flags = Settings & Record<string, unknown> & { readonly json?: boolean; readonly tag?: string[] };
+
+function fill(command: Command, name: Name, operation: NamedOperation): void {
+  const { first } = shorthands[name];
+  withStore(command).option('--json', 'the whole answer, as JSON');
+  const flags = addFlags(command, operation, [first]);
+  if ('tags' in operation.input.shape)
+    command.addOption(
+      new Option('--tag <tag>', 'one of the tags; may be given again').argParser(
+        (tag, before: string[] | undefined) => [...(before ?? []), tag],
+      ),
+    );
+  const examples = EXAMPLES[name].map((words) => `\n  $ cairn ${name} ${words}`);
+  command.addHelpText('after', `\nExamples:${examples.join('')}`);
+  command.action(async (words: string[]) => {
+    const options = command.optsWithGlobals() as Flags;
+    const value = words.join(' ');
+    const input = { ...flags.read(options), [first]: value === '-' ? await readInput() : value };
+    if (options.tag) input.tags = [(input.tags as string[] | undefined) ?? [], options.tag].flat();
+    const answer = await callAsTold(operation, input, options);
+    console.log(options.json ? JSON.stringify(answer, null, 2) : show[name](answer as never));
+  });
+}
+
+/** What is piped in ends with a line break that nobody meant. */
+const readInput = async (): Promise<string> => (await readAll(process.stdin)).trimEnd();
+
+/** With the words of a command line, only what these name is filled. */
+export function addShorthands(program: Command, words?: readonly string[]): void {
+  for (const [name, { group, verb, first }] of Object.entries(shorthands)) {
+    const operation = allOperations.find((one) => one.group === group && one.verb === verb)!;
+    const command = program
+      .command(name)
+      .description(operation.summary)
+      .argument(`<${first}...>`, 'in one or more words; - reads it from stdin');
+    if (!words || words.includes(name)) fill(command, name as Name, operation);
+  }
+}

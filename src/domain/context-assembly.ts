@@ -1,0 +1,196 @@
+/** Assembling a window: counts what may go in, chooses, renders, and counts the whole until it keeps to the budget. */
+import type { ContextFormat, ContextReason, SectionName } from '../model/context.js';
+import { CairnError } from '../model/errors.js';
+import { type Account, accountOf, inPlace } from './context-account.js';
+import { cutAt, shortened } from './context-cut.js';
+import {
+  type Candidate,
+  type Chosen,
+  type CountedUnit,
+  dropLeast,
+  type Fitting,
+  fitWindow,
+  LEAST_CUT_TOKENS,
+  turnsShown,
+} from './context-fitting.js';
+import { shapes } from './context-formats.js';
+import type { Section } from './context-sections.js';
+import { conversationOf, type TurnCard, unitsOf } from './context-turns.js';
+import type { Rendering, Shape, Window, WindowPart } from './context-window.js';
+
+/** How texts are counted. Lets others have their turn in between. */
+export interface Meter {
+  count(text: string): Promise<number>;
+  /** How many characters from the start have at most so many tokens. */
+  within(text: string, tokens: number): Promise<number>;
+}
+
+/** No token has more characters: what is longer than the budget by this cannot fit, and is not counted. */
+const LONGEST_TOKEN = 256;
+
+export type Uncounted = Omit<Candidate, 'tokens'>;
+
+export interface Material {
+  readonly format: ContextFormat;
+  readonly budget: number;
+  readonly sections: readonly Section[];
+  /** Texts that must be in: profile, instructions, what the user says. */
+  readonly given: readonly Uncounted[];
+  /** In each section the best first. */
+  readonly candidates: readonly Uncounted[];
+  /** Candidates that are out before anything is counted. */
+  readonly refused: readonly (readonly [Uncounted, ContextReason])[];
+  /** The newest turns, in order. */
+  readonly turns: readonly TurnCard[];
+  /** How many there are in all. */
+  readonly turns_total: number;
+  readonly max_turns: number;
+}
+
+export interface Assembly extends Rendering, Account {
+  readonly token_count: number;
+}
+
+const countOf = (meter: Meter, budget: number, text: string): Promise<number> | null =>
+  text.length > budget * LONGEST_TOKEN ? null : meter.count(text);
+
+/** The tokens of the units of turns, in order, as the format shows them; null for what is longer than the budget. */
+export async function countUnits(
+  meter: Meter,
+  format: ContextFormat,
+  budget: number,
+  turns: readonly TurnCard[],
+): Promise<CountedUnit[]> {
+  const counted: CountedUnit[] = [];
+  for (const unit of unitsOf(turns)) {
+    const text = shapes[format].turns(conversationOf(turns.slice(unit.from, unit.until)));
+    counted.push({ ...unit, tokens: await countOf(meter, budget, text) });
+  }
+  return counted;
+}
+
+export async function assemble(material: Material, meter: Meter): Promise<Assembly> {
+  const shape = shapes[material.format];
+  const { budget, sections } = material;
+  const fixed = windowOf(material, [], []);
+  const needed = await meter.count(shape.render(fixed).text);
+  if (needed > budget) {
+    throw new CairnError(
+      'CONTEXT_BUDGET_TOO_SMALL',
+      `what must be in the context takes ${needed} tokens, the token_budget is ${budget}: raise it, or shorten the user_input, the instructions or the profile`,
+      { needed_tokens: needed, token_budget: budget },
+    );
+  }
+  const given = await counted(material.given, shape, meter, budget);
+  const hasSystem = given.some(({ part }) => part.section !== 'user_input');
+  const headings = await headingsOf(sections, shape, meter);
+  const fitting: Fitting = {
+    sections,
+    budget,
+    room: budget - needed - (hasSystem ? 0 : await meter.count(shape.frame)),
+    candidates: await counted(material.candidates, shape, meter, budget),
+    turns: material.turns,
+    units: await countUnits(meter, material.format, budget, material.turns),
+    max_turns: material.max_turns,
+    heading: (section) => headings.get(section)!,
+    cut: (candidate, tokens) => cutCandidate(candidate, tokens, shape, meter),
+    cutTurn: (turn, tokens) => cutTurn(turn, tokens, shape, meter),
+  };
+  let fit = await fitWindow(fitting);
+  for (;;) {
+    const chosen = inPlace(sections, fit.chosen);
+    const rendering = shape.render(windowOf(material, chosen, turnsShown(fitting, fit.turns)));
+    const token_count = await meter.count(rendering.text);
+    if (token_count <= budget)
+      return { ...rendering, token_count, ...accountOf({ ...material, given }, fitting, fit) };
+    // Texts that are joined may be more tokens than each alone.
+    const less = dropLeast(fitting, fit, token_count - budget);
+    if (!less)
+      throw new Error(`what must be in a context took ${needed} tokens, and now takes ${token_count}`);
+    fit = less;
+  }
+}
+
+async function counted(
+  list: readonly Uncounted[],
+  shape: Shape,
+  meter: Meter,
+  budget: number,
+): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for (const one of list) {
+    found.push({ ...one, tokens: await countOf(meter, budget, shape.part(one.part)) });
+  }
+  return found;
+}
+
+async function headingsOf(
+  sections: readonly Section[],
+  shape: Shape,
+  meter: Meter,
+): Promise<ReadonlyMap<SectionName, number>> {
+  const headings = new Map<SectionName, number>();
+  for (const { name } of sections) headings.set(name, await meter.count(shape.around(name)));
+  return headings;
+}
+
+const windowOf = (
+  { sections, given }: Material,
+  chosen: readonly Chosen[],
+  turns: readonly TurnCard[],
+): Window => ({
+  order: sections.map(({ name }) => name).filter((name) => name !== 'turns' && name !== 'user_input'),
+  parts: [...given.map(({ part }) => part), ...chosen.map(({ part }) => part)],
+  turns,
+});
+
+const TRIES = 4;
+
+/** A text shortened so that what is made of it has at most so many tokens. */
+async function cutText<T>(
+  text: string,
+  tokens: number,
+  meter: Meter,
+  made: (text: string) => { readonly shown: T; readonly text: string },
+): Promise<{ shown: T; tokens: number; kept_characters: number } | undefined> {
+  let room = tokens - (await meter.count(made(shortened('', 0)).text));
+  for (let tries = 0; tries < TRIES && room >= LEAST_CUT_TOKENS / 2; tries++) {
+    const kept_characters = cutAt(text, await meter.within(text, room));
+    if (kept_characters === 0) return undefined;
+    const { shown, text: rendered } = made(shortened(text, kept_characters));
+    const found = await meter.count(rendered);
+    if (found <= tokens) return { shown, tokens: found, kept_characters };
+    // As JSON or XML it may be more tokens than as plain text.
+    room = Math.floor((room * tokens * 0.95) / found);
+  }
+  return undefined;
+}
+
+async function cutCandidate(
+  candidate: Candidate,
+  tokens: number,
+  shape: Shape,
+  meter: Meter,
+): Promise<Chosen | undefined> {
+  const cut = await cutText(
+    candidate.part.text,
+    tokens,
+    meter,
+    (text): { shown: WindowPart; text: string } => {
+      const shown = { ...candidate.part, text };
+      return { shown, text: shape.part(shown) };
+    },
+  );
+  return cut && { candidate, part: cut.shown, tokens: cut.tokens, kept_characters: cut.kept_characters };
+}
+
+async function cutTurn(turn: TurnCard, tokens: number, shape: Shape, meter: Meter) {
+  const { content, role } = turn;
+  const isPlain = turn.tool_calls === null && turn.tool_results === null && role !== 'tool';
+  if (typeof content !== 'string' || !isPlain) return undefined;
+  const cut = await cutText(content, tokens, meter, (text): { shown: TurnCard; text: string } => {
+    const shown = { ...turn, content: text };
+    return { shown, text: shape.turns(conversationOf([shown])) };
+  });
+  return cut && { turn: cut.shown, tokens: cut.tokens, kept_characters: cut.kept_characters };
+}

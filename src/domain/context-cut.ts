@@ -1,0 +1,33 @@
+/** Cutting a text that is too long: behind a sentence or line, if there is one not too far before the end of the room. */
+
+/** Put behind what was cut, so that nobody takes it for the whole. */
+export const CUT_MARK = ' […]';
+
+/** A good place is not too early: less than this part of the room is not worth it. */
+const LEAST = 0.5;
+
+const ENDS: readonly RegExp[] = [
+  // A paragraph, a line, a sentence; then a word.
+  /\n\s*\n/g,
+  /\n/g,
+  /[.!?…]["'”’)\]]*(?=\s)|[。！？]["」』）]*/gu,
+  /\s/g,
+];
+
+/** How much of a text to keep if at most so many characters fit; never half of a character that is written by two. */
+export function cutAt(text: string, fitting: number): number {
+  if (fitting >= text.length) return text.length;
+  const room = text.slice(0, fitting);
+  for (const end of ENDS) {
+    let last = 0;
+    for (const match of room.matchAll(end)) {
+      const at = match.index + (/^\s/.test(match[0]) ? 0 : match[0].length);
+      if (at <= fitting) last = at;
+    }
+    if (last >= fitting * LEAST) return last;
+  }
+  const splits = fitting > 0 && /[\ud800-\udbff]/.test(text[fitting - 1]!);
+  return splits ? fitting - 1 : fitting;
+}
+
+export const shortened = (text: string, kept: number): string => `${text.slice(0, kept)}${CUT_MARK}`;

@@ -1,0 +1,214 @@
+/** Choosing what goes into a window: by priority, within shares and a budget, turns from the newest backwards. */
+import type { ContextReason, SectionName } from '../model/context.js';
+import { byPriority, GIVEN, type Section } from './context-sections.js';
+import type { TurnCard, Unit } from './context-turns.js';
+import type { WindowPart } from './context-window.js';
+
+/** Something that may go into a section other than turns. */
+export interface Candidate {
+  readonly entity_type: 'turn' | 'artifact' | 'note' | 'card';
+  readonly id: string;
+  readonly card_id: string;
+  readonly score: number | null;
+  /** Why it would be in. */
+  readonly reason: ContextReason;
+  readonly part: WindowPart;
+  /** When it was made: what is shown in the order of time goes by this. */
+  readonly moment: number;
+  /** Of its own text as rendered; null if it is too long to be counted. */
+  readonly tokens: number | null;
+  /** The turns that it stands for, of those that were read, and whether it stands for others as well. */
+  readonly covers?: { readonly card_ids: readonly string[]; readonly others: boolean };
+}
+
+export interface CountedUnit extends Unit {
+  readonly tokens: number | null;
+}
+
+/** A part that is shown, maybe shortened. */
+export interface Chosen {
+  readonly candidate: Candidate;
+  readonly part: WindowPart;
+  readonly tokens: number;
+  readonly kept_characters: number | null;
+}
+
+export interface ChosenTurns {
+  /** Of the list of units, from this one on. */
+  readonly from: number;
+  readonly tokens: number;
+  /** The newest turn, if it is all that is shown and was too long. */
+  readonly cut: { readonly turn: TurnCard; readonly kept_characters: number; readonly tokens: number } | null;
+  /** Why the one before the first is out. */
+  readonly reason: ContextReason;
+}
+
+export interface Fitting {
+  readonly sections: readonly Section[];
+  readonly budget: number;
+  /** What is left of it after what must be in. */
+  readonly room: number;
+  readonly candidates: readonly Candidate[];
+  readonly turns: readonly TurnCard[];
+  readonly units: readonly CountedUnit[];
+  readonly max_turns: number;
+  /** What the first part of a section costs besides itself. */
+  readonly heading: (section: SectionName) => number;
+  /** A candidate shortened to so many tokens, if anything of it can be shown by them. */
+  readonly cut: (candidate: Candidate, tokens: number) => Promise<Chosen | undefined>;
+  readonly cutTurn: (turn: TurnCard, tokens: number) => Promise<ChosenTurns['cut'] | undefined>;
+}
+
+export interface Fit {
+  readonly chosen: Chosen[];
+  readonly turns: ChosenTurns;
+  readonly out: Map<Candidate, ContextReason>;
+}
+
+/** Less is no text that anybody can use. */
+export const LEAST_CUT_TOKENS = 32;
+
+/** Chooses, and chooses again without what the turns that are shown make superfluous. */
+export async function fitWindow(given: Fitting): Promise<Fit> {
+  const superfluous = new Set<Candidate>();
+  for (;;) {
+    const candidates = given.candidates.filter((one) => !superfluous.has(one));
+    const fit = await fitOnce({ ...given, candidates });
+    const shown = new Set(turnsShown(given, fit.turns).map(({ card_id }) => card_id));
+    const again = fit.chosen.filter(({ candidate }) => isShown(candidate, shown));
+    if (again.length === 0) {
+      for (const one of superfluous) fit.out.set(one, 'shown_already');
+      return fit;
+    }
+    for (const { candidate } of again) superfluous.add(candidate);
+  }
+}
+
+export const turnsShown = (
+  { turns, units }: Pick<Fitting, 'turns' | 'units'>,
+  { from, cut }: ChosenTurns,
+): readonly TurnCard[] => {
+  if (cut) return [cut.turn];
+  return from >= units.length ? [] : turns.slice(units[from]!.from);
+};
+
+function isShown({ entity_type, card_id, covers }: Candidate, shown: ReadonlySet<string>): boolean {
+  if (entity_type === 'turn') return shown.has(card_id);
+  if (!covers || covers.others || covers.card_ids.length === 0) return false;
+  return covers.card_ids.every((id) => shown.has(id));
+}
+
+async function fitOnce(given: Fitting): Promise<Fit> {
+  const { sections, budget } = given;
+  const fit: { -readonly [K in keyof Fit]: Fit[K] } = {
+    chosen: [],
+    turns: { from: given.units.length, tokens: 0, cut: null, reason: 'no_room' },
+    out: new Map(),
+  };
+  const waiting = byPriority(sections).filter(({ name }) => !GIVEN.includes(name));
+  let left = given.room;
+  while (waiting.length > 0) {
+    const section = waiting.shift()!;
+    const kept = waiting.reduce((sum, other) => sum + reserveOf(given, other), 0);
+    const share = Math.floor(section.share * budget);
+    const room = Math.max(0, Math.min(left - kept, share));
+    const reason: ContextReason = share < left - kept ? 'share_used_up' : 'no_room';
+    if (section.name === 'turns') {
+      fit.turns = await fillTurns(given, room, reason);
+      left -= fit.turns.tokens;
+    } else left -= await fillSection(given, fit, section.name, room, reason);
+  }
+  return fit;
+}
+
+/** What is kept free for a section: no more than it can use. */
+function reserveOf({ candidates, units, heading }: Fitting, { name, min_tokens }: Section): number {
+  if (min_tokens === 0) return 0;
+  const tokens =
+    name === 'turns'
+      ? units.map((unit) => unit.tokens)
+      : candidates.filter(({ part }) => part.section === name).map((one) => one.tokens);
+  if (tokens.length === 0) return 0;
+  const usable = tokens.reduce<number>((sum, one) => sum + (one ?? min_tokens), heading(name));
+  return Math.min(min_tokens, usable);
+}
+
+async function fillSection(
+  { candidates, heading, cut }: Fitting,
+  fit: Fit,
+  name: SectionName,
+  room: number,
+  reason: ContextReason,
+): Promise<number> {
+  const inSection = candidates.filter(({ part }) => part.section === name);
+  let left = room;
+  let first = heading(name);
+  let mayCut = true;
+  for (const candidate of inSection) {
+    const { part, tokens } = candidate;
+    const whole = tokens !== null && tokens + first <= left;
+    // One that is too long is shortened, and smaller ones behind it still get what is left.
+    const tried = !whole && mayCut && left - first >= LEAST_CUT_TOKENS;
+    const chosen = whole
+      ? { candidate, part, tokens, kept_characters: null }
+      : tried
+        ? await cut(candidate, left - first)
+        : undefined;
+    if (tried) mayCut = false;
+    if (!chosen) {
+      fit.out.set(candidate, reason);
+      continue;
+    }
+    fit.chosen.push(chosen);
+    left -= chosen.tokens + first;
+    first = 0;
+  }
+  return room - left;
+}
+
+async function fillTurns(given: Fitting, room: number, reason: ContextReason): Promise<ChosenTurns> {
+  const { turns, units, max_turns, heading, cutTurn } = given;
+  const first = heading('turns');
+  let tokens = 0;
+  let from = units.length;
+  let why = reason;
+  while (from > 0) {
+    const unit = units[from - 1]!;
+    if (turns.length - unit.from > max_turns) {
+      why = 'over_the_limit';
+      break;
+    }
+    if (unit.tokens === null || tokens + unit.tokens + first > room) break;
+    tokens += unit.tokens;
+    from--;
+  }
+  const newest = units.at(-1);
+  if (from === units.length && newest && why !== 'over_the_limit' && newest.until - newest.from === 1) {
+    const cut =
+      room - first < LEAST_CUT_TOKENS ? undefined : await cutTurn(turns[newest.from]!, room - first);
+    if (cut) return { from, tokens: cut.tokens + first, cut, reason: why };
+  }
+  return { from, tokens: tokens === 0 ? 0 : tokens + first, cut: null, reason: why };
+}
+
+/** Takes out what is of the least priority, until so many tokens are free by estimate; nothing if nothing is left. */
+export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undefined {
+  const chosen = [...fit.chosen];
+  const out = new Map(fit.out);
+  let { turns } = fit;
+  let freed = 0;
+  for (const { name } of byPriority(given.sections).reverse()) {
+    while (freed < tokens && name === 'turns' && (turns.cut || turns.from < given.units.length)) {
+      freed += Math.max(1, turns.cut?.tokens ?? given.units[turns.from]!.tokens!);
+      turns = turns.cut ? { ...turns, cut: null } : { ...turns, from: turns.from + 1 };
+    }
+    while (freed < tokens) {
+      const last = chosen.findLastIndex(({ part }) => part.section === name);
+      if (last === -1) break;
+      const [dropped] = chosen.splice(last, 1);
+      out.set(dropped!.candidate, 'no_room');
+      freed += Math.max(1, dropped!.tokens);
+    }
+  }
+  return freed === 0 ? undefined : { chosen, turns, out };
+}

@@ -1,0 +1,95 @@
+/** A window as Markdown, and as messages whose system prompt is Markdown. */
+import type { SectionName } from '../model/context.js';
+import type { JsonObject } from '../model/json.js';
+import { canonical } from './canonical.js';
+import { conversationOf } from './context-turns.js';
+import {
+  HEADINGS,
+  partsOf,
+  type Rendering,
+  type Shape,
+  textGiven,
+  titled,
+  type Window,
+  type WindowPart,
+} from './context-window.js';
+import { openaiMessages } from './hydration-openai.js';
+import { answerText, type Message, type Transcript } from './transcript.js';
+
+const BETWEEN = '\n\n';
+
+const headingOf = (section: SectionName): string =>
+  HEADINGS[section] === undefined ? '' : `## ${HEADINGS[section]}`;
+
+const partText = (part: WindowPart): string =>
+  part.title === '' && part.type === '' ? part.text : `### ${titled(part)}${BETWEEN}${part.text}`;
+
+/** All that stands before the turns. */
+function sectionTexts(window: Window): string[] {
+  return window.order.flatMap((section) => {
+    const parts = partsOf(window, section);
+    if (parts.length === 0) return [];
+    return [headingOf(section), ...parts.map(partText)].filter((text) => text !== '');
+  });
+}
+
+const NAMES = { user: 'User', assistant: 'Assistant' };
+
+function messageText({ role, text, calls }: Message): string {
+  const lines = calls.flatMap(({ id, name, input, result }) => [
+    `Calls ${name} (${id}): ${canonical(input)}`,
+    `Result of ${id}: ${answerText(result)}`,
+  ]);
+  return [`**${NAMES[role]}:** ${text}`.trimEnd(), ...lines].join(BETWEEN);
+}
+
+const conversationTexts = ({ system, messages }: Transcript): string[] => [
+  ...system.map((text) => `**System:** ${text}`),
+  ...messages.map(messageText),
+];
+
+export const markdown: Shape = {
+  frame: '',
+  around: (section) => (headingOf(section) === '' ? '' : headingOf(section) + BETWEEN),
+  part: (part) => partText(part) + BETWEEN,
+  turns: (conversation) => conversationTexts(conversation).join(BETWEEN) + BETWEEN,
+  render(window): Rendering {
+    const said = conversationTexts(conversationOf(window.turns));
+    const input = textGiven(window, 'user_input');
+    const texts = [
+      ...sectionTexts(window),
+      ...(said.length === 0 ? [] : [headingOf('turns'), ...said]),
+      ...(input === undefined ? [] : [`## User input${BETWEEN}${input}`]),
+    ];
+    return { text: texts.join(BETWEEN), messages: null };
+  },
+};
+
+/** A text as it stands within a JSON string. */
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Between texts of the system prompt. */
+const joint = escaped(BETWEEN);
+
+export const chat: Shape = {
+  frame: '{"content":"","role":"system"},',
+  around: (section) => (headingOf(section) === '' ? '' : escaped(headingOf(section)) + joint),
+  part: (part) => escaped(partText(part)) + joint,
+  turns: ({ system, messages }) =>
+    system.map((text) => escaped(text) + joint).join('') +
+    openaiMessages('', messages)
+      .map((message) => `${canonical(message)},`)
+      .join(''),
+  render(window): Rendering {
+    const { system: said, messages } = conversationOf(window.turns);
+    const system = [...sectionTexts(window), ...said].join(BETWEEN);
+    const input = textGiven(window, 'user_input');
+    const shown: JsonObject[] = [
+      ...openaiMessages(system, messages),
+      ...(input === undefined ? [] : [{ role: 'user', content: input }]),
+    ];
+    const text = canonical(shown);
+    // Members in the order of their names, so that whoever writes them as JSON writes these bytes.
+    return { text, messages: JSON.parse(text) as JsonObject[] };
+  },
+};

@@ -1,0 +1,59 @@
+/** What is in a window, before it is rendered: parts of sections in their order, and turns. */
+import type { SectionName } from '../model/context.js';
+import type { JsonObject } from '../model/json.js';
+import type { TurnCard } from './context-turns.js';
+import type { Transcript } from './transcript.js';
+
+/** A text in a section other than turns. */
+export interface WindowPart {
+  readonly section: SectionName;
+  /** What it is called; empty for texts of the request. */
+  readonly title: string;
+  /** Such as Fact or Procedure; empty where there is none. */
+  readonly type: string;
+  readonly text: string;
+}
+
+export interface Window {
+  /** The sections before the turns, as they stand. */
+  readonly order: readonly SectionName[];
+  /** Of each section in the order in which they stand. */
+  readonly parts: readonly WindowPart[];
+  readonly turns: readonly TurnCard[];
+}
+
+/** How a format says things. What parts cost is estimated by their own texts; the whole is counted in the end. */
+export interface Shape {
+  /** Around what is not given by the request, if nothing is. */
+  readonly frame: string;
+  /** What a section has around its parts. */
+  around(section: SectionName): string;
+  part(part: WindowPart): string;
+  turns(conversation: Transcript): string;
+  render(window: Window): Rendering;
+}
+
+export interface Rendering {
+  /** What is counted and hashed. */
+  readonly text: string;
+  readonly messages: JsonObject[] | null;
+}
+
+export const partsOf = (window: Window, section: SectionName): WindowPart[] =>
+  window.parts.filter((part) => part.section === section);
+
+export const textGiven = (window: Window, section: SectionName): string | undefined =>
+  partsOf(window, section)[0]?.text;
+
+export const HEADINGS: Readonly<Partial<Record<SectionName, string>>> = {
+  principles: 'Principles',
+  notes: 'Notes',
+  artifacts: 'Artifacts',
+  summaries: 'Summaries of earlier turns',
+  passages: 'Earlier turns that may matter',
+  turns: 'Conversation',
+};
+
+/** A title with its type, such as "Login (Fact)". */
+export const titled = ({ title, type }: WindowPart): string =>
+  [title, type === '' ? '' : `(${type})`].filter((part) => part !== '').join(' ');

@@ -1,0 +1,96 @@
+/** What a candidate's score is multiplied by: for who says it, when, and what kind of thing it says. */
+import type { Question } from './question.js';
+import { isWithin } from './question-dates.js';
+import { isRole, textFlags } from './search-text.js';
+
+export interface Boost {
+  readonly name: BoostName;
+  readonly factor: number;
+}
+
+export type BoostName =
+  | 'speaker'
+  | 'role'
+  | 'date'
+  | 'temporal'
+  | 'place'
+  | 'instruction'
+  | 'preference'
+  | 'short_question'
+  | 'spread'
+  /** By its vector: see fusion.ts. */
+  | 'similar';
+
+/** What the factors depend on. */
+export interface Boosted {
+  /** user, assistant, system or tool, for a turn. */
+  readonly role: string | null;
+  /** Who said it, by name. */
+  readonly speaker: string | null;
+  /** In ms. */
+  readonly occurred_at: number | null;
+  /** Of textFlags. */
+  readonly flags: number;
+}
+
+/** Said by whom the question names. */
+const SPEAKER = 1.8;
+/** Not said by the user: answers are long and repeat what they are about. */
+const OTHER_ROLE = 0.7;
+/** The same where the question is for both sides, or for what was answered. */
+const OTHER_ROLE_ASKED = 1.2;
+const DATE = 1.3;
+const TEMPORAL = 1.1;
+const PLACE = 1.3;
+/** What the user wants to be heeded, where something is to be done. */
+const STANDING = 1.7;
+const SHORT_QUESTION = 0.8;
+/** For each better result of the same scope, where the question runs through many. */
+const SPREAD = 0.9;
+
+const DAY_MS = 86_400_000;
+function roleFactor({ asks }: Question, role: string | null): number {
+  if (role === null || role === 'user') return 1;
+  return role === 'assistant' && (asks.summary || asks.you) ? OTHER_ROLE_ASKED : OTHER_ROLE;
+}
+
+/** Whether a moment is on a date that the question names; asked once for each day. */
+function onDates({ dates }: Question): (at: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (at) => {
+    if (dates.length === 0) return false;
+    const day = Math.floor(at / DAY_MS);
+    let found = known.get(day);
+    if (found === undefined) known.set(day, (found = dates.some((mention) => isWithin(mention, at))));
+    return found;
+  };
+}
+
+/** For one question: all boosts that apply to a candidate. */
+export function boostsFor(
+  question: Question,
+  isNamed: (speaker: string) => boolean,
+): (candidate: Boosted) => Boost[] {
+  const isOnDate = onDates(question);
+  const { asks } = question;
+  return ({ speaker, role, occurred_at, flags }) => {
+    const boosts: Boost[] = [];
+    const says = (flag: number): boolean => (flags & flag) !== 0;
+    // Between people who are known by name, none of them is the one who answers.
+    const others = speaker === null || isRole(speaker) ? roleFactor(question, role) : 1;
+    if (others !== 1) boosts.push({ name: 'role', factor: others });
+    if (speaker !== null && isNamed(speaker)) boosts.push({ name: 'speaker', factor: SPEAKER });
+    if (occurred_at !== null && isOnDate(occurred_at)) boosts.push({ name: 'date', factor: DATE });
+    if (asks.when && says(textFlags.TEMPORAL)) boosts.push({ name: 'temporal', factor: TEMPORAL });
+    if (asks.where && says(textFlags.NAMED)) boosts.push({ name: 'place', factor: PLACE });
+    if (asks.advice && role !== 'assistant' && role !== 'tool') {
+      if (says(textFlags.INSTRUCTION)) boosts.push({ name: 'instruction', factor: STANDING });
+      if (says(textFlags.PREFERENCE)) boosts.push({ name: 'preference', factor: STANDING });
+    }
+    if (says(textFlags.SHORT_QUESTION)) boosts.push({ name: 'short_question', factor: SHORT_QUESTION });
+    return boosts;
+  };
+}
+
+/** The boost of a result that has so many better ones in its scope. */
+export const spreadAfter = (better: number): Boost => ({ name: 'spread', factor: SPREAD ** better });

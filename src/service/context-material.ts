@@ -1,0 +1,352 @@
+/** Gathers what may go into a context: texts of the request, what a search finds, what is newest, and the latest turns. */
+import type { Material, Meter, Uncounted } from '../domain/context-assembly.js';
+import { sectionsFor } from '../domain/context-sections.js';
+import type { TurnCard } from '../domain/context-turns.js';
+import type { WindowPart } from '../domain/context-window.js';
+import { isBlank } from '../domain/json-values.js';
+import { textOf } from '../domain/transcript.js';
+import type { Query } from '../driver/driver.js';
+import {
+  type ContextInput,
+  type ContextReason,
+  DEFAULT_CONTEXT_TOKENS,
+  MAX_CONTEXT_TURNS,
+  type SectionName,
+} from '../model/context.js';
+import { type CardRow, isVisible } from '../store/cards.js';
+import {
+  type FoundMemory,
+  type MemoryLook,
+  type MemoryName,
+  namesOf,
+  newestArtifacts,
+  newestPrinciples,
+  newestSummaries,
+  notesLearnedIn,
+  sourceCounts,
+  sourcesAmong,
+} from '../store/context-sources.js';
+import { cardsOf, givenPart, memoryPart, passagePart } from './context-parts.js';
+import { readTurns, type TurnPlace } from './context-turns.js';
+import { reachOf } from './memory-access.js';
+import { openProfile } from './profiles.js';
+import type { Call } from './runtime.js';
+import { findPassages } from './search.js';
+
+/** What a request comes to, with what it leaves open. */
+export interface Wanted extends ContextInput {
+  readonly trajectory_id: string;
+  readonly query: string | undefined;
+}
+
+export type QueryFrom = 'query' | 'user_input' | 'turn' | null;
+
+export interface Gathered {
+  readonly material: Material;
+  readonly query_from: QueryFrom;
+  readonly places: ReadonlyMap<string, TurnPlace>;
+}
+
+/** Something found, before its card is read. */
+interface Found {
+  readonly section: SectionName;
+  readonly entity_type: 'turn' | 'artifact' | 'note';
+  readonly id: string;
+  readonly card_id: string;
+  readonly score: number | null;
+  readonly reason: ContextReason;
+  /** Out before it is looked at, and why. */
+  readonly refused?: ContextReason;
+}
+
+/** How many hits are looked at beyond those that are asked for: they are recorded as left out. */
+const MORE = 10;
+
+/** Where none are shown, what the user said last is looked for in so many. */
+const TURNS_FOR_QUERY = 20;
+
+/** A query is a few words: what a long input is about shows in its beginning. */
+const QUERY_CHARACTERS = 4000;
+
+export async function gather(call: Call, input: Wanted, meter: Meter): Promise<Gathered> {
+  const query = call.driver.at(call.tenant);
+  const given = await givenTexts(call, query, input);
+  const budget = input.token_budget ?? DEFAULT_CONTEXT_TOKENS;
+  const { include_turns = true } = input;
+  const max_turns = include_turns ? (input.max_turns ?? MAX_CONTEXT_TURNS) : 0;
+  const asked = input.query ?? input.user_input;
+  const needsTurns = max_turns > 0 || asked === undefined;
+  const read = needsTurns
+    ? await readTurns(
+        call,
+        {
+          trajectory_id: input.trajectory_id,
+          scope_id: input.scope_id ?? null,
+          hierarchy: input.include_hierarchy ?? false,
+          tokens: budget,
+          max_turns: max_turns > 0 ? max_turns : TURNS_FOR_QUERY,
+        },
+        meter,
+      )
+    : { turns: [], total: 0, places: new Map<string, TurnPlace>() };
+  const said = asked === undefined ? lastSaid(read.turns) : undefined;
+  const text = (asked ?? said)?.slice(0, QUERY_CHARACTERS);
+  const turns = max_turns > 0 ? read.turns : [];
+  const found = await findAll(call, query, input, text, turns);
+  return {
+    places: read.places,
+    query_from:
+      input.query !== undefined
+        ? 'query'
+        : asked !== undefined
+          ? 'user_input'
+          : text === undefined
+            ? null
+            : 'turn',
+    material: {
+      format: input.format ?? 'messages',
+      budget,
+      sections: sectionsFor(input.sections),
+      given,
+      ...(await withCards(call, query, found, turns)),
+      turns,
+      turns_total: max_turns > 0 ? read.total : 0,
+      max_turns,
+    },
+  };
+}
+
+async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Uncounted[]> {
+  const texts: Uncounted[] = [];
+  const add = (part: WindowPart, card_id: string) => {
+    if (isBlank(part.text)) return;
+    texts.push({ entity_type: 'card', id: card_id, card_id, score: null, reason: 'given', part, moment: 0 });
+  };
+  if (input.profile !== undefined) {
+    const { card_id, content } = await openProfile(call, query, input.profile);
+    add(givenPart('profile', { content }), card_id);
+  }
+  // Their cards are made with the manifest; until then the section stands for the id.
+  for (const section of ['instructions', 'user_input'] as const) {
+    const text = input[section];
+    if (text !== undefined) add({ section, title: '', type: '', text }, section);
+  }
+  return texts;
+}
+
+/** What the user said last, of these turns. */
+const lastSaid = (turns: readonly TurnCard[]): string | undefined => {
+  const last = turns.findLast(({ role, content }) => role === 'user' && !isBlank(textOf(content)));
+  return last && textOf(last.content);
+};
+
+async function findAll(
+  call: Call,
+  query: Query,
+  input: Wanted,
+  text: string | undefined,
+  turns: readonly TurnCard[],
+): Promise<Found[]> {
+  const { include_notes = true, include_artifacts = true, include_history = true } = input;
+  const hits = hitsInTrajectory(call, input, text);
+  const looks: (Promise<Found[]> | false)[] = [
+    include_notes && findNotes(call, query, input, text),
+    include_artifacts && findArtifacts(call, query, input, hits),
+    include_history && findSummaries(call, query, input),
+    include_history && findTurns(input, hits, turns),
+  ];
+  const found = (await Promise.all(looks.filter((look) => look !== false))).flat();
+  const seen = new Set<string>();
+  return found.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));
+}
+
+type Hits = Awaited<ReturnType<typeof findPassages>>;
+
+const hitsFor = (
+  call: Call,
+  text: string | undefined,
+  wanted: Omit<Parameters<typeof findPassages>[1], 'query'>,
+): Promise<Hits> =>
+  text === undefined || isBlank(text) || wanted.limit <= 0
+    ? Promise.resolve([])
+    : findPassages(call, { ...wanted, query: text });
+
+/** Artifacts and turns by one search, which costs as much as one for either. */
+function hitsInTrajectory(call: Call, input: Wanted, text: string | undefined): Promise<Hits> {
+  const { trajectory_id, include_artifacts = true, include_history = true } = input;
+  const artifacts = include_artifacts ? (input.max_artifacts ?? 5) : 0;
+  const passages = include_history ? (input.max_passages ?? 10) : 0;
+  const entity_types: ('artifact' | 'turn')[] = [];
+  if (artifacts > 0) entity_types.push('artifact');
+  if (passages > 0) entity_types.push('turn');
+  const limit = entity_types.length === 0 ? 0 : Math.min(100, artifacts + passages + 4 * MORE);
+  return hitsFor(call, text, { entity_types, trajectory_id, limit });
+}
+
+/** Hits first, then what is newest, as many as asked for; those beyond are out. */
+function ranked(
+  section: SectionName,
+  entity_type: Found['entity_type'],
+  hits: Hits,
+  newest: readonly FoundMemory[],
+  limit: number,
+  min_relevance: number | undefined,
+): Found[] {
+  const list: Found[] = hits.map(({ id, card_id, score }) => ({
+    section,
+    entity_type,
+    id,
+    card_id,
+    score,
+    reason: 'relevant',
+  }));
+  const hit = new Set(hits.map(({ card_id }) => card_id));
+  for (const { memory_id, card_id } of min_relevance === undefined ? newest : []) {
+    if (hit.has(card_id)) continue;
+    list.push({ section, entity_type, id: memory_id, card_id, score: null, reason: 'newest' });
+  }
+  let taken = 0;
+  return list.map((one): Found => {
+    if (one.score !== null && one.score < (min_relevance ?? 0))
+      return { ...one, refused: 'below_min_relevance' };
+    return ++taken > limit ? { ...one, refused: 'over_the_limit' } : one;
+  });
+}
+
+const lookOf = (call: Call, type: 'Artifact' | 'Note', limit: number): MemoryLook => ({
+  reach: reachOf(call, type),
+  limit,
+  now: call.driver.now(),
+});
+
+/** Principles are told whether or not they are about the query: they are few, and hold always. */
+async function findNotes(
+  call: Call,
+  query: Query,
+  input: Wanted,
+  text: string | undefined,
+): Promise<Found[]> {
+  const { max_notes: limit = 10, min_relevance } = input;
+  if (limit === 0) return [];
+  const look = lookOf(call, 'Note', limit);
+  const [hits, principles, learned] = await Promise.all([
+    hitsFor(call, text, { entity_types: ['note'], limit: limit + MORE }),
+    newestPrinciples(query, call.tenant, look),
+    notesLearnedIn(query, call.tenant, input.trajectory_id, look),
+  ]);
+  const isPrinciple = ({ abstraction_level }: Hits[number]) => abstraction_level === 'L2';
+  return [
+    ...ranked('principles', 'note', hits.filter(isPrinciple), principles, limit, min_relevance),
+    ...ranked(
+      'notes',
+      'note',
+      hits.filter((hit) => !isPrinciple(hit)),
+      learned,
+      limit,
+      min_relevance,
+    ),
+  ];
+}
+
+async function findArtifacts(
+  call: Call,
+  query: Query,
+  input: Wanted,
+  found: Promise<Hits>,
+): Promise<Found[]> {
+  const { max_artifacts: limit = 5, min_relevance, trajectory_id } = input;
+  if (limit === 0) return [];
+  const [hits, newest] = await Promise.all([
+    found,
+    newestArtifacts(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit)),
+  ]);
+  const own = hits
+    .filter(({ entity_type }) => entity_type === 'artifact')
+    .filter(({ type, abstraction_level }) => type !== 'Summary' || abstraction_level !== 'L1')
+    .slice(0, limit + MORE);
+  return ranked('artifacts', 'artifact', own, newest, limit, min_relevance);
+}
+
+async function findSummaries(call: Call, query: Query, input: Wanted): Promise<Found[]> {
+  const { max_summaries: limit = 5, trajectory_id } = input;
+  if (limit === 0) return [];
+  const newest = await newestSummaries(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit));
+  return newest.map(({ memory_id, card_id }) => ({
+    section: 'summaries',
+    entity_type: 'artifact',
+    id: memory_id,
+    card_id,
+    score: null,
+    reason: 'stands_for_turns',
+  }));
+}
+
+/** Earlier turns that the query is about. What the user says now was maybe said before: that tells nothing. */
+async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly TurnCard[]): Promise<Found[]> {
+  const { max_passages: limit = 10, min_relevance } = input;
+  if (limit === 0) return [];
+  const latest = turns.at(-1)?.card_id;
+  const hits = (await found)
+    .filter(({ entity_type, card_id }) => entity_type === 'turn' && card_id !== latest)
+    .slice(0, limit + MORE);
+  return ranked('passages', 'turn', hits, [], limit, min_relevance);
+}
+
+type Read = Pick<Material, 'candidates' | 'refused'>;
+
+/** Reads the cards of what was found; what is gone meanwhile is not there. */
+async function withCards(
+  call: Call,
+  query: Query,
+  found: readonly Found[],
+  turns: readonly TurnCard[],
+): Promise<Read> {
+  const { tenant } = call;
+  const memories = found
+    .filter(({ entity_type }) => entity_type !== 'turn')
+    .map(({ id, card_id }) => ({ memory_id: id, card_id }));
+  const summaries = found.filter(({ section }) => section === 'summaries').map(({ id }) => id);
+  const turn_ids = turns.map(({ card_id }) => card_id);
+  const [cards, names, sources, counts] = await Promise.all([
+    cardsOf(
+      call,
+      query,
+      found.map(({ card_id }) => card_id),
+    ),
+    namesOf(query, tenant, memories),
+    sourcesAmong(query, tenant, summaries, turn_ids),
+    sourceCounts(query, tenant, summaries),
+  ]);
+  const candidates: Uncounted[] = [];
+  const refused: [Uncounted, ContextReason][] = [];
+  const now = call.driver.now();
+  for (const one of found) {
+    const row = cards.get(one.card_id);
+    if (!row || !isVisible(row, now)) continue;
+    const covered = sources.filter(({ summary_id }) => summary_id === one.id).map(({ turn_id }) => turn_id);
+    const covers =
+      one.section === 'summaries'
+        ? { card_ids: covered, others: (counts.get(one.id) ?? 0) > new Set(covered).size }
+        : undefined;
+    const candidate = candidateOf(one, row, names.get(one.card_id), covers);
+    if (one.refused) refused.push([candidate, one.refused]);
+    else candidates.push(candidate);
+  }
+  return { candidates, refused };
+}
+
+const candidateOf = (
+  { section, entity_type, id, card_id, score, reason }: Found,
+  row: CardRow,
+  name: MemoryName | undefined,
+  covers: Uncounted['covers'],
+): Uncounted => ({
+  entity_type,
+  id,
+  card_id,
+  score,
+  reason,
+  part: entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, name),
+  moment: row.created_at,
+  ...(covers ? { covers } : {}),
+});

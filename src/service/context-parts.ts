@@ -1,0 +1,91 @@
+/** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
+import { setImmediate } from 'node:timers/promises';
+import type { Meter } from '../domain/context-assembly.js';
+import type { TurnCard } from '../domain/context-turns.js';
+import type { WindowPart } from '../domain/context-window.js';
+import { promptOf } from '../domain/hydration.js';
+import { textOf } from '../domain/transcript.js';
+import type { Query } from '../driver/driver.js';
+import { toIso } from '../model/common.js';
+import type { SectionName } from '../model/context.js';
+import type { Json } from '../model/json.js';
+import { charactersWithin, countTokens } from '../provider/tokenizer.js';
+import { type CardRow, findCards } from '../store/cards.js';
+import type { MemoryName } from '../store/context-sources.js';
+import type { TurnMetadata } from '../store/turns.js';
+import { cardBytes, inChunks } from './chunks.js';
+import type { Call } from './runtime.js';
+
+/** Others get their turn after so many characters. */
+const CHARACTERS_AT_A_TIME = 32_768;
+
+export function newMeter(): Meter {
+  let since = 0;
+  return {
+    count: async (text) => {
+      if (text === '') return 0;
+      since += text.length;
+      if (since > CHARACTERS_AT_A_TIME) {
+        since = 0;
+        await setImmediate();
+      }
+      return countTokens(text);
+    },
+    within: charactersWithin,
+  };
+}
+
+const contentOf = ({ content }: CardRow): Json => JSON.parse(content ?? 'null') as Json;
+
+export function turnCardOf(row: CardRow): TurnCard {
+  const kept = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
+  const named = kept.metadata?.tool_call_id;
+  return {
+    card_id: row.card_id,
+    role: kept.role ?? 'user',
+    content: contentOf(row),
+    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Json[]),
+    tool_results: kept.tool_results ?? null,
+    tool_call_id: typeof named === 'string' ? named : null,
+    created_at: row.created_at,
+  };
+}
+
+/** A text that the request brought, or that its profile has. */
+export const givenPart = (section: SectionName, row: Pick<CardRow, 'content'>): WindowPart => {
+  const content = JSON.parse(row.content ?? 'null') as Json;
+  return { section, title: '', type: '', text: section === 'profile' ? promptOf(content) : textOf(content) };
+};
+
+export const memoryPart = (
+  section: SectionName,
+  row: CardRow,
+  named: MemoryName | undefined,
+): WindowPart => ({
+  section,
+  title: named?.name ?? '',
+  type: named?.type ?? '',
+  text: textOf(contentOf(row)),
+});
+
+/** A turn that is shown apart from the conversation: who said it, and when. */
+export function passagePart(row: CardRow): WindowPart {
+  const { metadata = {}, role } = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
+  const speaker = typeof metadata.speaker === 'string' ? metadata.speaker : (role ?? 'user');
+  const when = typeof metadata.occurred_at === 'string' ? metadata.occurred_at : toIso(row.created_at);
+  return { section: 'passages', title: `${speaker}, ${when}`, type: '', text: textOf(contentOf(row)) };
+}
+
+/** Cards by their ids, those that are still there. */
+export async function cardsOf(
+  call: Call,
+  query: Query,
+  card_ids: readonly string[],
+): Promise<Map<string, CardRow>> {
+  const found = new Map<string, CardRow>();
+  const read = async (ids: readonly string[]) => [...(await findCards(query, call.tenant, ids)).values()];
+  for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
+    for (const row of rows) if (row.erased_at === null) found.set(row.card_id, row);
+  }
+  return found;
+}

@@ -1,0 +1,156 @@
+/** Giving an assembled context again: rendered from its cards, which never change, as the manifest has them in order. */
+import { sha256 } from '../domain/canonical.js';
+import { sectionAccount } from '../domain/context-account.js';
+import { shortened } from '../domain/context-cut.js';
+import { shapes } from '../domain/context-formats.js';
+import { GIVEN, type Section } from '../domain/context-sections.js';
+import type { TurnCard } from '../domain/context-turns.js';
+import type { Rendering, Window, WindowPart } from '../domain/context-window.js';
+import type { Query } from '../driver/driver.js';
+import type { ContextEntry, ContextSection, SectionName } from '../model/context.js';
+import { CairnError } from '../model/errors.js';
+import { type CardRow, isVisible } from '../store/cards.js';
+import { type MemoryName, namesOf } from '../store/context-sources.js';
+import { findManifest, type ManifestRow, textToEntries } from '../store/manifests.js';
+import { isWithin, type ReachedBy } from '../store/reach.js';
+import { placesOfTurn } from '../store/turns.js';
+import { openBox } from './box-access.js';
+import { cardsOf, givenPart, memoryPart, passagePart, turnCardOf } from './context-parts.js';
+import { reachOf } from './memory-access.js';
+import type { Call } from './runtime.js';
+
+/** That of this id, if the caller may see it: a packed context by its box, the others by what the table says. */
+export async function openManifest(call: Call, query: Query, manifest_id: string): Promise<ManifestRow> {
+  const row = await findManifest(query, call.tenant, manifest_id);
+  if (!row) {
+    throw new CairnError(
+      'MANIFEST_NOT_FOUND',
+      `there is no manifest ${manifest_id}, or it went with its trajectory`,
+    );
+  }
+  if (row.box_id !== null) await openBox(call, query, row.box_id, 'read');
+  return row;
+}
+
+export interface Replayed {
+  readonly rendering: Rendering;
+  readonly entries: ContextEntry[];
+  readonly sections: ContextSection[];
+}
+
+interface Parameters {
+  readonly sections: readonly Section[];
+  readonly turns_total: number;
+}
+
+export const parametersOf = (row: ManifestRow): Parameters => JSON.parse(row.parameters) as Parameters;
+
+export const sectionsOf = (row: ManifestRow, entries: readonly ContextEntry[]): ContextSection[] => {
+  const { sections, turns_total } = parametersOf(row);
+  return sections.map(({ name }) => sectionAccount(name, entries, turns_total));
+};
+
+/** The same bytes again, or a refusal that names what is gone. */
+export async function replayed(call: Call, query: Query, row: ManifestRow): Promise<Replayed> {
+  const entries = textToEntries(row.entries!);
+  const shown = entries.filter(({ place }) => place !== null).sort((a, b) => a.place! - b.place!);
+  await refuseBeyond(call, query, shown);
+  const { cards, erased } = await cardsShown(call, query, shown);
+  if (erased.length > 0) throw goneFrom(row, erased);
+  const memories = shown
+    .filter(({ entity_type }) => entity_type === 'artifact' || entity_type === 'note')
+    .map(({ id, card_id }) => ({ memory_id: id, card_id }));
+  const names = await namesOf(query, call.tenant, memories);
+  const rendering = shapes[row.format!].render(windowOf(row, shown, cards, names));
+  if (sha256(rendering.text) !== row.content_hash) {
+    throw new Error(`manifest ${row.manifest_id} renders otherwise than it did`);
+  }
+  return { rendering, entries, sections: sectionsOf(row, entries) };
+}
+
+export const goneFrom = (row: ManifestRow, card_ids: readonly string[]): CairnError =>
+  new CairnError(
+    'CONTENT_ERASED',
+    `${card_ids.length} card(s) of the context of manifest ${row.manifest_id} were erased: ${card_ids.slice(0, 3).join(', ')}`,
+    { manifest_id: row.manifest_id, card_ids: card_ids.slice(0, 100) },
+  );
+
+/** The cards that are shown and can be read, and which cannot. */
+export async function cardsShown(
+  call: Call,
+  query: Query,
+  shown: readonly ContextEntry[],
+): Promise<{ cards: Map<string, CardRow>; erased: string[] }> {
+  const ids = shown.map(({ card_id }) => card_id);
+  const cards = await cardsOf(call, query, ids);
+  const now = call.driver.now();
+  const erased: string[] = [];
+  for (const card_id of new Set(ids)) {
+    const row = cards.get(card_id);
+    // A turn of a closed scope can be read where the scope was restored.
+    const isThere =
+      row &&
+      (isVisible(row, now) ||
+        (row.held_by?.startsWith('scope:') && (await placesOfTurn(query, call.tenant, card_id)).length > 0));
+    if (!isThere) erased.push(card_id);
+  }
+  return { cards, erased };
+}
+
+function windowOf(
+  row: ManifestRow,
+  shown: readonly ContextEntry[],
+  cards: ReadonlyMap<string, CardRow>,
+  names: ReadonlyMap<string, MemoryName>,
+): Window {
+  const order = parametersOf(row)
+    .sections.map(({ name }) => name)
+    .filter((name) => name !== 'turns' && name !== 'user_input');
+  const cut = (text: string, { kept_characters: kept }: ContextEntry): string =>
+    kept === null ? text : shortened(text, kept);
+  const parts = shown
+    .filter(({ section }) => section !== 'turns')
+    .map((entry): WindowPart => {
+      const part = partOf(entry, cards.get(entry.card_id)!, names);
+      return { ...part, text: cut(part.text, entry) };
+    });
+  const turns = shown
+    .filter(({ section }) => section === 'turns')
+    .map((entry): TurnCard => {
+      const turn = turnCardOf(cards.get(entry.card_id)!);
+      const { content } = turn;
+      return typeof content === 'string' ? { ...turn, content: cut(content, entry) } : turn;
+    });
+  return { order, parts, turns };
+}
+
+function partOf(
+  { section: named, entity_type, card_id }: ContextEntry,
+  row: CardRow,
+  names: ReadonlyMap<string, MemoryName>,
+): WindowPart {
+  const section = named as SectionName;
+  if (GIVEN.includes(section)) return givenPart(section, row);
+  return entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
+}
+
+const REACHED_BY = { artifact: 'artifact_id', note: 'note_id', turn: 'turn_id' } as const;
+const TYPES = { artifact: 'Artifact', note: 'Note', turn: 'Turn' } as const;
+
+/** What an agent saw once it is shown again only as far as it still reaches. */
+async function refuseBeyond(call: Call, query: Query, shown: readonly ContextEntry[]): Promise<void> {
+  if (!call.acting) return;
+  for (const { entity_type, id } of shown) {
+    if (entity_type === 'card') continue;
+    const memory_type = TYPES[entity_type];
+    const reach = reachOf(call, memory_type);
+    if (!reach) continue;
+    const by: ReachedBy = REACHED_BY[entity_type];
+    if (reach.extent !== 'none' && (await isWithin(query, call.tenant, by, id, reach)) !== false) continue;
+    throw new CairnError(
+      'FORBIDDEN',
+      `agent ${reach.agent_id} may no longer read ${entity_type} ${id}, which is in this context`,
+      { rule: 'memory_access', memory_type, need: 'read', scope: reach.extent },
+    );
+  }
+}

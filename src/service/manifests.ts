@@ -1,0 +1,202 @@
+/** Use cases of manifests: what was in a context and why, the context again, and what differs between two. */
+import type { z } from 'zod';
+import type { manifests as operations } from '../contract/contexts.js';
+import { canonical, sha256 } from '../domain/canonical.js';
+import { diffContexts } from '../domain/context-diff.js';
+import { atLength, type Query } from '../driver/driver.js';
+import { toIso } from '../model/common.js';
+import type { ContextEntry } from '../model/context.js';
+import type { Json, JsonObject } from '../model/json.js';
+import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from '../model/manifest.js';
+import { entriesAfter, segmentsOf } from '../store/box-entries.js';
+import { type BoxRow, findBox } from '../store/boxes.js';
+import { type CardRow, toCard, wasVisible } from '../store/cards.js';
+import { keyedHash } from '../store/lifetime.js';
+import { countManifests, listManifests, type ManifestRow, textToEntries } from '../store/manifests.js';
+import { readCards } from './chunks.js';
+import { cardsShown, goneFrom, openManifest, replayed, sectionsOf } from './context-replay.js';
+import { reachOf } from './memory-access.js';
+import { MAX_CONTEXT_CARDS } from './packing.js';
+import { listPage } from './pages.js';
+import type { Call } from './runtime.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** How many cards of a packing are shown; its box has all. */
+const SHOWN_OF_BOX = 1000;
+
+const summaryOf = (row: ManifestRow): ManifestSummary => ({
+  manifest_id: row.manifest_id,
+  kind: row.kind,
+  trajectory_id: row.trajectory_id,
+  scope_id: row.scope_id,
+  agent_turn_id: row.agent_turn_id,
+  agent_id: row.agent_id,
+  box_id: row.box_id,
+  format: row.format,
+  token_budget: row.token_budget,
+  token_count: row.token_count,
+  truncated: row.truncated === null ? null : row.truncated === 1,
+  created_at: toIso(row.created_at),
+});
+
+/** What a packing put in, as entries: all of it was given. */
+async function boxEntries(call: Call, query: Query, row: ManifestRow, limit: number): Promise<Packing> {
+  const box = await findBox(query, call.tenant, row.box_id!);
+  if (!box || box.ended_at !== null) return { box: undefined, entries: [], total: 0 };
+  const segments = await segmentsOf(query, call.tenant, box);
+  const rows = await entriesAfter(query, call.tenant, segments, { after: 0, limit });
+  const entries = rows.map(
+    ({ card_id }, i): ContextEntry => ({
+      action: 'include',
+      section: 'box',
+      reason: 'given',
+      entity_type: 'card',
+      id: card_id,
+      card_id,
+      tokens: null,
+      score: null,
+      place: i + 1,
+      kept_characters: null,
+      by: null,
+    }),
+  );
+  return { box, entries, total: box.length };
+}
+
+interface Packing {
+  /** Undefined when it went with its trajectory. */
+  readonly box: BoxRow | undefined;
+  readonly entries: ContextEntry[];
+  readonly total: number;
+}
+
+const entriesOf = async (
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  limit: number,
+): Promise<{ entries: ContextEntry[]; total: number }> => {
+  if (row.kind === 'packing') return boxEntries(call, query, row, limit);
+  const entries = textToEntries(row.entries!);
+  return { entries, total: entries.length };
+};
+
+export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manifest> {
+  const query = call.driver.at(call.tenant);
+  const row = await openManifest(call, query, manifest_id);
+  const { entries, total } = await entriesOf(call, query, row, SHOWN_OF_BOX);
+  return {
+    ...summaryOf(row),
+    parameters: JSON.parse(row.parameters) as JsonObject,
+    sections: row.kind === 'packing' ? [] : sectionsOf(row, entries),
+    entries,
+    entries_total: total,
+    content_hash: await shownHash(call, query, row, entries),
+  };
+}
+
+/** Plain while all content is there; then from the hash nobody can tell whether a guess at what is gone was right. */
+async function shownHash(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  entries: readonly ContextEntry[],
+): Promise<string | null> {
+  if (row.content_hash === null) return null;
+  const shown = entries.filter(({ place }) => place !== null);
+  const { erased } = await cardsShown(call, query, shown);
+  return erased.length === 0 ? row.content_hash : keyedHash(call.meta.erasure_key, row.content_hash);
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { limit, cursor, offset, ...filters } = input;
+  const { agent_id } = call.caller;
+  const viewer = agent_id === null ? undefined : { agent_id, reach: reachOf(call, 'Card') };
+  const filter = { ...filters, viewer };
+  const query = atLength(driver, tenant);
+  const { rows, ...page } = await listPage<ManifestRow, string>(call, {
+    input: { limit, cursor, offset },
+    filters: filters as Json,
+    key: 'string',
+    keyOf: ({ manifest_id }) => manifest_id,
+    read: (request) => listManifests(query, tenant, filter, request),
+    count: countManifests(tenant, filter),
+  });
+  return { manifests: rows.map(summaryOf), ...page };
+}
+
+export async function replay(call: Call, { manifest_id }: In<'replay'>): Promise<ReplayedContext> {
+  const query = call.driver.at(call.tenant);
+  const row = await openManifest(call, query, manifest_id);
+  if (row.kind === 'packing') return replayedBox(call, row);
+  const { rendering } = await replayed(call, query, row);
+  const { text, messages } = rendering;
+  return {
+    manifest_id,
+    kind: row.kind,
+    format: row.format,
+    messages,
+    text: messages === null ? text : null,
+    cards: null,
+    token_count: row.token_count,
+    content_hash: row.content_hash!,
+  };
+}
+
+/** A sealed box, as it was sealed. Each card is held against its own hash. */
+async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContext> {
+  const query = atLength(call.driver, call.tenant);
+  const { box, entries } = await boxEntries(call, query, row, MAX_CONTEXT_CARDS);
+  const ids = entries.map(({ card_id }) => card_id);
+  const rows = box
+    ? await readCards(call, query, ids, () => 1, 'cards: read the box page by page')
+    : new Map();
+  const moment = box?.sealed_at ?? row.created_at;
+  const erased = ids.filter((id) => !wasThere(rows.get(id), moment));
+  if (!box || erased.length > 0) throw goneFrom(row, erased);
+  const cards = ids.map((id) => {
+    const { card_id, content, tool_calls, tool_call_id, metadata } = toCard(call.tenant, rows.get(id)!);
+    // In the order of their names, so that whoever writes them as JSON writes the bytes that are hashed.
+    return { card_id, content, metadata, tool_call_id, tool_calls: tool_calls as Json };
+  });
+  return {
+    manifest_id: row.manifest_id,
+    kind: row.kind,
+    format: null,
+    messages: null,
+    text: null,
+    cards,
+    token_count: null,
+    content_hash: sha256(canonical(cards)),
+  };
+}
+
+function wasThere(row: CardRow | undefined, moment: number): boolean {
+  if (!row || !wasVisible(row, moment)) return false;
+  if (sha256(row.content ?? 'null') === row.content_hash) return true;
+  throw new Error(`card ${row.card_id} is not what it was`);
+}
+
+export async function diff(call: Call, input: In<'diff'>): Promise<ManifestDiff> {
+  const query = call.driver.at(call.tenant);
+  const [after, before] = [
+    await openManifest(call, query, input.manifest_id),
+    await openManifest(call, query, input.against),
+  ];
+  const [now, then] = [
+    await entriesOf(call, query, after, MAX_CONTEXT_CARDS),
+    await entriesOf(call, query, before, MAX_CONTEXT_CARDS),
+  ];
+  const changes = diffContexts(then.entries, now.entries);
+  const isSame = changes.came_in.length + changes.went_out.length + changes.changed.length === 0;
+  return {
+    manifest_id: after.manifest_id,
+    against: before.manifest_id,
+    same: after.content_hash === null ? isSame : after.content_hash === before.content_hash,
+    ...changes,
+    tokens: { before: before.token_count, after: after.token_count },
+  };
+}

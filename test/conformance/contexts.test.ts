@@ -1,0 +1,382 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import { artifact, fateOf, note, saidIn, sayAll, someTask } from '../support/contexts.js';
+import { tenantOf } from '../support/hierarchy.js';
+import { eventsOf } from '../support/scopes.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
+
+const LONG = 'The column is too short for long names. '.repeat(200);
+
+/** A turn that calls a tool, and one that answers. */
+async function lookUp(cairn: Api, scope_id: string, n: number): Promise<string[]> {
+  const tool_calls = [{ id: `call-${n}`, function: { name: 'look', arguments: '{"at":"names.sql"}' } }];
+  const call = await cairn.turns.add({ scope_id, role: 'Assistant', content: 'I look.', tool_calls });
+  const tool_results = [{ tool_call_id: `call-${n}`, content: `found ${n}` }];
+  const answer = await cairn.turns.add({ scope_id, role: 'Tool', tool_results });
+  return [call.turn_id, answer.turn_id];
+}
+
+onEveryTarget('contexts', (test) => {
+  it('CTX-1 CTX-5 a context has all sections in their order, as messages for a chat call', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    await cairn.profiles.create({ name: 'coder', system_prompt: 'You write SQL.' });
+    await note(cairn, 'Rule', 'Always validate inputs.', { abstraction_level: 'L2' });
+    await note(cairn, 'Login', 'The login fails for long names.');
+    await artifact(cairn, trajectory_id, 'names.sql has VARCHAR(20)', { name: 'column' });
+    const summary = { artifact_type: 'Summary', abstraction_level: 'L1', name: 'before' };
+    await artifact(cairn, trajectory_id, 'They looked at the schema.', summary);
+    await cairn.turns.add({ scope_id, role: 'System', content: 'Answer in English.' });
+    await sayAll(cairn, scope_id, ['Hello.']);
+    await lookUp(cairn, scope_id, 1);
+    const made = await cairn.context.assemble({
+      trajectory_id,
+      profile: 'coder',
+      instructions: 'Be short.',
+      user_input: 'Why does the login fail?',
+    });
+    expect(made.messages![0]).toEqual({
+      role: 'system',
+      content: [
+        'You write SQL.',
+        'Be short.',
+        '## Principles',
+        '### Rule (Fact)',
+        'Always validate inputs.',
+        '## Notes',
+        '### Login (Fact)',
+        'The login fails for long names.',
+        '## Artifacts',
+        '### column (Fact)',
+        'names.sql has VARCHAR(20)',
+        '## Summaries of earlier turns',
+        '### before (Summary)',
+        'They looked at the schema.',
+        'Answer in English.',
+      ].join('\n\n'),
+    });
+    const call = {
+      id: 'call-1',
+      type: 'function',
+      function: { name: 'look', arguments: '{"at":"names.sql"}' },
+    };
+    expect(made.messages!.slice(1)).toEqual([
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: 'I look.', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call-1', content: 'found 1' },
+      { role: 'user', content: 'Why does the login fail?' },
+    ]);
+    expect(made).toMatchObject({ format: 'messages', text: null, truncated: false, token_budget: 8000 });
+    expect(made.included_sections).toEqual([
+      'profile',
+      'instructions',
+      'principles',
+      'notes',
+      'artifacts',
+      'summaries',
+      'turns',
+      'user_input',
+    ]);
+    expect(countTokens(JSON.stringify(made.messages))).toBe(made.token_count);
+  });
+
+  it('CTX-1 the turns are those of the scope, of those around it, or of all open scopes as they were opened', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    const inner = await cairn.scopes.create({ trajectory_id, name: 'inner', parent_scope_id: scope_id });
+    const closed = await cairn.scopes.create({ trajectory_id, name: 'closed' });
+    await sayAll(cairn, inner.scope_id, ['in the inner']);
+    await sayAll(cairn, scope_id, ['in the outer']);
+    await sayAll(cairn, closed.scope_id, ['gone']);
+    await cairn.scopes.close({ scope_id: closed.scope_id });
+    const said = async (input: object) => saidIn(await cairn.context.assemble({ ...input, max_passages: 0 }));
+    expect(await said({ scope_id: inner.scope_id })).toEqual(['user: in the inner']);
+    expect(await said({ trajectory_id })).toEqual(['user: in the outer', 'user: in the inner']);
+    expect(await said({ scope_id: inner.scope_id, include_hierarchy: true })).toEqual([
+      'user: in the outer',
+      'user: in the inner',
+    ]);
+    expect(await said({ scope_id, include_turns: false })).toEqual([]);
+    const other = await someTask(cairn);
+    const refused = (input: object) => refusalOf(cairn.context.assemble(input));
+    expect(await refused({})).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await refused({ scope_id: closed.scope_id })).toMatchObject({ code: 'SCOPE_CLOSED' });
+    expect(await refused({ scope_id, trajectory_id: other.trajectory_id })).toMatchObject({
+      code: 'UNKNOWN_ENTITY',
+    });
+    expect(await refused({ trajectory_id, agent_turn_id: 'nobody' })).toMatchObject({
+      code: 'UNKNOWN_ENTITY',
+    });
+    expect(await refused({ trajectory_id, profile: 'nobody' })).toMatchObject({ code: 'PROFILE_NOT_FOUND' });
+  });
+
+  it('CTX-2 CTX-5 in every format the text has no more tokens than the budget', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    await note(cairn, '"Login" & <names>', 'The login fails for long names: 名前が長い。');
+    await artifact(cairn, trajectory_id, LONG);
+    for (let n = 0; n < 5; n++) await lookUp(cairn, scope_id, n);
+    await sayAll(cairn, scope_id, ['a\nb', '"quoted" & <b>']);
+    for (const token_budget of [120, 300]) {
+      for (const format of ['markdown', 'xml', 'json'] as const) {
+        const made = await cairn.context.assemble({ scope_id, format, token_budget, user_input: 'login?' });
+        expect(made.messages).toBeNull();
+        expect(countTokens(made.text!)).toBe(made.token_count);
+        expect(made.token_count).toBeLessThanOrEqual(token_budget);
+        expect(made.truncated).toBe(true);
+      }
+    }
+    const json = await cairn.context.assemble({ scope_id, format: 'json', user_input: 'login?' });
+    expect(JSON.parse(json.text!)).toMatchObject({
+      notes: [{ title: '"Login" & <names>', type: 'Fact' }],
+      user_input: 'login?',
+    });
+    const xml = await cairn.context.assemble({
+      scope_id,
+      format: 'xml',
+      max_artifacts: 0,
+      user_input: 'login?',
+    });
+    expect(xml.text).toContain('<note title="&quot;Login&quot; &amp; &lt;names&gt;" type="Fact">');
+    expect(xml.text).toContain('<result id="call-4">found 4</result></turn>');
+  });
+
+  it('CTX-3 what must be in and does not fit is refused with what it needs, and nothing is recorded', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const input = { trajectory_id, user_input: 'Why does the login fail?', token_budget: 10 };
+    const refusal = await refusalOf(cairn.context.assemble(input));
+    expect(refusal).toMatchObject({ code: 'CONTEXT_BUDGET_TOO_SMALL', status: 400 });
+    const { needed_tokens } = refusal.details as { needed_tokens: number };
+    expect((await cairn.manifests.list({})).total).toBe(0);
+    const made = await cairn.context.assemble({ ...input, token_budget: needed_tokens });
+    expect(made.token_count).toBe(needed_tokens);
+  });
+
+  it('CTX-6 a call and its results are in or out together, also when nothing names the call', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someTask(cairn);
+    const tool_calls = [
+      { id: 'a', function: { name: 'look', arguments: '{}' } },
+      { id: 'b', function: { name: 'look', arguments: '{}' } },
+    ];
+    await cairn.turns.add({ scope_id, role: 'Assistant', content: LONG, tool_calls });
+    await cairn.turns.add({ scope_id, role: 'Tool', content: 'first' });
+    await sayAll(cairn, scope_id, ['Meanwhile.']);
+    await cairn.turns.add({ scope_id, role: 'Tool', content: 'second', metadata: { tool_call_id: 'b' } });
+    await sayAll(cairn, scope_id, ['And now?']);
+    const large = await cairn.context.assemble({ scope_id });
+    expect(saidIn(large).slice(1)).toEqual([
+      'tool: first',
+      'tool: second',
+      'user: Meanwhile.',
+      'user: And now?',
+    ]);
+    const small = await cairn.context.assemble({ scope_id, token_budget: 500, max_passages: 0 });
+    expect(saidIn(small)).toEqual(['user: And now?']);
+    expect(small.sections.find(({ name }) => name === 'turns')).toMatchObject({ included: 1, left_out: 4 });
+  });
+
+  it('CTX-7 sections take no more than their share, by priority, and stand in the order that is given', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    await artifact(cairn, trajectory_id, LONG);
+    await note(cairn, 'login', 'The login fails.', { source_trajectory_ids: [trajectory_id] });
+    await sayAll(cairn, scope_id, Array<string>(80).fill('Something about the login, said again.'));
+    const input = { trajectory_id, token_budget: 1000, max_passages: 0, query: 'login' };
+    const tokens = async (sections: object[]) => {
+      const made = await cairn.context.assemble({ ...input, sections: sections as never });
+      expect(made.token_count).toBeLessThanOrEqual(1000);
+      return {
+        ...made,
+        of: Object.fromEntries(made.sections.map((one) => [one.name, one.tokens])) as Record<string, number>,
+      };
+    };
+    const usual = await tokens([]);
+    expect(usual.of.artifacts).toBeGreaterThan(200);
+    expect(usual.of.artifacts).toBeLessThanOrEqual(250);
+    const most = await tokens([{ name: 'artifacts', share: 1 }]);
+    expect(most.of.turns).toBe(0);
+    const kept = await tokens([
+      { name: 'artifacts', share: 1 },
+      { name: 'turns', min_tokens: 300 },
+    ]);
+    expect(kept.of.turns).toBeGreaterThan(200);
+    const turnsFirst = await tokens([{ name: 'turns', priority: 99 }]);
+    expect(turnsFirst.of.artifacts).toBeLessThan(usual.of.artifacts!);
+    const order = await tokens([{ name: 'artifacts' }, { name: 'notes' }]);
+    const system = order.messages![0]!.content as string;
+    expect(system.indexOf('## Artifacts')).toBeLessThan(system.indexOf('## Notes'));
+    expect(await refusalOf(tokens([{ name: 'notes' }, { name: 'notes' }]))).toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+  });
+
+  it('CTX-8 CTX-16 turns are the newest without a gap, at most max_turns, and a newest that is too long is cut', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someTask(cairn);
+    const ids = await sayAll(
+      cairn,
+      scope_id,
+      Array.from({ length: 400 }, (_, i) => `turn ${i}`),
+    );
+    const two = await cairn.context.assemble({ scope_id, max_turns: 2, max_passages: 0 });
+    expect(saidIn(two)).toEqual(['user: turn 398', 'user: turn 399']);
+    expect(two).toMatchObject({ truncated: false });
+    const few = await cairn.context.assemble({ scope_id, token_budget: 200, max_passages: 0 });
+    const shown = few.messages!.length;
+    expect(saidIn(few)).toEqual(Array.from({ length: shown }, (_, i) => `user: turn ${400 - shown + i}`));
+    expect(few.sections.find(({ name }) => name === 'turns')).toMatchObject({
+      included: shown,
+      left_out: 400 - shown,
+    });
+    // Far from all were looked at.
+    const manifest = await cairn.manifests.get({ manifest_id: few.manifest_id });
+    expect(manifest.entries.length).toBeLessThan(60);
+    expect(fateOf(manifest.entries, ids[399 - shown]!)).toEqual(['exclude turns no_room']);
+    await sayAll(cairn, scope_id, [LONG]);
+    const cut = await cairn.context.assemble({ scope_id, token_budget: 200, max_passages: 0 });
+    expect(cut.messages).toHaveLength(1);
+    expect(cut.messages![0]!.content).toMatch(/long names\. \[…\]$/);
+    expect(cut.trace[0]).toMatchObject({ action: 'truncate', section: 'turns' });
+  });
+
+  it('CTX-9 what the query finds comes first, then the newest; the limits and min_relevance hold', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    const about = await artifact(cairn, trajectory_id, 'The invoice needs a number.', { name: 'invoices' });
+    const others = [];
+    for (let i = 0; i < 3; i++) others.push(await artifact(cairn, trajectory_id, `Something else ${i}`));
+    const [first] = await sayAll(cairn, scope_id, [
+      'Where is the invoice?',
+      ...Array<string>(5).fill('Thank you.'),
+    ]);
+    const made = await cairn.context.assemble({
+      trajectory_id,
+      max_artifacts: 2,
+      max_turns: 1,
+      query: 'invoice',
+    });
+    expect(fateOf(made.trace, about.artifact_id)).toEqual(['include artifacts relevant']);
+    expect(fateOf(made.trace, others[2]!.artifact_id)).toEqual(['include artifacts newest']);
+    expect(fateOf(made.trace, first!)).toEqual(['include passages relevant']);
+    const strict = await cairn.context.assemble({
+      trajectory_id,
+      max_turns: 1,
+      relevance_query: 'invoice',
+      min_relevance: 1_000_000,
+    });
+    expect(fateOf(strict.trace, about.artifact_id)).toEqual(['exclude artifacts below_min_relevance']);
+    expect(fateOf(strict.trace, others[2]!.artifact_id)).toEqual([]);
+    const none = await cairn.context.assemble({
+      trajectory_id,
+      query: 'invoice',
+      include_artifacts: false,
+      include_notes: false,
+      include_history: false,
+      include_turns: false,
+    });
+    expect(none.messages).toEqual([]);
+  });
+
+  it('CTX-10 CTX-12 a summary stands for turns that are not shown, and is left out when all are', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    const turn_ids = await sayAll(cairn, scope_id, [LONG, 'The column is wider now.', 'Good.']);
+    const summary = { artifact_type: 'Summary', abstraction_level: 'L1', name: 'so far' };
+    const { artifact_id } = await artifact(cairn, trajectory_id, 'They talked about columns.', summary);
+    const ends = turn_ids.slice(0, 2).map((entity_id) => ({ entity_type: 'Turn' as const, entity_id }));
+    await cairn.edges.create({
+      edge_type: 'SynthesizedFrom',
+      participants: [{ entity_type: 'Artifact', entity_id: artifact_id }, ...ends],
+    });
+    const input = { trajectory_id, max_passages: 0 };
+    const all = await cairn.context.assemble(input);
+    expect(fateOf(all.trace, artifact_id)).toEqual(['exclude summaries shown_already']);
+    expect(all.truncated).toBe(false);
+    const few = await cairn.context.assemble({ ...input, token_budget: 200 });
+    expect(fateOf(few.trace, artifact_id)).toEqual(['include summaries stands_for_turns']);
+    expect(few.trace.find(({ id }) => id === turn_ids[0])).toMatchObject({
+      action: 'compress',
+      reason: 'in_a_summary',
+      by: artifact_id,
+      place: null,
+    });
+    expect(fateOf(few.trace, turn_ids[1]!)).toEqual(['include turns recent']);
+    expect(few.truncated).toBe(true);
+  });
+
+  it('CTX-11 CTX-12 what is too long is cut behind a sentence, and the trace says what became of it', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const { artifact_id } = await artifact(cairn, trajectory_id, LONG);
+    const second = await artifact(cairn, trajectory_id, LONG.toUpperCase());
+    const made = await cairn.context.assemble({ trajectory_id, token_budget: 400, format: 'markdown' });
+    expect(made.text).toMatch(/LONG NAMES\. \[…\]$/);
+    const [cut] = made.trace.filter(({ id }) => id === second.artifact_id);
+    expect(cut).toMatchObject({ action: 'truncate', section: 'artifacts', reason: 'newest' });
+    expect(LONG.toUpperCase().slice(0, cut!.kept_characters!)).toMatch(/LONG NAMES\.$/);
+    expect(fateOf(made.trace, artifact_id)).toEqual(['exclude artifacts share_used_up']);
+    expect(made.truncated).toBe(true);
+  });
+
+  it('CTX-13 an agent gets what it reaches', async () => {
+    const admin = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(admin);
+    const ann = await test().as({ tenant: await tenantOf(admin), agent: 'ann' });
+    await sayAll(admin, scope_id, ['said by others']);
+    await note(admin, 'of others', 'login');
+    await artifact(admin, trajectory_id, 'made by others');
+    await admin.agents.register({ agent_id: 'ann', agent_type: 'coder', capabilities: ['code'] });
+    const input = { trajectory_id, user_input: 'login', format: 'markdown' as const };
+    const rules = (types: readonly string[]) => ({
+      read: types.map((memory_type) => ({ memory_type: memory_type as 'Note', scope: 'all' as const })),
+      write: [],
+    });
+    const sees = async (types: readonly string[]) => {
+      await admin.agents.update({ agent_id: 'ann', memory_access: rules(types) });
+      return (await ann.context.assemble(input)).included_sections;
+    };
+    expect(await sees([])).toEqual(['user_input']);
+    expect(await sees(['Note'])).toEqual(['notes', 'user_input']);
+    expect(await sees(['Artifact'])).toEqual(['artifacts', 'user_input']);
+    expect(await sees(['Turn'])).toEqual(['turns', 'user_input']);
+    expect(await sees(['*'])).toEqual(['notes', 'artifacts', 'turns', 'user_input']);
+  });
+
+  it('CTX-14 what expired, was deleted or superseded is in no context', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const level = { abstraction_level: 'L2' };
+    const gone = await note(cairn, 'deleted', 'login one', level);
+    await note(cairn, 'expired', 'login two', { ...level, ttl: 'Duration(1000)' });
+    const old = await note(cairn, 'superseded', 'login three', level);
+    const current = await note(cairn, 'current', 'login four', level);
+    await artifact(cairn, trajectory_id, 'login five', { ttl: 'Duration(1000)' });
+    await cairn.notes.delete({ note_id: gone.note_id });
+    await cairn.edges.create({
+      edge_type: 'Supersedes',
+      participants: [
+        { entity_type: 'Note', entity_id: current.note_id },
+        { entity_type: 'Note', entity_id: old.note_id },
+      ],
+    });
+    test().advance(2000);
+    const made = await cairn.context.assemble({ trajectory_id, query: 'nothing of this' });
+    expect(made.trace.map(({ id }) => id)).toEqual([current.note_id]);
+  });
+
+  it('CTX-15 the same key gives the same context, and it is recorded once', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    await sayAll(cairn, scope_id, ['Hello.']);
+    const input = { trajectory_id, user_input: 'Why?', instructions: 'Be short.' };
+    const options = { idempotency_key: 'once' };
+    const made = await cairn.context.assemble(input, options);
+    await sayAll(cairn, scope_id, ['Later.']);
+    expect(await cairn.context.assemble(input, options)).toEqual(made);
+    expect((await cairn.manifests.list({ trajectory_id })).total).toBe(1);
+    expect(await eventsOf(cairn, 'cairn.context.assembled', made.manifest_id)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,72 @@
+/** Three lines to value: remember and recall by a word, in process, over HTTP and in the terminal. */
+import { describe, expect, it } from 'vitest';
+import { connectCairn } from '#cairn/client/index.js';
+import { openCairn } from '#cairn/index.js';
+import { cairn, inFolder, type Ran, ROOT, run, serveCairn } from '../support/run.js';
+
+const ok = ({ code, stdout, stderr }: Ran): string => {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+};
+
+describe('remember and recall', () => {
+  it('take the text or the query first, in process as over HTTP', () =>
+    inFolder(async (cwd) => {
+      const server = await serveCairn([], { cwd });
+      const near = await openCairn({ database: `${cwd}/cairn.db` });
+      const far = connectCairn({ url: server.url });
+      const kept = await near.remember('Anna prefers tea', { tags: ['people'], speaker: 'Ben' });
+      // The call's own options come last: the same key again is the same memory.
+      const once = { idempotency_key: 'tea' };
+      const again = [
+        await far.remember('Carl is late', {}, once),
+        await far.remember('Carl is late', {}, once),
+      ];
+      expect(again[0]).toEqual(again[1]);
+      const asked = { limit: 1 };
+      const [found, same] = [await near.recall('Anna tea', asked), await far.recall('Anna tea', asked)];
+      expect(found.passages).toMatchObject([
+        { id: kept.id, text: 'Anna prefers tea', tags: ['people'], speaker: 'Ben' },
+      ]);
+      expect(same.passages[0]).toMatchObject({ id: kept.id, snippet: 'Anna prefers tea' });
+      await expect(near.remember('')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(far.recall('tea', { limit: 0 })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await Promise.all([near.close(), far.close(), server.stop()]);
+    }));
+
+  it('are commands that read words or stdin, and say what was found and why', () =>
+    inFolder(async (cwd) => {
+      const kept = ok(
+        await cairn(['remember', 'Anna', 'prefers', 'tea', '--tag', 'a', '--tag', 'b'], { cwd }),
+      );
+      const id = /^remembered as note (\S+) {2}Anna prefers tea\n$/.exec(kept)![1]!;
+      const piped = `printf 'We chose tables\\nover files.\\n' | "$0" "$1" remember - --type Decision`;
+      ok(await run('bash', ['-c', piped, process.execPath, `${ROOT}/bin/cairn.js`], { cwd }));
+      const [whole, shown, none] = await Promise.all([
+        cairn(['recall', 'what', 'about', 'tea', '--json'], { cwd }),
+        cairn(['recall', 'which tables or files'], { cwd }),
+        cairn(['recall', 'zebra'], { cwd }),
+      ]);
+      expect(JSON.parse(ok(whole))).toMatchObject({ passages: [{ id, tags: ['a', 'b'] }] });
+      // What others wrote stays on its line.
+      const lines = ok(shown).split('\n');
+      expect(lines[0]).toBe('1. We chose tables over files.');
+      expect(lines[1]).toMatch(/^ {3}note "We chose tables", \d{4}-\d\d-\d\d, \S+$/);
+      expect(lines[2]).toMatch(/^ {3}score [\d.]+: has (tabl|file)/);
+      expect(ok(none)).toBe('Nothing was found.\n');
+    }));
+
+  it('refuse on one line', () =>
+    inFolder(async (cwd) => {
+      const wrong = [
+        ['remember'],
+        ['recall', ''],
+        ['recall', 'x', '--limit', '0'],
+        ['remember', 'x', '--bogus'],
+      ];
+      for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => cairn(args, { cwd })))) {
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect(stderr).toMatch(/^cairn: [^\n]+\n$/);
+      }
+    }));
+});
