@@ -5,7 +5,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
-import { doctor, migrate } from './maintenance.js';
+import { doctor, migrate, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { databaseOption, modelSettings, wholeNumber, withStore } from './settings.js';
@@ -98,11 +98,19 @@ Example:
 
   cairn
     .command('doctor')
-    .description('examine the whole store: structure, invariants, hashes')
+    .description('examine the whole store: structure, invariants, hashes, search')
     .addOption(databaseOption())
     .option('--json', 'one JSON object per check')
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
     .action(doctor);
+
+  cairn
+    .command('reindex')
+    .description('make the search index what the content says, also beside a server')
+    .addOption(databaseOption())
+    .option('--tenant <tenant>', 'only this one; all unless given')
+    .addHelpText('after', '\nExample:\n  $ cairn reindex --database ./memory.db')
+    .action(reindex);
 
   withStore(cairn.command('tail').description('watch what happens, live'))
     .option('--after <token>', 'start behind this event; 0 for all of history')

@@ -16,6 +16,7 @@ import { Erasures } from './erasures.js';
 import { JobQueue } from './job-queue.js';
 import { runJob } from './jobs.js';
 import { type ProviderOptions, providersOf } from './providers.js';
+import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
@@ -35,6 +36,8 @@ export interface StoreOptions extends ProviderOptions {
   readonly clock_offset_ms?: () => number;
   /** Connections to PostgreSQL at most; 10 unless given. */
   readonly pool_size?: number;
+  /** Whether what was written before this version's search is indexed in the background; true unless given. */
+  readonly reindex?: boolean;
 }
 
 export const DEFAULT_TENANT = 'default';
@@ -68,6 +71,7 @@ export class Store implements Host {
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
   #sweeping: Promise<void> | undefined;
+  #reindexing: Promise<void> | undefined;
   #stopping = false;
   #askingForKeys: Promise<boolean> | undefined;
 
@@ -107,6 +111,7 @@ export class Store implements Host {
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
       if ((options.sweep_every_ms ?? SWEEP_EVERY_MS) > 0) store.#resumeErasures();
+      if (options.reindex !== false && (await needsReindex(driver))) store.#reindexing = store.#reindex();
       return store;
     } catch (error) {
       await driver.close();
@@ -207,6 +212,15 @@ export class Store implements Host {
     });
   }
 
+  async #reindex(): Promise<void> {
+    try {
+      const stopping = () => this.#stopping;
+      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+    } catch {
+      // Another process does it, or the next start goes on from where it came to.
+    }
+  }
+
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
@@ -216,6 +230,7 @@ export class Store implements Host {
     await this.#runtime.jobs.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
+    await this.#reindexing;
     await this.#runtime.calls.drain();
     await this.#runtime.access.close();
     await this.#runtime.driver.close();

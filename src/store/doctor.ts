@@ -7,6 +7,7 @@ import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { messageChecks } from './message-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
+import { searchChecks } from './search-doctor.js';
 import { turnChecks } from './turn-doctor.js';
 
 export interface Check {
@@ -140,6 +141,7 @@ export const checks: readonly Check[] = [
   ...turnChecks,
   ...lockChecks,
   ...messageChecks,
+  ...searchChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */

@@ -34,6 +34,8 @@ const GROUPS = [
   'handoffs',
   'context',
   'manifests',
+  'search',
+  'memory',
 ];
 
 const CONTAINER = 'tasks and windows are where memory is, not memory itself';
@@ -138,6 +140,8 @@ const LISTS = [
   'thoughts',
   'tool_calls',
   'manifests',
+  'results',
+  'passages',
 ];
 
 interface Nested {

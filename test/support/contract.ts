@@ -11,6 +11,7 @@ import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
 import { plantMessage } from './plant-messages.js';
 import { plantPolicy } from './plant-policies.js';
+import { plantMemory } from './plant-search.js';
 import { plantTurns } from './plant-turns.js';
 
 export type { Api } from '#cairn/contract/api.js';
@@ -45,6 +46,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantCards(cairn, agent_id),
     plantPackets(cairn),
     plantTask(cairn),
+    plantMemory(cairn, SECRET),
   ]);
   // The last, so that whoever follows the events knows by it that all were there.
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
