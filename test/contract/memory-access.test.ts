@@ -142,6 +142,7 @@ const LISTS = [
   'manifests',
   'results',
   'passages',
+  'jobs',
 ];
 
 interface Nested {
