@@ -3,11 +3,13 @@ import { checkpoints } from './checkpoints.mjs';
 import { delegations } from './delegations.mjs';
 import { growth } from './growth.mjs';
 import { http } from './http.mjs';
+import { indexed_writes } from './indexed-writes.mjs';
 import { locks } from './locks.mjs';
 import { peers } from './peers.mjs';
 import { reads } from './reads.mjs';
 import { row_security } from './row-security.mjs';
 import { scopes } from './scopes.mjs';
+import { search } from './search.mjs';
 import { turns } from './turns.mjs';
 import { appends, packets } from './writes.mjs';
 
@@ -15,11 +17,13 @@ export const items = {
   appends,
   packets,
   turns,
+  indexed_writes,
   growth,
   scopes,
   peers,
   http,
   reads,
+  search,
   checkpoints,
   delegations,
   locks,

@@ -14,6 +14,8 @@ export {
   importExecution,
 } from './checkpoint-files.js';
 export type { Api, CallOptions } from './contract/api.js';
+export type { ExtractedFact } from './domain/facts.js';
+export type { TextSource } from './domain/sources.js';
 export type { AppendResult, Box, Grant, HydratedBox } from './model/box.js';
 export type { Card } from './model/card.js';
 export type { Checkpoint, CheckpointSummary, Snapshot } from './model/checkpoint.js';
@@ -22,6 +24,10 @@ export type { Bundle, Execution } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';
+export type { CallOptions as ProviderCallOptions, ProviderCost } from './provider/cost.js';
+export type { Extraction, ExtractionRequest, Extractor } from './provider/extractor.js';
+export type { ModelSettingsInput as ModelOptions } from './provider/model-settings.js';
+export type { Summarizer, Summary, SummaryRequest } from './provider/summarizer.js';
 export * from './runtime/index.js';
 
 export interface OpenOptions extends StoreOptions {

@@ -1,10 +1,12 @@
-/** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it. */
+/** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it, index it anew. */
 import { existsSync } from 'node:fs';
 import { CairnError } from './model/errors.js';
 import { examine, type Finding } from './service/doctor.js';
 import { isPostgres, openDriver, Store } from './service/open.js';
+import { needsReindex, type Reindexing, reindex } from './service/reindex.js';
 
 export type { Finding } from './service/doctor.js';
+export type { Reindexing } from './service/reindex.js';
 
 export interface Migrated {
   readonly location: string;
@@ -12,18 +14,24 @@ export interface Migrated {
   readonly version: number;
 }
 
-/** `restored` starts a new epoch: readers of the stream are told to begin anew. */
+/**
+ * `restored` starts a new epoch: readers of the stream are told to begin anew. What was written before this version's
+ * search is indexed as well; `indexing` is told how far that is.
+ */
 export async function migrateStore(options: {
   database: string;
   restored?: boolean | undefined;
+  indexing?: (progress: Reindexing) => void;
 }): Promise<Migrated> {
   const driver = await openDriver(options);
   try {
     const { applied, version } = await driver.migrate();
     if (options.restored) {
-      const store = await Store.on(driver, { sweep_every_ms: 0 });
+      const store = await Store.on(driver, { sweep_every_ms: 0, reindex: false });
       await store.renewEpoch();
     }
+    if (await needsReindex(driver))
+      for await (const progress of reindex(driver)) options.indexing?.(progress);
     return { location: driver.location, applied, version };
   } finally {
     await driver.close();
@@ -32,13 +40,29 @@ export async function migrateStore(options: {
 
 /** Gives findings as they come, so that a long examination shows progress. */
 export async function* examineStore(options: { database: string }): AsyncGenerator<Finding, void, undefined> {
-  if (!isPostgres(options.database) && !existsSync(options.database)) {
-    throw new CairnError('STORAGE_FAILED', `there is no file ${options.database}: nothing was examined`);
-  }
-  const store = await Store.open({ database: options.database, sweep_every_ms: 0 });
+  const store = await openExisting(options.database, 'examined');
   try {
     yield* examine(store.driver);
   } finally {
     await store.close();
   }
+}
+
+/** Makes the index what the content says, also while others read and write; gives how far it is from time to time. */
+export async function* reindexStore(options: {
+  database: string;
+  tenant?: string | undefined;
+}): AsyncGenerator<Reindexing, void, undefined> {
+  const store = await openExisting(options.database, 'indexed');
+  try {
+    yield* reindex(store.driver, { tenant: options.tenant });
+  } finally {
+    await store.close();
+  }
+}
+
+async function openExisting(database: string, done: string): Promise<Store> {
+  if (!isPostgres(database) && !existsSync(database))
+    throw new CairnError('STORAGE_FAILED', `there is no file ${database}: nothing was ${done}`);
+  return Store.open({ database, sweep_every_ms: 0, reindex: false });
 }

@@ -52,7 +52,7 @@ export async function openWithoutRowSecurity(database) {
   return asCairn(await Store.on(driver, { sweep_every_ms: 0 }));
 }
 
-function asCairn(store) {
+export function asCairn(store) {
   return { api: store.api(CALLER), driver: store.driver, close: () => store.close() };
 }
 

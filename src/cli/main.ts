@@ -5,10 +5,10 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
-import { doctor, migrate } from './maintenance.js';
+import { doctor, migrate, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
-import { databaseOption, wholeNumber, withStore } from './settings.js';
+import { databaseOption, modelSettings, wholeNumber, withStore } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
@@ -70,7 +70,17 @@ Examples:
         .default(10)
         .argParser(wholeNumber(2, 1000)),
     )
-    .addHelpText('after', '\nExample:\n  $ cairn serve --port 9000 --database ./memory.db')
+    .addHelpText(
+      'after',
+      `
+A model for summaries and facts (without one both are made offline):
+  CAIRN_MODEL_URL, CAIRN_MODEL   such as http://127.0.0.1:11434/v1 and the name of the model
+  CAIRN_MODEL_KEY                the key for it, if it wants one
+  CAIRN_MODEL_KIND               openai-compatible (unless set) or anthropic
+
+Example:
+  $ cairn serve --port 9000 --database ./memory.db`,
+    )
     .action(runServer);
 
   addMcp(cairn.command('mcp'));
@@ -88,11 +98,19 @@ Examples:
 
   cairn
     .command('doctor')
-    .description('examine the whole store: structure, invariants, hashes')
+    .description('examine the whole store: structure, invariants, hashes, search')
     .addOption(databaseOption())
     .option('--json', 'one JSON object per check')
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
     .action(doctor);
+
+  cairn
+    .command('reindex')
+    .description('make the search index what the content says, also beside a server')
+    .addOption(databaseOption())
+    .option('--tenant <tenant>', 'only this one; all unless given')
+    .addHelpText('after', '\nExample:\n  $ cairn reindex --database ./memory.db')
+    .action(reindex);
 
   withStore(cairn.command('tail').description('watch what happens, live'))
     .option('--after <token>', 'start behind this event; 0 for all of history')
@@ -160,6 +178,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
+    ...modelSettings(),
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;

@@ -1,8 +1,12 @@
-/** `cairn migrate` and `cairn doctor`: work on the database itself. */
-import { examineStore, migrateStore } from '../maintain.js';
+/** `cairn migrate`, `cairn doctor` and `cairn reindex`: work on the database itself. */
+import { examineStore, migrateStore, type Reindexing, reindexStore } from '../maintain.js';
+import { Progress } from './progress.js';
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
-  const { location, applied, version } = await migrateStore(flags);
+  const progress = new Progress('indexed');
+  const indexing = ({ done, total }: Reindexing) => progress.show(done, total);
+  const { location, applied, version } = await migrateStore({ ...flags, indexing });
+  progress.end();
   const done = applied.length > 0 ? `applied ${applied.join(', ')}` : 'nothing to do';
   console.log(`${location}: ${done}; the schema is at version ${version}`);
   if (flags.restored)
@@ -22,4 +26,13 @@ export async function doctor(flags: { database: string; json?: boolean }): Promi
   }
   if (!flags.json) console.log(sick === 0 ? 'The store is healthy.' : `${sick} check(s) failed.`);
   if (sick > 0) process.exitCode = 1;
+}
+
+export async function reindex(flags: { database: string; tenant?: string }): Promise<void> {
+  const progress = new Progress('looked at');
+  let last: Reindexing | undefined;
+  for await (last of reindexStore(flags)) progress.show(last.done, last.total);
+  progress.end();
+  const changed = last?.changed ?? 0;
+  console.log(changed === 0 ? 'The index was as it should be.' : `${changed} documents were put right.`);
 }

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
-import { type Cairn, type OpenOptions, openCairn } from '../index.js';
+import { type Cairn, CairnError, type ModelOptions, type OpenOptions, openCairn } from '../index.js';
 
 export interface Settings {
   readonly database: string;
@@ -34,6 +34,28 @@ export function withStore(command: Command): Command {
     );
 }
 
+/**
+ * The model endpoint that summarises and extracts, if the environment names one. Not by flags: a key among those would be
+ * seen by everyone on the machine.
+ */
+export function modelSettings(environment: NodeJS.ProcessEnv = process.env): { model?: ModelOptions } {
+  const {
+    CAIRN_MODEL_URL: base_url,
+    CAIRN_MODEL: model,
+    CAIRN_MODEL_KEY: api_key,
+    CAIRN_MODEL_KIND: kind = 'openai-compatible',
+  } = environment;
+  if (!base_url && !model) return {};
+  if (!base_url || !model)
+    throw new CairnError(
+      'INVALID_INPUT',
+      'CAIRN_MODEL_URL and CAIRN_MODEL name a model together: set both, or neither',
+    );
+  return {
+    model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) },
+  };
+}
+
 /** The store, or the server in front of it; `embedded` says more of how the store is opened. */
 export async function openApi(
   { url, key, tenant, database }: Settings,
@@ -41,7 +63,7 @@ export async function openApi(
 ): Promise<Cairn> {
   const named = tenant === undefined ? {} : { tenant };
   return url === undefined
-    ? openCairn({ database, ...embedded, ...named })
+    ? openCairn({ database, ...embedded, ...named, ...modelSettings() })
     : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
 }
 

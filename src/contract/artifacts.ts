@@ -6,6 +6,7 @@ import { uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
 import { searchInput, searchOutput } from '../model/search.js';
+import { expanded, expandInput } from '../model/summary.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
 import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
@@ -119,5 +120,16 @@ export const artifacts = {
     event: 'cairn.artifact.*',
     summary: 'Create, change and delete up to 1,000 artifacts, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
+  }),
+  expand: operation({
+    method: 'GET',
+    path: '/api/v1/artifacts/{artifact_id}/sources',
+    input: z.strictObject({ ...byId, ...expandInput }),
+    output: expanded,
+    access: 'read',
+    memory: [reads('Artifact', 'artifact_id'), reads('Turn', 'listed')],
+    event: null,
+    summary: 'Read what an artifact was made from, while that exists.',
+    example: { artifact_id: AN_ARTIFACT },
   }),
 };

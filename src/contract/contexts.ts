@@ -4,6 +4,7 @@ import { pageInput, pageOutput } from '../model/common.js';
 import { assembledContext, contextInput } from '../model/context.js';
 import { anyId, uuid } from '../model/ids.js';
 import { manifest, manifestDiff, manifestKind, manifestSummary, replayedContext } from '../model/manifest.js';
+import { contextAsText } from './context-text.js';
 import { reads } from './memory-use.js';
 import { operation } from './operation.js';
 
@@ -22,6 +23,14 @@ export const context = {
     memory: [reads('Turn', 'listed'), reads('Artifact', 'listed'), reads('Note', 'listed')],
     event: 'cairn.context.assembled',
     summary: 'Choose what goes into the window of a model, within a budget of tokens, and record why.',
+    mcp: {
+      tool: 'assemble',
+      use:
+        'Use it to take up a task where it was left: it gives its instructions, what is known and its latest turns, ' +
+        'best as markdown. Name the trajectory_id, such as the one that remember answered with, or a scope_id.',
+      place: ['trajectory_id'],
+      text: contextAsText,
+    },
     example: {
       trajectory_id: A_TRAJECTORY,
       token_budget: 8000,

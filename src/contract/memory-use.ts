@@ -15,6 +15,7 @@ export type OwnerId =
   | 'checkpoint_id'
   | 'manifest_id'
   | 'turn_id'
+  | 'job_id'
   | 'scope_id'
   | 'trajectory_id';
 

@@ -6,6 +6,7 @@ import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
 import { note, noteInput, notePatch } from '../model/note.js';
 import { searchInput, searchOutput } from '../model/search.js';
+import { expanded, expandInput } from '../model/summary.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
 import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
@@ -118,5 +119,16 @@ export const notes = {
     event: 'cairn.note.*',
     summary: 'Create, change and delete up to 1,000 notes, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
+  }),
+  expand: operation({
+    method: 'GET',
+    path: '/api/v1/notes/{note_id}/sources',
+    input: z.strictObject({ ...byId, ...expandInput }),
+    output: expanded,
+    access: 'read',
+    memory: [reads('Note', 'note_id'), reads('Turn', 'listed')],
+    event: null,
+    summary: 'Read what a note was made from, while that exists.',
+    example: { note_id: A_NOTE },
   }),
 };

@@ -19,6 +19,7 @@ import { handovers, profiles } from './profiles.js';
 import { memory } from './recall.js';
 import { scopes } from './scopes.js';
 import { search } from './search.js';
+import { jobs, summarization_policies } from './summaries.js';
 import { auth, events, keys, lifetime } from './system.js';
 import { trajectories } from './trajectories.js';
 import { turns } from './turns.js';
@@ -33,6 +34,8 @@ export interface Operations {
   readonly artifacts: typeof artifacts;
   readonly notes: typeof notes;
   readonly edges: typeof edges;
+  readonly summarization_policies: typeof summarization_policies;
+  readonly jobs: typeof jobs;
   readonly executions: typeof executions;
   readonly checkpoints: typeof checkpoints;
   readonly cards: typeof cards;
@@ -64,6 +67,8 @@ export const operations: Operations = {
   artifacts,
   notes,
   edges,
+  summarization_policies,
+  jobs,
   executions,
   checkpoints,
   cards,
@@ -97,6 +102,8 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   boxes: 'ordered sets of cards',
   packets: 'events with lineage',
   edges: 'typed links between entities',
+  summarization_policies: 'when to summarise, and to extract',
+  jobs: 'summaries and extractions under way',
   artifacts: 'what came out of conversations',
   notes: 'what was learned, across trajectories',
   executions: 'runs of agents',

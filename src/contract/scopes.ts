@@ -6,8 +6,9 @@ import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
 import { closedScope, contextState, scope, thresholdPercent, tokenBudget } from '../model/scope.js';
+import { extracted, summarized, summarizeInput } from '../model/summary.js';
 import { turn } from '../model/turn.js';
-import { reads, writes } from './memory-use.js';
+import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
@@ -151,6 +152,29 @@ export const scopes = {
     memory: [reads('Artifact', 'listed')],
     event: null,
     summary: 'List the artifacts that came from a scope.',
+    example: { scope_id: A_SCOPE },
+  }),
+  summarize: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/summarize',
+    input: z.strictObject({ ...byId, ...summarizeInput }),
+    output: summarized,
+    access: 'write',
+    memory: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
+    event: 'cairn.artifact.created',
+    summary:
+      'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
+    example: { scope_id: A_SCOPE, max_tokens: 300 },
+  }),
+  extract: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/extract',
+    input: z.strictObject(byId),
+    output: extracted,
+    access: 'write',
+    memory: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
+    event: 'cairn.artifact.created',
+    summary: 'Get facts out of the turns of an open scope that were not looked at yet.',
     example: { scope_id: A_SCOPE },
   }),
 };

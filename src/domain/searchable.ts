@@ -17,11 +17,17 @@ export interface Measured {
   readonly occurred_at: number | null;
 }
 
+/**
+ * Of how texts are measured. It rises whenever the same text would have other terms, another length or other flags: then
+ * all that is stored is indexed anew.
+ */
+export const ANALYSIS_VERSION = 1;
+
 /** Longer texts are searched by their beginning. */
 const MAX_CHARACTERS = 100_000;
 const MAX_TAGS = 32;
 
-/** All that is said in a value, names of members included. */
+/** All that is said in a value, names of members included, in the order in which they are stored. */
 export function textOf(value: Json): string {
   if (typeof value === 'string') return value;
   const said: string[] = [];
@@ -31,9 +37,9 @@ export function textOf(value: Json): string {
     if (typeof part === 'object') {
       if (Array.isArray(part)) for (const one of part) walk(one);
       else
-        for (const [name, one] of Object.entries(part)) {
+        for (const name of Object.keys(part).sort()) {
           walk(name);
-          walk(one);
+          walk(part[name]!);
         }
       return;
     }
@@ -93,6 +99,28 @@ export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: Li
   if (kind === 'artifact') return 'episodic';
   return type === 'Procedure' ? 'procedural' : 'semantic';
 }
+
+/** What a card holds, and what it calls. */
+export const measureCard = (
+  tenant: string,
+  content: Json,
+  tool_calls: Json | undefined,
+  metadata: JsonObject,
+): Measured => measure(tenant, { content, more: [tool_calls], metadata });
+
+/** What a packet says; its tags are beside its metadata. */
+export const measurePacket = (
+  tenant: string,
+  packet: {
+    readonly payload: JsonObject;
+    readonly tags?: string[] | undefined;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Measured =>
+  measure(tenant, {
+    content: packet.payload,
+    metadata: { tags: packet.tags ?? [], ...packet.metadata },
+  });
 
 /** What is said in a turn, and what it calls and is answered. */
 export const measureTurn = (

@@ -7,6 +7,7 @@ import { checkpoints } from './migrations/0003-checkpoints.js';
 import { coordination } from './migrations/0004-coordination.js';
 import { search } from './migrations/0005-search.js';
 import { contexts } from './migrations/0006-contexts.js';
+import { summaries } from './migrations/0007-summaries.js';
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   coordination,
   search,
   contexts,
+  summaries,
 ];
 
 const words: Record<Dialect, Words> = {

@@ -63,3 +63,17 @@ export class LongReader {
     await this.#worker?.terminate();
   }
 }
+
+/**
+ * What SQLite finds wrong with a file. On a connection of its own: one that has read the full-text index before would
+ * check it by the structure that it had then, and report pieces that were merged since as lost.
+ */
+export async function integrityOf(path: string): Promise<string[]> {
+  const reader = new LongReader(path);
+  try {
+    const rows = await reader.all<{ integrity_check: string }>('PRAGMA integrity_check', []);
+    return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+  } finally {
+    await reader.close();
+  }
+}

@@ -24,7 +24,7 @@ import {
 } from './migrate.js';
 import { compile, type Sql } from './sql.js';
 import { SqliteChannel } from './sqlite-channel.js';
-import { LongReader } from './sqlite-long.js';
+import { integrityOf, LongReader } from './sqlite-long.js';
 import { SqliteConnection } from './sqlite-open.js';
 import { SqliteWakes } from './sqlite-wakes.js';
 import { WaitingWrites } from './waiting.js';
@@ -320,9 +320,8 @@ class SqliteDriver implements Driver {
     }
   }
 
-  async integrity(): Promise<string[]> {
-    const rows = await this.#long.all<{ integrity_check: string }>('PRAGMA integrity_check', []);
-    return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+  integrity(): Promise<string[]> {
+    return integrityOf(this.location);
   }
 
   async scrub(): Promise<boolean> {

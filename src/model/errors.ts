@@ -49,6 +49,8 @@ export const errorCodes = {
   ARTIFACT_NOT_FOUND: { status: 404, meaning: 'No artifact with this id, or it was deleted.' },
   NOTE_NOT_FOUND: { status: 404, meaning: 'No note with this id, or it was deleted.' },
   EDGE_NOT_FOUND: { status: 404, meaning: 'No edge with this id, or it was deleted.' },
+  POLICY_NOT_FOUND: { status: 404, meaning: 'No summarization policy with this id, or it was deleted.' },
+  JOB_NOT_FOUND: { status: 404, meaning: 'No job with this id.' },
   EXECUTION_NOT_FOUND: { status: 404, meaning: 'No execution with this id, or it was deleted.' },
   CHECKPOINT_NOT_FOUND: {
     status: 404,
@@ -143,6 +145,10 @@ export const errorCodes = {
     status: 503,
     meaning:
       'The connection was lost at COMMIT and the outcome could not be learned. Ask again with the same id or Idempotency-Key.',
+  },
+  MODEL_FAILED: {
+    status: 502,
+    meaning: 'A model endpoint failed, gave no answer in time, or answered with nonsense.',
   },
   SERVER_UNREACHABLE: {
     status: 503,

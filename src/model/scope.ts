@@ -75,6 +75,9 @@ export const closedScope = scope
         }),
       )
       .describe('What keeps the content of turns from being erased'),
+    made: z
+      .array(z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() }))
+      .describe('What policies made of its turns before it was closed'),
   })
   .meta({ id: 'ClosedScope' });
 export type ClosedScope = z.output<typeof closedScope>;

@@ -20,6 +20,7 @@ import { batch as readBatch } from './batches.js';
 import * as boxGrants from './box-grants.js';
 import * as boxViews from './box-views.js';
 import * as boxes from './boxes.js';
+import * as byHand from './by-hand.js';
 import * as cards from './cards.js';
 import * as checkpointLists from './checkpoint-lists.js';
 import * as checkpoints from './checkpoints.js';
@@ -35,10 +36,12 @@ import * as executionTransfer from './execution-transfer.js';
 import { importCheckpoint } from './execution-transfer.js';
 import * as executionViews from './execution-views.js';
 import * as executions from './executions.js';
+import { expandArtifact, expandNote } from './expanding.js';
 import { guarding, namesGuards } from './guards.js';
 import { accept as acceptHandoff } from './handoff-accepting.js';
 import * as handoffs from './handoffs.js';
 import * as handovers from './handovers.js';
+import * as jobs from './jobs.js';
 import * as lifetime from './lifetime.js';
 import * as locks from './locks.js';
 import * as manifests from './manifests.js';
@@ -49,6 +52,7 @@ import * as notes from './notes.js';
 import * as packets from './packets.js';
 import { pack_context } from './packing.js';
 import * as pmo from './pmo.js';
+import * as policies from './policies.js';
 import * as profiles from './profiles.js';
 import { recall, remember } from './recall.js';
 import type { Call, Runtime } from './runtime.js';
@@ -63,6 +67,7 @@ import { batch } from './trajectory-batch.js';
 import { remove } from './trajectory-end.js';
 import { update } from './trajectory-moves.js';
 import { tree } from './trajectory-tree.js';
+import { turnsOf } from './turn-lists.js';
 import * as turns from './turns.js';
 
 type UseCase<O extends Operation> = (
@@ -84,14 +89,17 @@ const useCases: UseCases = {
   scopes: {
     ...scopes,
     ...scopeCheckpoints,
+    ...byHand,
     close: scopeClosing.close,
-    turns: turns.turnsOf,
+    turns: turnsOf,
     artifacts: artifactsOf,
   },
   turns,
-  artifacts: { ...artifacts, search: searchAmong('artifact') },
-  notes: { ...notes, search: searchAmong('note') },
+  artifacts: { ...artifacts, search: searchAmong('artifact'), expand: expandArtifact },
+  notes: { ...notes, search: searchAmong('note'), expand: expandNote },
   edges: { ...edges, ...edgeWalks },
+  summarization_policies: policies,
+  jobs,
   executions: {
     ...executions,
     ...executionViews,

@@ -78,7 +78,7 @@ async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): 
   };
 }
 
-const noun: Noun<Artifact> = {
+export const artifactNoun: Noun<Artifact> = {
   kind: 'artifact',
   entity_type: 'Artifact',
   not_found: 'ARTIFACT_NOT_FOUND',
@@ -160,7 +160,7 @@ async function prepareCreate(call: Call, input: ArtifactInput): Promise<Action<A
     prepared,
     place: (tx: Tx, now: number) => placeOf(call, tx, input, ttl, now),
   };
-  return { bytes, work: (tx, now) => createMemory(call, tx, noun, memory, now) };
+  return { bytes, work: (tx, now) => createMemory(call, tx, artifactNoun, memory, now) };
 }
 
 const CHANGEABLE = [
@@ -181,22 +181,22 @@ async function prepareUpdate(
   refuseEmpty(patch, CHANGEABLE);
   const { artifact_type, ...shared } = patch;
   const { bytes, ...change } = await preparePatch(call, artifact_id, { type: artifact_type, ...shared });
-  return { bytes, work: (tx, now) => updateMemory(call, tx, noun, change, now) };
+  return { bytes, work: (tx, now) => updateMemory(call, tx, artifactNoun, change, now) };
 }
 
 const prepareDelete = (call: Call, artifact_id: string): Action<null> => ({
   bytes: 0,
-  work: (tx, now) => deleteMemory(call, tx, noun, artifact_id, now),
+  work: (tx, now) => deleteMemory(call, tx, artifactNoun, artifact_id, now),
 });
 
 export const create = async (call: Call, input: In<'create'>): Promise<Artifact> =>
-  perform(call, noun, input, await prepareCreate(call, input));
+  perform(call, artifactNoun, input, await prepareCreate(call, input));
 
 export const get = (call: Call, input: In<'get'>): Promise<Artifact> =>
-  readMemory(call, noun, input.artifact_id, input.as_of);
+  readMemory(call, artifactNoun, input.artifact_id, input.as_of);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
-  const { memories, ...page } = await listOf(call, noun, input, {
+  const { memories, ...page } = await listOf(call, artifactNoun, input, {
     type: input.artifact_type,
     name_prefix: input.name,
     trajectory_id: input.trajectory_id,
@@ -207,20 +207,20 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 
 export async function update(call: Call, input: In<'update'>): Promise<Artifact> {
   const { artifact_id, ...patch } = input;
-  return perform(call, noun, input, await prepareUpdate(call, artifact_id, patch));
+  return perform(call, artifactNoun, input, await prepareUpdate(call, artifact_id, patch));
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
-  await perform(call, noun, input, prepareDelete(call, input.artifact_id));
+  await perform(call, artifactNoun, input, prepareDelete(call, input.artifact_id));
 }
 
 export { remove as delete };
 
 export const history = (call: Call, input: In<'history'>): Promise<Out<'history'>> =>
-  historyOf(call, noun, input.artifact_id, input);
+  historyOf(call, artifactNoun, input.artifact_id, input);
 
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
-  performBatch<Artifact, In<'batch'>['items'][number]>(call, noun, input, {
+  performBatch<Artifact, In<'batch'>['items'][number]>(call, artifactNoun, input, {
     prepare: async (own, item): Promise<Action<Artifact | null>> => {
       const alone = item.operation === 'create' ? item.create : item;
       await checkUses(own, operations[item.operation].memory, alone);

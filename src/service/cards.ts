@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { cards as operations } from '../contract/cards.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkContent, checkMetadata } from '../domain/card-types.js';
-import { type Measured, measure } from '../domain/searchable.js';
+import { type Measured, measureCard } from '../domain/searchable.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import type { Card, CardInput } from '../model/card.js';
 import { toMs } from '../model/common.js';
@@ -84,7 +84,7 @@ export function prepareCard(
     metadata,
     bytes,
     measured: isSearched(checked.type)
-      ? measure(call.tenant, { content: given, more: [input.tool_calls ?? undefined], metadata: checked })
+      ? measureCard(call.tenant, fitting, input.tool_calls ?? undefined, checked)
       : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.

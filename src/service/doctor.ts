@@ -1,8 +1,9 @@
-/** Examines a whole store: what the database says of itself, then every invariant, then every hash. */
+/** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
 import { sha256 } from '../domain/canonical.js';
 import type { Driver } from '../driver/driver.js';
 import { checks, contentPage } from '../store/doctor.js';
 import { listTenants } from '../store/tenants.js';
+import { indexFinding, searchFindings } from './search-doctor.js';
 
 export interface Finding {
   readonly check: string;
@@ -30,7 +31,10 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
         await wrongHashes(driver, tenant_id, table),
       );
     }
+    yield* searchFindings(driver, tenant_id);
+    if (driver.dialect === 'postgres') yield await indexFinding(driver, tenant_id);
   }
+  if (driver.dialect === 'sqlite') yield await indexFinding(driver, '');
 }
 
 const finding = (check: string, problems: readonly string[]): Finding => ({

@@ -5,7 +5,7 @@ import type { Call } from './runtime.js';
 const BATCH = { first: 20, least: 5, most: 200, ms: 8 };
 
 /** From how long a batch took, how large the next one is. It grows in steps: one that was quick may be followed by a slow one. */
-function nextBatch(size: number, took_ms: number): number {
+export function nextBatch(size: number, took_ms: number): number {
   const fitting = Math.round((size * BATCH.ms) / Math.max(took_ms, 0.1));
   return Math.max(BATCH.least, Math.min(fitting, size * 2, BATCH.most));
 }

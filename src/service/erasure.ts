@@ -73,11 +73,14 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
 async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   const { driver, tenant } = call;
   const { holder } = ending;
+  // Where it came to: what kept some of it may have let go meanwhile, and have it begin anew.
+  let reached: number | undefined;
   if (holder.startsWith(EXECUTION) || holder.startsWith(PRUNED)) {
     if (!(await eraseStates(call, ending))) return false;
+    if (holder.startsWith(PRUNED)) reached = ending.position;
   } else {
-    if (!(await eraseBox(call, ending))) return false;
-    if (!(await eraseHeld(call, holder))) return false;
+    reached = await eraseBox(call, ending);
+    if (reached === undefined || !(await eraseHeld(call, holder))) return false;
     if (!(await eraseContexts(call, ending))) return false;
   }
   if (holder === trajectoryHolder(ending.thread_id ?? '')) await deleteLateEdges(call, ending.thread_id!);
@@ -88,8 +91,7 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   if ((any || !holder.startsWith('session:')) && !(await driver.scrub())) return false;
   await driver.write(tenant, async (tx) => {
     const now = driver.now();
-    const again = holder.startsWith(PRUNED) ? ending.position : undefined;
-    if (!(await noteDone(tx, tenant, holder, now, again))) return;
+    if (!(await noteDone(tx, tenant, holder, now, reached))) return;
     // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (!any) return;
     const [kind, id] = [holder.slice(0, holder.indexOf(':')), holder.slice(holder.indexOf(':') + 1)];
@@ -102,15 +104,15 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   return true;
 }
 
-/** The cards in the box of what ended, in order. False when the store is about to close. */
-async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
+/** The cards in the box of what ended, in order, up to a position. Undefined when the store is about to close. */
+async function eraseBox(call: Call, ending: EndingRow): Promise<number | undefined> {
   const { driver, tenant } = call;
   const { holder } = ending;
   const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), tenant, ending.box_id);
-  if (!box) return true;
+  if (!box) return ending.position;
   const segments = await segmentsOf(driver.at(tenant), tenant, box);
   let after = ending.position;
-  return inBatches(call, async (limit) => {
+  const whole = await inBatches(call, async (limit) => {
     const entries = await entriesAfter(driver.at(tenant), tenant, segments, { after, limit });
     if (entries.length === 0) return 0;
     const position = entries.at(-1)!.position;
@@ -127,6 +129,7 @@ async function eraseBox(call: Call, ending: EndingRow): Promise<boolean> {
     after = (await findEnding(driver.at(tenant), tenant, holder))!.position;
     return limit;
   });
+  return whole ? after : undefined;
 }
 
 /** The artifacts and notes that end with the holder. False when the store is about to close. */

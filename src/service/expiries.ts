@@ -5,6 +5,7 @@ import { expireAgent } from './agent-offline.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turn-expiry.js';
 import { expireDelegation } from './delegation-expiry.js';
 import { expireHandoff } from './handoff-expiry.js';
+import { jobDue } from './jobs.js';
 import { expireLock } from './lock-line.js';
 import { deliveryOver } from './message-expiry.js';
 import type { Call } from './runtime.js';
@@ -19,6 +20,7 @@ export const expiries: Readonly<Record<LeaseKind, Expiry>> = {
   batch: expireBatch,
   delegation: expireDelegation,
   handoff: expireHandoff,
+  job: jobDue,
   lock: (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now),
   message: deliveryOver,
 };

@@ -59,7 +59,7 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
   await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
-  await endScopes(call, tx, open, now);
+  await endScopes(call, tx, open, now, 'moved');
   return { new_scope_id, context_box_id, closed_scope_ids: open.map((one) => one.scope_id) };
 }
 
@@ -78,6 +78,8 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   metadata: scope.metadata,
   restored_from: scope.scope_id,
   sent_hash: null,
+  summarized_turns: scope.summarized_turns,
+  extracted_turns: scope.extracted_turns,
 });
 
 /** The trajectory, locked, if it can still be taken over: by a former owner of it too, who is given it back. */

@@ -41,6 +41,7 @@ import {
   showMemory,
 } from './memory-views.js';
 import type { Call } from './runtime.js';
+import { fireOnArtifact } from './triggers.js';
 import { event } from './write.js';
 
 /** Content checked, hashed and counted, before any transaction. */
@@ -58,6 +59,8 @@ export interface Place {
   readonly thread_id: string | null;
   readonly held_by: string;
   readonly sources: readonly EntityRef[];
+  /** What links it besides these. */
+  readonly edges?: readonly NewEdge[];
 }
 
 export async function prepareContent(
@@ -82,6 +85,8 @@ interface Written {
   readonly row: VersionRow;
   readonly edges: readonly NewEdge[];
   readonly thread_id: string | null;
+  /** The trajectories that a note was learned in. */
+  readonly learned_in: readonly string[];
 }
 
 /** Writes a version and its card, and tells of it; the answer gets its times by the commit. */
@@ -89,7 +94,7 @@ async function writeVersion<M extends Memory>(
   call: Call,
   tx: Tx,
   noun: Noun<M>,
-  { row, edges, thread_id }: Written,
+  { row, edges, thread_id, learned_in }: Written,
   answer: M,
   now: number,
 ): Promise<void> {
@@ -110,7 +115,7 @@ async function writeVersion<M extends Memory>(
       expires_at: row.expires_at,
       created_at: now,
       held_by: row.held_by,
-      doc: memoryDoc(tenant, row),
+      doc: memoryDoc(tenant, row, learned_in),
     },
   ]);
   await insertVersion(tx, tenant, row);
@@ -177,13 +182,15 @@ export async function createMemory<M extends Memory>(
     ...NEW,
     created_at: PENDING,
   };
-  const edges = derivedEdges(
-    { entity_type: noun.entity_type, entity_id: memory_id },
-    place.sources,
-    agent_id,
-  );
-  const answer = noun.render(call, row, linksTo(place.sources));
-  await writeVersion(call, tx, noun, { row, edges, thread_id: place.thread_id }, answer, now);
+  const own = { entity_type: noun.entity_type, entity_id: memory_id };
+  const edges = [...derivedEdges(own, place.sources, agent_id), ...(place.edges ?? [])];
+  const links = linksTo(place.sources);
+  const answer = noun.render(call, row, links);
+  const learned_in = links.source_trajectory_ids;
+  const { trajectory_id, scope_id, thread_id } = place;
+  await writeVersion(call, tx, noun, { row, edges, thread_id, learned_in }, answer, now);
+  if (trajectory_id !== null)
+    await fireOnArtifact(call, tx, { trajectory_id, scope_id }, fields.abstraction_level, now);
   return answer;
 }
 
@@ -345,12 +352,13 @@ export async function updateMemory<M extends Memory>(
     sent_hash: null,
     recorded_at: PENDING,
   };
-  const links = await memoryLinks(tx, call.tenant, [memory_id], now);
-  const answer = noun.render(call, row, links(memory_id));
+  const links = (await memoryLinks(tx, call.tenant, [memory_id], now))(memory_id);
+  const answer = noun.render(call, row, links);
   await endVersion(tx, call.tenant, current);
   if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
-  await writeVersion(call, tx, noun, { row, edges, thread_id: row.trajectory_id }, answer, now);
+  const written = { row, edges, thread_id: row.trajectory_id, learned_in: links.source_trajectory_ids };
+  await writeVersion(call, tx, noun, written, answer, now);
   return answer;
 }
 

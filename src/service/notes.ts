@@ -114,7 +114,7 @@ async function firstSource(call: Call, tx: Tx, note_id: string): Promise<string 
   return links(note_id).source_trajectory_ids[0];
 }
 
-const noun: Noun<Note> = {
+export const noteNoun: Noun<Note> = {
   kind: 'note',
   entity_type: 'Note',
   not_found: 'NOTE_NOT_FOUND',
@@ -173,7 +173,7 @@ async function prepareCreate(call: Call, input: NoteInput): Promise<Action<Note>
     prepared,
     place: (tx: Tx, now: number, id: string) => placeOf(call, tx, input, ttl, now, id),
   };
-  return { bytes, work: (tx, now) => createMemory(call, tx, noun, memory, now) };
+  return { bytes, work: (tx, now) => createMemory(call, tx, noteNoun, memory, now) };
 }
 
 const CHANGEABLE = ['note_type', 'title', 'content', 'abstraction_level', 'confidence', 'ttl', 'metadata'];
@@ -182,23 +182,23 @@ async function prepareUpdate(call: Call, note_id: string, patch: NotePatch): Pro
   refuseEmpty(patch, CHANGEABLE);
   const { note_type, title, ...shared } = patch;
   const { bytes, ...change } = await preparePatch(call, note_id, { type: note_type, name: title, ...shared });
-  return { bytes, work: (tx, now) => updateMemory(call, tx, noun, change, now) };
+  return { bytes, work: (tx, now) => updateMemory(call, tx, noteNoun, change, now) };
 }
 
 const prepareDelete = (call: Call, note_id: string): Action<null> => ({
   bytes: 0,
-  work: (tx, now) => deleteMemory(call, tx, noun, note_id, now),
+  work: (tx, now) => deleteMemory(call, tx, noteNoun, note_id, now),
 });
 
 export const create = async (call: Call, input: In<'create'>): Promise<Note> =>
-  perform(call, noun, input, await prepareCreate(call, input));
+  perform(call, noteNoun, input, await prepareCreate(call, input));
 
 export const get = (call: Call, input: In<'get'>): Promise<Note> =>
-  readMemory(call, noun, input.note_id, input.as_of);
+  readMemory(call, noteNoun, input.note_id, input.as_of);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { trajectory_id, artifact_id } = input;
-  const { memories, ...page } = await listOf(call, noun, input, {
+  const { memories, ...page } = await listOf(call, noteNoun, input, {
     type: input.note_type,
     name_prefix: input.title,
     source_ids: [trajectory_id, artifact_id].filter((id) => id !== undefined),
@@ -208,20 +208,20 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 
 export async function update(call: Call, input: In<'update'>): Promise<Note> {
   const { note_id, ...patch } = input;
-  return perform(call, noun, input, await prepareUpdate(call, note_id, patch));
+  return perform(call, noteNoun, input, await prepareUpdate(call, note_id, patch));
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
-  await perform(call, noun, input, prepareDelete(call, input.note_id));
+  await perform(call, noteNoun, input, prepareDelete(call, input.note_id));
 }
 
 export { remove as delete };
 
 export const history = (call: Call, input: In<'history'>): Promise<Out<'history'>> =>
-  historyOf(call, noun, input.note_id, input);
+  historyOf(call, noteNoun, input.note_id, input);
 
 export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
-  performBatch<Note, In<'batch'>['items'][number]>(call, noun, input, {
+  performBatch<Note, In<'batch'>['items'][number]>(call, noteNoun, input, {
     prepare: async (own, item): Promise<Action<Note | null>> => {
       const alone = item.operation === 'create' ? item.create : item;
       await checkUses(own, operations[item.operation].memory, alone);

@@ -13,14 +13,18 @@ import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
+import { JobQueue } from './job-queue.js';
+import { runJob } from './jobs.js';
+import { type ProviderOptions, providersOf } from './providers.js';
+import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
-import { Timekeeper, WrittenTenants } from './timekeeper.js';
+import { systemCall, Timekeeper, WrittenTenants } from './timekeeper.js';
 import { Wakes } from './wakes.js';
 
-export interface StoreOptions {
+export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */
   readonly database: string;
   readonly limits?: Partial<Limits>;
@@ -32,6 +36,8 @@ export interface StoreOptions {
   readonly clock_offset_ms?: () => number;
   /** Connections to PostgreSQL at most; 10 unless given. */
   readonly pool_size?: number;
+  /** Whether what was written before this version's search is indexed in the background; true unless given. */
+  readonly reindex?: boolean;
 }
 
 export const DEFAULT_TENANT = 'default';
@@ -65,6 +71,7 @@ export class Store implements Host {
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
   #sweeping: Promise<void> | undefined;
+  #reindexing: Promise<void> | undefined;
   #stopping = false;
   #askingForKeys: Promise<boolean> | undefined;
 
@@ -73,6 +80,7 @@ export class Store implements Host {
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
+      runtime.jobs.start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
 
@@ -96,11 +104,14 @@ export class Store implements Host {
         written: new WrittenTenants(),
         erasures: new Erasures(),
         states: new RetainedStates(),
+        jobs: new JobQueue(),
+        providers: providersOf(options),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
       if ((options.sweep_every_ms ?? SWEEP_EVERY_MS) > 0) store.#resumeErasures();
+      if (options.reindex !== false && (await needsReindex(driver))) store.#reindexing = store.#reindex();
       return store;
     } catch (error) {
       await driver.close();
@@ -201,14 +212,25 @@ export class Store implements Host {
     });
   }
 
+  async #reindex(): Promise<void> {
+    try {
+      const stopping = () => this.#stopping;
+      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+    } catch {
+      // Another process does it, or the next start goes on from where it came to.
+    }
+  }
+
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
     this.#runtime.wakes.close();
     await this.#timekeeper?.stop();
+    await this.#runtime.jobs.stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
+    await this.#reindexing;
     await this.#runtime.calls.drain();
     await this.#runtime.access.close();
     await this.#runtime.driver.close();

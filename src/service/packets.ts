@@ -4,7 +4,7 @@ import type { packets as operations } from '../contract/packets.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { descend, parentsOf } from '../domain/lineage.js';
 import { type IndexKind, indexOf } from '../domain/packet-index.js';
-import { type Measured, measure } from '../domain/searchable.js';
+import { type Measured, measurePacket } from '../domain/searchable.js';
 import { upcast } from '../domain/upcast.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import { toIso, toMs } from '../model/common.js';
@@ -92,10 +92,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     original: older ? text : null,
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
-    measured: measure(call.tenant, {
-      content: packet.payload,
-      metadata: { tags: packet.tags ?? [], ...packet.metadata },
-    }),
+    measured: measurePacket(call.tenant, packet),
   };
 }
 

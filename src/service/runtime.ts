@@ -7,7 +7,9 @@ import type { StoreMeta } from '../store/tenants.js';
 import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
 import type { Erasures } from './erasures.js';
+import type { JobQueue } from './job-queue.js';
 import type { ActingAgent } from './memory-access.js';
+import type { Providers } from './provider-calls.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
 import type { WrittenTenants } from './timekeeper.js';
@@ -20,12 +22,15 @@ export interface Limits {
   readonly max_answer_bytes: number;
   /** Of what is written by all that waits for its commit; the driver refuses more. */
   readonly max_waiting_bytes: number;
+  /** How long a scope that closes waits for what policies make of it. */
+  readonly max_closing_ms: number;
 }
 
 export const defaultLimits: Limits = {
   max_card_bytes: 1024 * 1024,
   max_answer_bytes: 32 * 1024 * 1024,
   max_waiting_bytes: QUEUE_BYTES,
+  max_closing_ms: 60_000,
 };
 
 export interface Runtime {
@@ -39,6 +44,9 @@ export interface Runtime {
   readonly erasures: Erasures;
   readonly access: AccessCounts;
   readonly states: RetainedStates;
+  readonly jobs: JobQueue;
+  /** What summarises and extracts. */
+  readonly providers: Providers;
 }
 
 /** An agent_turn, and the epoch in which the caller holds it. */

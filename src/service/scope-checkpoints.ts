@@ -13,7 +13,7 @@ import { ownerOf } from './box-access.js';
 import { makeFork } from './box-making.js';
 import { startErasure } from './erasure.js';
 import type { Call } from './runtime.js';
-import { addScope, noScope, openScopeLocked, openTrajectoryLocked, readScope } from './scopes.js';
+import { addScope, coveredOf, noScope, openScopeLocked, openTrajectoryLocked, readScope } from './scopes.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -127,6 +127,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
           metadata: scope.metadata,
           restored_from: input.scope_id,
           sent_hash: null,
+          ...coveredOf(scope, kept.turns),
         },
         box_id,
         now,

@@ -2,7 +2,9 @@
 import type { z } from 'zod';
 import type { scopes as operations } from '../contract/scopes.js';
 import type { Tx } from '../driver/driver.js';
+import type { Json } from '../model/json.js';
 import type { ClosedScope, Scope } from '../model/scope.js';
+import type { Made } from '../model/summary.js';
 import { addEndings, scopeHolder } from '../store/endings.js';
 import { keepersOf } from '../store/keepers.js';
 import { takeDeleteTime } from '../store/lifetime.js';
@@ -13,23 +15,30 @@ import {
   lockOpenScopes,
   type ScopeRow,
 } from '../store/scopes.js';
+import { workBeforeClosing } from './closing-jobs.js';
 import { startErasure, waitForErasure } from './erasure.js';
 import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope } from './scopes.js';
-import { change, event } from './write.js';
+import { fireAtEnd } from './triggers.js';
+import { change, event, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
-/** Closes these open scopes, which are locked; says when. From the commit on, nothing that they hold can be read. */
+/**
+ * Closes these open scopes, which are locked; says when. From the commit on, nothing that they hold can be read. What is
+ * still to be made of them is made after it, unless they go on elsewhere or are deleted.
+ */
 export async function endScopes(
   call: Call,
   tx: Tx,
   scopes: readonly ScopeRow[],
   now: number,
+  what: 'closed' | 'moved' | 'deleted' = 'closed',
 ): Promise<number> {
   const { tenant } = call;
   const ids = scopes.map(({ scope_id }) => scope_id);
+  if (what === 'closed' && scopes.length > 0) await fireAtEnd(call, tx, scopes, now);
   // Behind every seal, so that a sealed box keeps what it was sealed with.
   const ended_at = await takeDeleteTime(tx, tenant, now);
   await closeScopes(tx, tenant, ids, ended_at);
@@ -48,30 +57,38 @@ export async function endScopes(
 }
 
 /** What a scope looks like from the outside once it is closed, and who keeps some of its turns. */
-async function describeClosed(call: Call, scope: Scope, ids: readonly string[]): Promise<ClosedScope> {
+async function describeClosed(call: Call, scope: Scope, { scope_ids, made }: Closed): Promise<ClosedScope> {
   const kept_by = await keepersOf(call.driver, call.tenant, scope.box_id);
-  return { ...scope, closed_scope_ids: [...ids], kept_by };
+  return { ...scope, closed_scope_ids: [...scope_ids], kept_by, made: [...made] };
+}
+
+/** What is kept to answer again that a scope was closed. */
+interface Closed {
+  readonly scope_ids: readonly string[];
+  readonly made: readonly Made[];
 }
 
 export async function close(call: Call, input: In<'close'>): Promise<ClosedScope> {
   const { tenant, driver } = call;
   const { scope_id, wait = false } = input;
-  const closed_scope_ids = await change<string[]>(call, {
+  const known = await keptAnswer(call, { scope_id });
+  const made = known === undefined ? await workBeforeClosing(call, { scope_ids: [scope_id] }) : [];
+  const closed = await change<Closed>(call, {
     input: { scope_id },
     work: async (tx, now) => {
-      const known = await findScope(tx, tenant, scope_id);
-      if (!known || known.deleted_at !== null) throw noScope(scope_id);
-      await refuseFormerOwner(call, tx, known.trajectory_id);
+      const row = await findScope(tx, tenant, scope_id);
+      if (!row || row.deleted_at !== null) throw noScope(scope_id);
+      await refuseFormerOwner(call, tx, row.trajectory_id);
       // Those nested in it go with it. One that is closed already stays as it is.
-      const scopes = known.closed_at === null ? await lockOpenScopes(tx, tenant, [scope_id]) : [];
+      const scopes = row.closed_at === null ? await lockOpenScopes(tx, tenant, [scope_id]) : [];
       await endScopes(call, tx, scopes, now);
-      return scopes.map((scope) => scope.scope_id);
+      return { scope_ids: scopes.map((scope) => scope.scope_id), made };
     },
-    remember: (ids) => ids,
-    again: async (_query, kept) => kept as string[],
+    remember: (answer) => answer as unknown as Json,
+    again: async (_query, kept) => kept as unknown as Closed,
   });
-  const holders = [...new Set([scope_id, ...closed_scope_ids])].map(scopeHolder);
+  const holders = [...new Set([scope_id, ...closed.scope_ids])].map(scopeHolder);
   if (wait) await waitForErasure(call, holders);
   else startErasure(call, holders);
-  return describeClosed(call, await readScope(call, driver.at(tenant), scope_id), closed_scope_ids);
+  return describeClosed(call, await readScope(call, driver.at(tenant), scope_id), closed);
 }

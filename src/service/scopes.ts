@@ -30,6 +30,7 @@ import { refuseFormerOwner } from './former-owners.js';
 import { reachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
+import { fireOnUse } from './triggers.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -158,7 +159,8 @@ export type NewScope = Pick<
   | 'metadata'
   | 'restored_from'
   | 'sent_hash'
->;
+> &
+  Partial<Pick<ScopeRow, 'summarized_turns' | 'extracted_turns'>>;
 
 /** Adds the row of a scope whose box is there. Tells of a threshold that is reached from the start. */
 export async function addScope(
@@ -170,9 +172,17 @@ export async function addScope(
 ): Promise<void> {
   const threshold_at = thresholdAt(scope, scope.tokens_used, null, now);
   const times = { created_at: now, updated_at: now, closed_at: null, deleted_at: null };
-  await insertScope(tx, call.tenant, { ...scope, box_id, threshold_at, ...times });
+  const { summarized_turns = 0, extracted_turns = 0 } = scope;
+  const covered = { summarized_turns, extracted_turns };
+  await insertScope(tx, call.tenant, { ...scope, ...covered, box_id, threshold_at, ...times });
   if (threshold_at !== null) tx.journal(thresholdEvent(call, scope, scope.tokens_used, now));
 }
+
+/** What of a scope's first turns was summarised and looked through, for a scope that starts with them. */
+export const coveredOf = (scope: ScopeRow, turns: number) => ({
+  summarized_turns: Math.min(scope.summarized_turns, turns),
+  extracted_turns: Math.min(scope.extracted_turns, turns),
+});
 
 export const thresholdEvent = (
   call: Call,
@@ -333,7 +343,12 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
       if (row.threshold_at === null && reachesThreshold(budget, row.tokens_used)) {
         tx.journal(thresholdEvent(call, { ...row, ...budget }, row.tokens_used, now));
       }
-      return readScope(call, tx, scope_id);
+      const scope = await readScope(call, tx, scope_id);
+      if (budget.token_budget !== row.token_budget) {
+        const before = { ...row, turns: scope.turns };
+        await fireOnUse(call, tx, row, before, { ...before, ...budget }, now);
+      }
+      return scope;
     },
     remember: () => scope_id,
     again: (query, kept) => readScope(call, query, kept as string),

@@ -6,13 +6,15 @@ import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Trajectory } from '../model/trajectory.js';
 import { turnsUnderWayIn } from '../store/task-removal.js';
+import { activeChildren, findTrajectory, isFinished } from '../store/trajectories.js';
 import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
+import { workBeforeClosing } from './closing-jobs.js';
 import { startErasure } from './erasure.js';
 import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { finishAbove } from './task-trajectories.js';
 import { type Changed, type PreparedPatch, preparePatch, read, updateIn } from './trajectories.js';
-import { change } from './write.js';
+import { change, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
@@ -53,9 +55,21 @@ export async function moveIn(call: Call, tx: Tx, prepared: PreparedPatch, now: n
   return { trajectory, ended: [...stopped, ...ended, ...above] };
 }
 
+/** What policies make of its scopes is made before they close with it, unless it will not finish anyway. */
+async function workBefore(call: Call, input: In<'update'>): Promise<void> {
+  const { driver, tenant } = call;
+  if ((await keptAnswer(call, input)) !== undefined) return;
+  const row = await findTrajectory(driver.at(tenant), tenant, input.trajectory_id);
+  if (!row || row.deleted_at !== null || isFinished(row)) return;
+  const active = await activeChildren(driver.at(tenant), tenant, input.trajectory_id, 1);
+  if (input.status === 'Completed' && active.length > 0) return;
+  await workBeforeClosing(call, { trajectory_ids: [input.trajectory_id] });
+}
+
 export async function update(call: Call, input: In<'update'>): Promise<Trajectory> {
   const { trajectory_id, ...patch } = input;
   const prepared = preparePatch(trajectory_id, patch);
+  if (patch.status !== undefined && isFinal(patch.status)) await workBefore(call, input);
   const { trajectory, ended } = await change<Changed>(call, {
     input,
     bytes: prepared.bytes,

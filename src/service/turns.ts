@@ -1,6 +1,5 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
 import type { z } from 'zod';
-import type { scopes } from '../contract/scopes.js';
 import { turns as operations } from '../contract/turns.js';
 import { fits, reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
@@ -11,8 +10,8 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { AddedTurn, Turn, TurnInput } from '../model/turn.js';
 import { countTokens } from '../provider/tokenizer.js';
-import { type Entry, entriesAfter, insertEntries, segmentsOf, tailOf } from '../store/box-entries.js';
-import { findBox, growBox } from '../store/boxes.js';
+import { insertEntries } from '../store/box-entries.js';
+import { growBox } from '../store/boxes.js';
 import { type CardRow, findCard, findCards, insertCards, type NewCard } from '../store/cards.js';
 import { turnDoc } from '../store/docs-of.js';
 import { scopeHolder } from '../store/endings.js';
@@ -29,13 +28,12 @@ import {
 } from '../store/turns.js';
 import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
-import { readCards } from './chunks.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
 import { checkUses } from './memory-access.js';
-import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
+import { fireOnUse } from './triggers.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -205,6 +203,16 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
   if (scope.threshold_at === null && threshold_at !== null) {
     tx.journal(thresholdEvent(call, scope, tokens_used, now));
   }
+  if (scope.watched === 0) return;
+  const before = { ...scope, turns: scope.length };
+  await fireOnUse(
+    call,
+    tx,
+    scope,
+    before,
+    { ...before, turns: scope.length + taken.length, tokens_used },
+    now,
+  );
 }
 
 /** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
@@ -360,41 +368,3 @@ async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn
 
 export const get = (call: Call, input: In<'get'>): Promise<Turn> =>
   call.driver.snapshot(call.tenant, (query) => readTurn(call, query, input.turn_id));
-
-type ListIn = z.output<(typeof scopes)['turns']['input']>;
-type ListOut = z.output<(typeof scopes)['turns']['output']>;
-
-/** The turns of a scope, in order; a closed one has none. */
-export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
-  const { tenant } = call;
-  const { scope_id, tail } = input;
-  if (tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'tail gives the last turns and goes with neither limit, cursor nor offset',
-    );
-  }
-  return call.driver.snapshot(tenant, async (query) => {
-    const scope = await readScope(call, query, scope_id);
-    if (!scope.is_active) return { turns: [], next_cursor: null, total: 0 };
-    const box = await findBox(query, tenant, scope.box_id);
-    const segments = await segmentsOf(query, tenant, box!);
-    const { rows, ...page } =
-      tail !== undefined
-        ? { rows: await tailOf(query, tenant, segments, tail), next_cursor: null, total: box!.length }
-        : await listPage<Entry, number>(call, {
-            input,
-            filters: { scope_id },
-            key: 'number',
-            keyOf: ({ position }) => position,
-            read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
-            count: async () => box!.length,
-          });
-    const ids = rows.map(({ card_id }) => card_id);
-    const cards = await readCards(call, query, ids, () => 1, 'turns by limit or tail');
-    return {
-      turns: rows.map(({ position, card_id }) => toTurn(scope_id, position, cards.get(card_id)!)),
-      ...page,
-    };
-  });
-}

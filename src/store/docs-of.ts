@@ -34,7 +34,12 @@ export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured
   measured,
 });
 
-export function memoryDoc(tenant: string, row: NewVersion & { readonly content: string | null }): Doc {
+/** A note is in no trajectory: it is found in the first, by its id, of those that it was learned in. */
+export function memoryDoc(
+  tenant: string,
+  row: NewVersion & { readonly content: string | null },
+  learned_in: readonly string[],
+): Doc {
   const content = JSON.parse(row.content!) as Json;
   const metadata = JSON.parse(row.metadata!) as JsonObject;
   return {
@@ -43,7 +48,7 @@ export function memoryDoc(tenant: string, row: NewVersion & { readonly content: 
     entity_id: row.memory_id,
     type: row.type,
     name: row.name,
-    trajectory_id: row.trajectory_id,
+    trajectory_id: row.trajectory_id ?? [...learned_in].sort()[0] ?? null,
     scope_id: row.scope_id,
     abstraction_level: row.abstraction_level,
     category: categoryOf(row.kind, row.type, row.lifetime),
@@ -51,9 +56,9 @@ export function memoryDoc(tenant: string, row: NewVersion & { readonly content: 
   };
 }
 
-/** Profiles, prompts, tools and pointers are not memory. */
+/** Profiles, prompts, tools, pointers and the texts of requests for a context are not memory. */
 export const isSearched = (type: Json | undefined): boolean =>
-  typeof type !== 'string' || !/^(sys|meta)\./.test(type);
+  typeof type !== 'string' || !/^((sys|meta)\.|context\.(user_input|instructions|query)$)/.test(type);
 
 /** A card that ends with something, or at a time, is for work in hand. */
 export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, measured: Measured): Doc {

@@ -2,10 +2,12 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { checkpointChecks } from './checkpoint-doctor.js';
+import { jobChecks } from './job-doctor.js';
 import { lockChecks } from './lock-doctor.js';
 import { memoryChecks } from './memory-doctor.js';
 import { messageChecks } from './message-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
+import { searchChecks } from './search-doctor.js';
 import { turnChecks } from './turn-doctor.js';
 
 export interface Check {
@@ -134,10 +136,12 @@ export const checks: readonly Check[] = [
   },
   ...scopeChecks,
   ...memoryChecks,
+  ...jobChecks,
   ...checkpointChecks,
   ...turnChecks,
   ...lockChecks,
   ...messageChecks,
+  ...searchChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */

@@ -74,6 +74,14 @@ export async function reopenEnding(
   );
 }
 
+/** Has an ending erased once more from its start: what kept some of it is gone. */
+export function eraseAgain(tx: Tx, tenant: string, holder: string): Promise<void> {
+  return tx.send(
+    sql`UPDATE endings SET position = 0, erased = 0, kept = 0, done_at = NULL
+        WHERE tenant_id = ${tenant} AND holder = ${holder} AND (kept > 0 OR done_at IS NULL)`,
+  );
+}
+
 export function findEnding(query: Query, tenant: string, holder: string): Promise<EndingRow | undefined> {
   return query.get<EndingRow>(
     sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings

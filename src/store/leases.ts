@@ -15,6 +15,8 @@ export const leaseKinds = [
   'batch',
   'delegation',
   'handoff',
+  /** A job that is done by its holder, or is to be begun. */
+  'job',
   /** A lock, held or waited for; the subject is the lock_id. */
   'lock',
   /** A message handed to a reader; the subject is `<mailbox> <seq>`. */

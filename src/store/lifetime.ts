@@ -34,6 +34,10 @@ const strongPins: readonly ((tenant: string, now: number) => Sql)[] = [
             ELSE b.sealed_at IS NOT NULL AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
               AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
               AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`,
+  // What a job that fired is still to be made from, though its scope has ended. Whoever ends the job has it erased then.
+  (tenant, now) =>
+    sql`EXISTS (SELECT 1 FROM jobs j
+      WHERE j.tenant_id = ${tenant} AND j.pins = c.held_by AND j.pins IS NOT NULL AND j.pinned_until > ${now})`,
 ];
 
 /** Whether something keeps the card under the name c at a moment. */

@@ -25,6 +25,29 @@ export const derivedEdges = (
   agent_id: string | null,
 ): NewEdge[] => sources.map((source) => edgeOf('DerivedFrom', agent_id, [from, source]));
 
+/** How many ends an edge has at most. */
+const MAX_ENDS = 100;
+
+/** What was made from many: an edge for all of them, or as many as it takes. */
+export function synthesizedEdges(
+  from: EntityRef,
+  sources: readonly EntityRef[],
+  agent_id: string | null,
+): NewEdge[] {
+  const edges: NewEdge[] = [];
+  for (let i = 0; i < sources.length; i += MAX_ENDS - 1)
+    edges.push(edgeOf('SynthesizedFrom', agent_id, [from, ...sources.slice(i, i + MAX_ENDS - 1)]));
+  return edges;
+}
+
+/** Of one thing that was learned to another. */
+export const linkEdge = (
+  edge_type: NewEdge['edge_type'],
+  from: EntityRef,
+  to: EntityRef,
+  agent_id: string | null,
+): NewEdge => edgeOf(edge_type, agent_id, [from, to]);
+
 export const supersedingEdge = (card_id: string, old_card_id: string, agent_id: string | null): NewEdge =>
   edgeOf('Supersedes', agent_id, [
     { entity_type: 'Card', entity_id: card_id },

@@ -70,6 +70,15 @@ export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
 const scopesWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
 
+/** A job belongs to the scope that it is about. */
+export const jobsWithin = (tenant: string, reach: Reach): Sql =>
+  within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = j.scope_id)`,
+    sql`j.trajectory_id`,
+  );
+
 /** Which of these scopes are within reach. */
 export async function scopesReached(
   query: Query,
@@ -106,6 +115,8 @@ const finders = {
   manifest_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT ${said(manifestsWithin(tenant, reach))} FROM manifests m
         WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
+  job_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
   // Whoever said it, or whose scope it was said in.
   turn_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END

@@ -24,6 +24,9 @@ export interface ScopeRow {
   readonly updated_at: number;
   readonly closed_at: number | null;
   readonly deleted_at: number | null;
+  /** Up to which turn it was summarised, and facts were got out of it. */
+  readonly summarized_turns: number;
+  readonly extracted_turns: number;
 }
 
 const scopesTable: Table = {
@@ -47,6 +50,8 @@ const scopesTable: Table = {
     sent_hash: 'text',
     created_at: 'bigint',
     updated_at: 'bigint',
+    summarized_turns: 'bigint',
+    extracted_turns: 'bigint',
   },
 };
 
@@ -71,6 +76,8 @@ export async function insertScope(tx: Tx, tenant: string, row: ScopeRow): Promis
       row.sent_hash,
       row.created_at,
       row.updated_at,
+      row.summarized_turns,
+      row.extracted_turns,
     ],
   ]);
 }
@@ -108,7 +115,7 @@ export async function lockOpenScopes(
   }
 }
 
-async function nestedIn(tx: Tx, tenant: string, scope_ids: readonly string[]): Promise<string[]> {
+async function nestedIn(tx: Query, tenant: string, scope_ids: readonly string[]): Promise<string[]> {
   const rows = await tx.all<{ scope_id: string }>(
     sql`WITH RECURSIVE nested(scope_id) AS (
           SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${scope_ids})
@@ -144,6 +151,40 @@ export async function closeScopes(
   await tx.send(
     sql`UPDATE scopes SET closed_at = ${now}, updated_at = ${now}
         WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND closed_at IS NULL`,
+  );
+}
+
+/** Notes up to which turn a scope, which is locked, was summarised or looked through for facts. */
+export function noteCovered(
+  tx: Tx,
+  tenant: string,
+  {
+    scope_id,
+    summarized_turns,
+    extracted_turns,
+  }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
+): Promise<void> {
+  return tx.send(
+    sql`UPDATE scopes SET summarized_turns = ${summarized_turns}, extracted_turns = ${extracted_turns}
+        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+  );
+}
+
+/** The open scopes among these and those nested in them, or of these trajectories: only to be looked at. */
+export async function openScopesAt(
+  query: Query,
+  tenant: string,
+  at: { readonly scope_ids?: readonly string[]; readonly trajectory_ids?: readonly string[] },
+): Promise<ScopeRow[]> {
+  if (at.trajectory_ids)
+    return query.all<ScopeRow>(
+      sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${at.trajectory_ids})
+            AND closed_at IS NULL ORDER BY scope_id`,
+    );
+  const ids = await nestedIn(query, tenant, at.scope_ids ?? []);
+  return query.all<ScopeRow>(
+    sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ANY(${ids}) AND closed_at IS NULL
+        ORDER BY scope_id`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** search_docs: a row for each thing that can be found. The database takes it out again when the content goes. */
 import type { Measured } from '../domain/searchable.js';
 import type { Table, Tx } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { type Sql, sql } from '../driver/sql.js';
 import type { MemoryCategory, SearchedType } from '../model/search.js';
 
 /** What a thing is found by, besides what its card, packet or thought has anyway. */
@@ -39,61 +39,71 @@ export const newDoc = (
   held_by: string | null,
 ): NewDoc[] => (doc ? [{ ...doc, content_id, agent_id, created_at, expires_at, held_by }] : []);
 
-const table: Table = {
-  name: 'search_docs',
-  columns: {
-    tenant_id: 'text',
-    entity_type: 'text',
-    entity_id: 'text',
-    content_id: 'text',
-    type: 'text',
-    name: 'text',
-    trajectory_id: 'text',
-    scope_id: 'text',
-    position: 'bigint',
-    role: 'text',
-    speaker: 'text',
-    agent_id: 'text',
-    abstraction_level: 'text',
-    category: 'text',
-    tags: 'json',
-    occurred_at: 'bigint',
-    created_at: 'bigint',
-    expires_at: 'bigint',
-    held_by: 'text',
-    length: 'bigint',
-    flags: 'bigint',
-    terms: 'text',
-  },
+const columns = {
+  entity_type: 'text',
+  entity_id: 'text',
+  content_id: 'text',
+  type: 'text',
+  name: 'text',
+  trajectory_id: 'text',
+  scope_id: 'text',
+  position: 'bigint',
+  role: 'text',
+  speaker: 'text',
+  agent_id: 'text',
+  abstraction_level: 'text',
+  category: 'text',
+  tags: 'json',
+  occurred_at: 'bigint',
+  created_at: 'bigint',
+  expires_at: 'bigint',
+  held_by: 'text',
+  length: 'bigint',
+  flags: 'bigint',
+  terms: 'text',
+} as const satisfies Table['columns'];
+
+const table: Table = { name: 'search_docs', columns: { tenant_id: 'text', ...columns } };
+
+/** A row without its number and tenant. */
+export type DocColumns = {
+  readonly [C in keyof typeof columns]: ((typeof columns)[C] extends 'bigint' ? number : string) | null;
 };
+
+/** They are, of the table under the name d. */
+export const DOC_COLUMNS: Sql = sql`d.entity_type, d.entity_id, d.content_id, d.type, d.name, d.trajectory_id, d.scope_id,
+  d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags, d.occurred_at, d.created_at,
+  d.expires_at, d.held_by, d.length, d.flags, d.terms`;
+
+/** In the order of the table. */
+export const columnsOf = (doc: NewDoc): DocColumns => ({
+  entity_type: doc.entity_type,
+  entity_id: doc.entity_id,
+  content_id: doc.content_id,
+  type: doc.type,
+  name: doc.name,
+  trajectory_id: doc.trajectory_id,
+  scope_id: doc.scope_id,
+  position: doc.position,
+  role: doc.role,
+  speaker: doc.measured.speaker,
+  agent_id: doc.agent_id,
+  abstraction_level: doc.abstraction_level,
+  category: doc.category,
+  tags: doc.measured.tags.length === 0 ? null : JSON.stringify(doc.measured.tags),
+  occurred_at: doc.measured.occurred_at ?? doc.created_at,
+  created_at: doc.created_at,
+  expires_at: doc.expires_at,
+  held_by: doc.held_by,
+  length: doc.measured.length,
+  flags: doc.measured.flags,
+  terms: doc.measured.terms,
+});
 
 export async function insertDocs(tx: Tx, tenant: string, docs: readonly NewDoc[]): Promise<void> {
   await tx.insert(
     table,
-    docs.map((doc) => [
-      tenant,
-      doc.entity_type,
-      doc.entity_id,
-      doc.content_id,
-      doc.type,
-      doc.name,
-      doc.trajectory_id,
-      doc.scope_id,
-      doc.position,
-      doc.role,
-      doc.measured.speaker,
-      doc.agent_id,
-      doc.abstraction_level,
-      doc.category,
-      doc.measured.tags.length === 0 ? null : JSON.stringify(doc.measured.tags),
-      doc.measured.occurred_at ?? doc.created_at,
-      doc.created_at,
-      doc.expires_at,
-      doc.held_by,
-      doc.measured.length,
-      doc.measured.flags,
-      doc.measured.terms,
-    ]),
+    docs.map((doc) => [tenant, ...Object.values(columnsOf(doc))]),
   );
 }
 

@@ -5,6 +5,7 @@ import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Turn } from '../model/turn.js';
 import type { CardRow } from './cards.js';
+import { WATCHED } from './policies.js';
 
 /** A scope and its box, as adding a turn needs them. */
 export interface OpenScope {
@@ -21,13 +22,16 @@ export interface OpenScope {
   readonly revision: number;
   readonly length: number;
   readonly next_position: number;
+  readonly updated_at: number;
+  /** Whether the tenant has policies, by which a turn may make something fire. */
+  readonly watched: number;
 }
 
 /** Locks a scope and its box: turns are added one after another. */
 export function lockForTurn(tx: Tx, tenant: string, scope_id: string): Promise<OpenScope | undefined> {
   return tx.get<OpenScope>(
     sql`SELECT s.scope_id, s.trajectory_id, s.box_id, s.token_budget, s.tokens_used, s.threshold, s.threshold_at,
-          s.enforce, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position
+          s.enforce, s.closed_at, s.deleted_at, s.updated_at, b.revision, b.length, b.next_position, ${WATCHED} AS watched
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
         WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} FOR UPDATE`,
   );

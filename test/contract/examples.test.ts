@@ -9,6 +9,7 @@ const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   'agent-loop.mjs': ['calls free_hours', 'Free: 9:00, 11:00. Known: No meetings before ten.'],
+  'remember.mjs': ['Anna prefers green tea to coffee.', 'because of anna, drink'],
   'first-memory.mjs': [
     'sealed at revision 2 with 2 cards',
     'user: Which pipe material resists chlorine?',

@@ -61,6 +61,13 @@ describe('tools', () => {
     const { passages } = found.structuredContent as { passages: object[] };
     expect(passages[0]).toMatchObject({ id, text: 'Anna prefers tea' });
     expect(textOf(found)).toMatch(new RegExp(`^1. Anna prefers tea\\n.*${id}.*score`));
+    const { trajectory_id } = kept.structuredContent as { trajectory_id: string };
+    for (const format of ['markdown', 'messages']) {
+      const context = await mcp.call('assemble', { trajectory_id, format, user_input: 'Which tea?' });
+      const { manifest_id } = context.structuredContent as { manifest_id: string };
+      for (const part of ['Anna prefers tea', 'Which tea?', manifest_id])
+        expect(textOf(context)).toContain(part);
+    }
     for (const { mcp: tool, example } of toolsIn())
       expect(textOf(await mcp.call(tool.tool, { ...example }))).not.toBe('');
   });
@@ -72,7 +79,9 @@ describe('tools', () => {
     for (const part of ['INVALID_INPUT', 'text', '"txt"', 'tags']) expect(textOf(refused)).toContain(part);
     expect(refused._meta).toMatchObject({ 'cairn/error': { code: 'INVALID_INPUT' } });
     expect((await mcp.call('remember', { text: 'x'.repeat(2 ** 21) })).isError).toBe(true);
-    await expect(mcp.call('forget')).rejects.toThrow(/no tool "forget": there are remember, recall/);
+    await expect(mcp.call('forget')).rejects.toThrow(
+      /no tool "forget": there are remember, recall, assemble/,
+    );
     expect((await mcp.call('remember', { text: 'still here' })).isError).toBeUndefined();
     expect(await textsIn(cwd)).toEqual([...before, 'still here'].sort());
   });
@@ -139,6 +148,7 @@ describe('settings', () => {
         const kept = await call('remember', { text: 'Anna prefers tea' });
         expect(kept.structuredContent).toMatchObject({ trajectory_id });
         expect(textOf(await call('recall', { query: 'tea' }))).toContain('Anna prefers tea');
+        expect((await call('assemble', { query: 'tea' })).structuredContent).toMatchObject({ trajectory_id });
       });
       await store.remember('Ben prefers tea');
       const { notes } = await store.notes.list({ trajectory_id });

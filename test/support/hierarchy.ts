@@ -71,6 +71,8 @@ export async function addScope(
       ...times,
       closed_at: null,
       deleted_at: null,
+      summarized_turns: 0,
+      extracted_turns: 0,
     });
   });
   return { scope_id, box_id };

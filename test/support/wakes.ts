@@ -4,6 +4,8 @@ import type { Driver } from '#cairn/driver/driver.js';
 import { AccessCounts } from '#cairn/service/access-counts.js';
 import { CallsUnderWay } from '#cairn/service/calls.js';
 import { Erasures } from '#cairn/service/erasures.js';
+import { JobQueue } from '#cairn/service/job-queue.js';
+import { providersOf } from '#cairn/service/providers.js';
 import { RetainedStates } from '#cairn/service/retained-states.js';
 import { type Call, defaultLimits } from '#cairn/service/runtime.js';
 import { StreamHub } from '#cairn/service/stream-hub.js';
@@ -48,6 +50,8 @@ export async function callOn(driver: Driver, options: CallOptions = {}): Promise
     erasures: new Erasures(),
     access: new AccessCounts(driver, 0),
     states: new RetainedStates(),
+    jobs: new JobQueue(),
+    providers: providersOf({}),
     operation: 'locks.acquire',
     caller: { tenant_id: TENANT, agent_id: null, role: 'admin', key_id: null },
     tenant: TENANT,

@@ -1,0 +1,87 @@
+// Searching all of a tenant, against a bare full-text query that gives as many candidates with their contents; and how
+// long the event loop is held by it.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openBareSearch } from './support/bare-search.mjs';
+import { fillConversations, questionsOf } from './support/conversations.mjs';
+import { openCairn, settle } from './support/databases.mjs';
+import { median } from './support/measure.mjs';
+
+const SIZES = [1000, 100_000, 1_000_000];
+const MOST_TIMES = 3;
+const MOST_BLOCKED_MS = 20;
+
+const plan = (quick) =>
+  quick ? { rounds: 5, questions: 40, sizes: 2 } : { rounds: 9, questions: 100, sizes: 3 };
+
+export async function search({ target, quick, report }) {
+  const { rounds, questions, sizes } = plan(quick);
+  for (const size of SIZES.slice(0, sizes)) {
+    const database = await target.fresh();
+    const filling = await openCairn(database);
+    await fillConversations(filling, size, 31);
+    await filling.close();
+    await settle(target.kind, database);
+    const bare = await openBareSearch(target.kind, database);
+    const cairn = await openCairn(database);
+    const next = questionsOf(size);
+    const turns = `${size.toLocaleString('en')} turns`;
+    report({ what: `search.query, ${turns}`, ...(await compare(cairn, bare, next, rounds, questions)) });
+    report({ what: `the event loop, ${turns}`, ...(await blocked(cairn, next, questions)) });
+    await cairn.close();
+    await bare.close();
+  }
+}
+
+/** Both are asked each question, one after the other, and neither is asked one twice. */
+async function compare(cairn, bare, next, rounds, questions) {
+  const ours = [];
+  const theirs = [];
+  for (let round = 0; round <= rounds; round++) {
+    const took = { ours: [], theirs: [] };
+    for (let i = 0; i < questions; i++) {
+      const question = next();
+      const sides = {
+        ours: () => cairn.api.search.query({ query: question }),
+        theirs: () => bare.ask(question),
+      };
+      for (const name of i % 2 === 0 ? ['ours', 'theirs'] : ['theirs', 'ours']) {
+        const started = performance.now();
+        await sides[name]();
+        took[name].push(performance.now() - started);
+      }
+    }
+    // The first round warms up.
+    if (round === 0) continue;
+    ours.push(median(took.ours));
+    theirs.push(median(took.theirs));
+  }
+  return {
+    ours: median(ours),
+    bare: median(theirs),
+    unit: ' ms',
+    ratio: median(ours.map((one, i) => one / theirs[i])),
+    at_most: MOST_TIMES,
+  };
+}
+
+/** The longest time for which nothing else could run, with eight callers; beside it, that of a process that only waits. */
+async function blocked(cairn, next, questions) {
+  const idle = await longestBlock(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+  const callers = Array.from({ length: 8 }, async () => undefined);
+  const ours = await longestBlock(() =>
+    Promise.all(
+      callers.map(async () => {
+        for (let i = 0; i < questions; i++) await cairn.api.search.query({ query: next() });
+      }),
+    ),
+  );
+  return { ours, bare: idle, unit: ' ms', ratio: ours / idle, mark: 'ours', at_most: MOST_BLOCKED_MS };
+}
+
+async function longestBlock(work) {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await work();
+  delay.disable();
+  return delay.max / 1e6;
+}

@@ -1,0 +1,38 @@
+/** How far long work has come: a bar where there is a terminal, else a line now and then. */
+
+const WIDTH = 30;
+const BAR_EVERY_MS = 100;
+const LINE_EVERY_MS = 5000;
+
+export class Progress {
+  readonly #what: string;
+  readonly #isTerminal = process.stderr.isTTY === true;
+  #shown: number;
+  #last = '';
+
+  /** Such as `indexed`. */
+  constructor(what: string) {
+    this.#what = what;
+    this.#shown = this.#isTerminal ? 0 : performance.now();
+  }
+
+  show(done: number, total: number): void {
+    const now = performance.now();
+    if (now - this.#shown < (this.#isTerminal ? BAR_EVERY_MS : LINE_EVERY_MS) && done < total) return;
+    this.#shown = now;
+    const share = total === 0 ? 1 : Math.min(done / total, 1);
+    const text = `${Math.floor(share * 100)} %, ${this.#what} ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
+    if (text === this.#last) return;
+    this.#last = text;
+    if (!this.#isTerminal) process.stderr.write(`${text}\n`);
+    else {
+      const full = Math.round(share * WIDTH);
+      process.stderr.write(`\r\u001b[K${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${text}`);
+    }
+  }
+
+  /** The bar is not left behind. */
+  end(): void {
+    if (this.#isTerminal && this.#last !== '') process.stderr.write('\r\u001b[K');
+  }
+}

@@ -1,0 +1,18 @@
+/** A context as text for a model that asked for it by a tool, whatever its format. */
+import type { AssembledContext } from '../model/context.js';
+import type { JsonObject } from '../model/json.js';
+
+/** Such as `user: Why does the login fail?`; what is not said in words stands as JSON. */
+function lineOf({ role, content, ...rest }: JsonObject): string {
+  const said =
+    typeof content === 'string' ? content : (content ?? null) === null ? '' : JSON.stringify(content);
+  const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : '';
+  return `${String(role)}: ${[said, more].filter(Boolean).join(' ')}`;
+}
+
+export function contextAsText(context: AssembledContext): string {
+  const { text, messages, token_count, token_budget, truncated, manifest_id } = context;
+  const shown = text ?? (messages ?? []).map(lineOf).join('\n\n');
+  const rest = truncated ? '; more did not fit' : '';
+  return `${shown}\n\n(manifest ${manifest_id}: ${token_count} of ${token_budget} tokens${rest})`;
+}

@@ -1,0 +1,38 @@
+/** Turns what somebody says of himself into what is said of him: "I prefer my tea cold" becomes "Anna prefers their tea cold". */
+
+const IRREGULAR: Readonly<Record<string, string>> = { have: 'has', do: 'does', go: 'goes', am: 'is' };
+
+/** The form of the third person. */
+export function conjugated(verb: string): string {
+  const small = verb.toLowerCase();
+  if (IRREGULAR[small] !== undefined) return IRREGULAR[small];
+  if (/(?:s|x|z|ch|sh|o)$/.test(small)) return `${small}es`;
+  return /[^aeiou]y$/.test(small) ? `${small.slice(0, -1)}ies` : `${small}s`;
+}
+
+/** What stands behind the subject: the speaker is "they", whose verbs are those of "I" but for am and was. */
+export function ofSpeaker(rest: string): string {
+  return rest
+    .replace(/\bi'm\b/gi, "they're")
+    .replace(/\bi am\b/gi, 'they are')
+    .replace(/\bi was\b/gi, 'they were')
+    .replace(/\bi(?='(?:ve|ll)\b)/gi, 'they')
+    .replace(/\b[Ii]\b(?!['.\]/-])/g, 'they')
+    .replace(/\bmy\b/gi, 'their')
+    .replace(/\bme\b/gi, 'them')
+    .replace(/\bmyself\b/gi, 'themselves');
+}
+
+/** How a speaker is named at the start of a sentence: by the name, if there is one. */
+export const subjectName = (speaker: string | undefined): string => speaker ?? 'The user';
+
+export const possessive = (name: string): string => (/s$/i.test(name) ? `${name}'` : `${name}'s`);
+
+/** In an instruction the speaker is named, since "they" would be nobody. */
+export const namingSpeaker = (rest: string, name: string | undefined): string =>
+  ofSpeaker(
+    rest.replace(/\bI (?:(am|was)|([a-z]+))\b/gi, (_, is: string | undefined, verb: string | undefined) => {
+      const who = name ?? 'the user';
+      return `${who} ${is === undefined ? conjugated(verb!) : is.toLowerCase() === 'am' ? 'is' : 'was'}`;
+    }),
+  );

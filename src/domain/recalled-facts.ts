@@ -1,0 +1,56 @@
+/** What was recalled for a conversation is never extracted from it again. */
+import type { ExtractedFact } from './facts.js';
+import type { GiveWay } from './giving-way.js';
+import { unitsOf } from './sentences.js';
+import type { TextSource } from './sources.js';
+import { agree, overlap, type Statement, statementOf } from './statements.js';
+
+const MAX_STATEMENTS = 2000;
+/** As alike as this to what was recalled, and it was taken from there. */
+const KNOWN = 0.75;
+
+/** What is known from memory, sentence by sentence. */
+export async function recalledStatements(
+  sources: readonly TextSource[],
+  recalled: readonly string[],
+  give_way: GiveWay,
+): Promise<Statement[]> {
+  const known: Statement[] = [];
+  const texts = [...recalled, ...sources.filter((source) => source.recalled).map(({ text }) => text)];
+  for (const text of texts)
+    for (const unit of unitsOf(text)) {
+      const due = give_way();
+      if (due) await due;
+      if (known.length < MAX_STATEMENTS && unit.kind !== 'fragment') known.push(statementOf(unit.text));
+    }
+  return known;
+}
+
+/** What an answer repeats of what was recalled for it is not learned again. */
+export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): boolean {
+  if (known.length === 0) return false;
+  const statement = statementOf(fact.content);
+  return known.some((one) => agree(one, statement) && overlap(one, statement) >= KNOWN);
+}
+
+const MEMORY = /<(memory|memories|context|recalled|retrieved|documents?|background)\b[^<>]{0,200}>/gi;
+
+/** The text without what was put into it from memory, by the marks that such texts have. */
+export function withoutMemory(text: string): string {
+  const lower = text.toLowerCase();
+  const kept: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const { 0: mark, 1: name, index } of text.matchAll(MEMORY)) {
+    const closing = `</${name!.toLowerCase()}>`;
+    if (index < from || unclosed.has(closing)) continue;
+    const end = lower.indexOf(closing, index + mark.length);
+    if (end < 0) {
+      unclosed.add(closing);
+      continue;
+    }
+    kept.push(text.slice(from, index));
+    from = end + closing.length;
+  }
+  return from === 0 ? text : [...kept, text.slice(from)].join('\n');
+}

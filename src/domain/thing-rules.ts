@@ -1,0 +1,153 @@
+/** Rules of extraction: facts about what has a name, be it a person, a place, a service or a file. */
+import { type FactRule, keyOf, sentenceOf, type Voice } from './fact-drafts.js';
+import { EVALUATIVE, standsAlone } from './fact-sentences.js';
+
+const PROPER =
+  "(?!(?:The|Our|My|Your|His|Her|Their|This|That|A|An)\\b)(?:[A-Z][\\p{L}\\p{M}\\d'&.-]*)(?: (?:of |the |de |van |von )?[A-Z0-9][\\p{L}\\p{M}\\d'&.-]*){0,3}";
+const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';
+/** What people speak of with an article, and mean only one of. */
+const KNOWN =
+  '(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence)';
+
+/** What is said of things and people for good. The first group of each is the slot. */
+const SAID =
+  '(lives? in|lives? at|lives? near|works? at|works? for|works? as|was born (?:in|on)|grew up in|owns|manages|leads|maintains|runs on|run on|runs in|requires|require|depends on|supports|moved to|reports to|studies at|is married to|is engaged to|is allergic to|is based in|is located (?:in|at)|is in charge of|is responsible for|is written in|is built with|is built on|listens on|is deployed (?:on|to)|is hosted (?:on|at|by|in)|is called|is named|expires on|expires in|expires after|starts at|starts on|ends on|costs|is owned by|is maintained by|is stored in|lives under|rotates every|times out after|is limited to|defaults to|is licensed under|uses|use|talks to|is named after|stands for)';
+
+const THING = new RegExp(`^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN})) ${SAID} (.+)$`, 'u');
+const IS = new RegExp(
+  `^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN}))(?: for ([^,]{2,40}?))? (?:is|are) ((?:the|an?|our|at|in|on) .+|\`.+|https?:.+|[\\d$€£].*|[A-Z].+|set to .+|not .+)$`,
+  'u',
+);
+
+/** Of these a thing has one at a time. */
+const ONE =
+  /^(?:lives?|works?|was born|grew up|runs?|moved|reports|is|listens|expires|starts|ends|costs|rotates|times|defaults|stands)\b/;
+/** Verbs whose subject is somebody: a first word with a capital is then a name. */
+const OF_PEOPLE =
+  /^(?:lives|works|was born|grew|moved|reports|studies|is married|is engaged|is allergic|owns|manages|leads|maintains|is in charge|is responsible)/;
+
+/** Words that stand first in many a sentence, and have their capital from that. */
+const NO_NAMES =
+  /^(?:everything|everyone|everybody|nothing|nobody|someone|somebody|something|anyone|anything|people|today|tomorrow|yesterday|life|work|time|dinner|lunch|breakfast|coffee|dinner|music|love|money|home|mom|dad|school|most|many|some|each|every|all|none|no|yes|what|who|which|one|two|three|another|other|others|there|here|this|that|these|those|it|he|she|they|we|you|i|my|our|your|his|her|their|its|the|a|an|if|when|while|after|before|since|because|although|also|then|now|so|but|and|or|not|only|just|being|having|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|god|man|dude|guys|folks|kids|weather|traffic|food|sleep|nature|art|honesty|family|part|step|task|note|example|option|phase|day|week|section|version|update|todo|summary|answer|question|result|output|error|warning|user|assistant|overall|finally|first|second|third|next|last)$/i;
+
+/** A capital in the middle, digits, or two names in a row: no ordinary word. */
+const isUnmistakable = (name: string): boolean =>
+  /^`|[\d_./]|[a-z][A-Z]|^[A-Z]{2,}/.test(name) || (/ /.test(name) && !/^[A-Z][a-z]* [a-z]/.test(name));
+
+function isName(name: string, verb: string, { names }: Voice): boolean {
+  const first = name.split(' ')[0]!.replace(/'s$/, '');
+  if (NO_NAMES.test(first)) return false;
+  if (isUnmistakable(name) || names.has(first.toLowerCase())) return true;
+  return OF_PEOPLE.test(verb);
+}
+
+/** "In the end", "at least": said with a preposition, and no place. */
+const NO_VALUE =
+  /^(?:(?:in|at|on) (?:the end|general|fact|trouble|progress|danger|love|charge|place|question|least|best|worst|fire|time|track|hold|point|order|a|an|my|the way|top)\b|the (?:same|one|only|reason|problem|issue|case|best|worst|most|first|next|last|key|point|way|idea|thing|right|wrong|whole|other|most)\b|(?:not )?(?:an?|the) (?:\w+ )?(?:thing|one|way|issue|problem|question|example|idea|lot|bit|must)\b)/i;
+
+const OF_PLACE = /^(?:lives?|moved|was born|grew|is based|is located)\b/;
+const OF_CHARGE = /^(?:owns|manages|leads|maintains|supports)\b/;
+
+/** "Moved to tears", "leads by example": a place has a name, and what is led is named. */
+function fits(verb: string, value: string): boolean {
+  if (OF_PLACE.test(verb)) return /^(?:[\p{Ll}'-]+ ){0,3}[\p{Lu}\d]/u.test(value);
+  return !OF_CHARGE.test(verb) || /^(?:the|an?|our|all|my|[A-Z`\d])/.test(value);
+}
+
+const named: FactRule = (sentence, voice) => {
+  const found = THING.exec(sentence);
+  if (!found) return undefined;
+  const [, name, known, verb, value] = found as unknown as (string | undefined)[];
+  if (name !== undefined && !isName(name, verb!, voice)) return undefined;
+  if (EVALUATIVE.test(value!) || !fits(verb!, value!)) return undefined;
+  const subject = (name ?? known!).toLowerCase().replace(/^(?:the|our) /, '');
+  const slot = verb!.toLowerCase().replace(/^(live|work|run|use|require)(?=$| )/, '$1s');
+  return {
+    kind: 'note',
+    type: 'Fact',
+    content: sentenceOf(sentence),
+    subject,
+    slot: ONE.test(slot) ? slot.replace(/ (?:in|at|near|on)$/, '') : `${slot}:${keyOf(value!)}`,
+    value: value!,
+    confidence: 0.75,
+  };
+};
+
+const isA: FactRule = (sentence, voice) => {
+  const found = IS.exec(sentence);
+  if (!found) return undefined;
+  const [, name, known, purpose, value] = found as unknown as (string | undefined)[];
+  if (name !== undefined && (!isName(name, 'is', voice) || !/^(?:the|an?|our) /i.test(value!)))
+    return undefined;
+  if (EVALUATIVE.test(value!) || NO_VALUE.test(value!) || /\bnot\b/i.test(value!)) return undefined;
+  // "The build is a disaster": of what everybody knows, what it is like is an opinion.
+  if (known !== undefined && !/[A-Z\d`]|\w[./]\w/.test(value!)) return undefined;
+  if (name !== undefined && value!.split(' ').length < 3 && !/^(?:the|our) /i.test(value!)) return undefined;
+  return {
+    kind: 'note',
+    type: 'Fact',
+    content: sentenceOf(sentence),
+    subject: (name ?? known!).toLowerCase().replace(/^(?:the|our) /, ''),
+    slot: `is${purpose === undefined ? '' : `:${keyOf(purpose)}`}${name !== undefined && /^an? /i.test(value!) ? ':kind' : ''}`,
+    value: value!,
+    confidence: 0.75,
+  };
+};
+
+const GOTCHA = new RegExp(
+  `^((?:[Tt]he|[Oo]ur) (?:[\\w./-]+ ){0,4}[\\w./-]+|${PROPER}|${CODE_NAME}|(?:GET|POST|PUT|PATCH|DELETE) \\S+) (returns?|responds? with|answers? with|throws?|fails? with|crashes with|raises?) ((?:an? |the )?(?:HTTP )?(?:[1-5]\\d\\d\\b|[A-Z]\\w*(?:Error|Exception)\\b|[A-Z][A-Z_]{3,}\\b|null\\b|undefined\\b|an empty (?:list|array|string|object|body|response)\\b)[^,]*?)(?:,? ((?:for|when|instead of|unless|rather than|on|with|without|after|not) .+))?$`,
+  'u',
+);
+
+/** Which one, only those know who look at it. */
+const ANY_CODE =
+  /^(?:the|our) (?:\w+ )?(?:function|method|code|program|script|call|command|loop|expression|query|line|snippet)$/i;
+
+/** What a program does that one would not expect. */
+export const gotchas: FactRule = (sentence, { person }) => {
+  const found = GOTCHA.exec(sentence);
+  if (!found || !standsAlone(sentence) || ANY_CODE.test(found[1]!)) return undefined;
+  // What an assistant says of programs is of programs in general, unless it names one.
+  if (!person && !/\bAPI\b|endpoint|service|server|[`/_]/.test(found[1]!)) return undefined;
+  const [, thing, verb, value, circumstance] = found as unknown as (string | undefined)[];
+  // Without the circumstance it is the news of the moment: "the build returned 1".
+  if (circumstance === undefined && !/ (?:for|when|instead of|on|with) /.test(value!)) return undefined;
+  const [what, ...rest] = value!.split(/ (?=for |when |instead of |on |with )/);
+  const when = [...rest, circumstance]
+    .join(' ')
+    .replace(/,? (?:not|instead of|rather than) \S+/g, '')
+    .replace(/^(?:instead of|rather than) \S+/, '');
+  return {
+    kind: 'note',
+    type: 'Gotcha',
+    content: sentenceOf(sentence),
+    subject: thing!.toLowerCase().replace(/^(?:the|our) /, ''),
+    slot: `${verb!.toLowerCase().replace(/s?( with)?$/, '')}:${keyOf(when)}`,
+    value: what!,
+    confidence: 0.85,
+  };
+};
+
+const CAUSE = /^the root cause(?: of (.+?))? (?:was|is|turned out to be) (.+)$/i;
+
+export const rootCauses: FactRule = (sentence) => {
+  const found = CAUSE.exec(sentence);
+  if (!found || !standsAlone(sentence) || found[2]!.split(' ').length < 3) return undefined;
+  if (/\b(?:unknown|unclear|not known|being investigated|always|never|usually|often)\b/i.test(found[2]!))
+    return undefined;
+  return {
+    kind: 'note',
+    type: 'Insight',
+    content: sentenceOf(sentence),
+    subject: keyOf(found[1] ?? '') || 'root cause',
+    slot: found[1] === undefined ? `root cause:${keyOf(found[2]!)}` : 'root cause',
+    value: found[2]!,
+    confidence: 0.8,
+  };
+};
+
+/** Not of an assistant, which knows a great deal about the world that nobody need remember. */
+export const thingFacts: FactRule = (sentence, voice) => {
+  if (!voice.person || !standsAlone(sentence)) return undefined;
+  return named(sentence, voice) ?? isA(sentence, voice);
+};

@@ -1,0 +1,15 @@
+/** Gets facts out of turns without a model. */
+import { extractFacts } from '../domain/extraction-rules.js';
+import { offlineCost } from './cost.js';
+import type { Extractor } from './extractor.js';
+import { givingWay } from './giving-way.js';
+
+export const offlineExtractor: Extractor = {
+  name: 'offline',
+  async extract({ sources, recalled = [] }, { signal } = {}) {
+    const started = performance.now();
+    signal?.throwIfAborted();
+    const facts = await extractFacts(sources, { give_way: givingWay(signal), recalled });
+    return { facts, cost: offlineCost(started) };
+  },
+};

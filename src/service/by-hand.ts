@@ -1,0 +1,194 @@
+/** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
+import type { z } from 'zod';
+import { makes } from '../contract/memory-use.js';
+import type { scopes as operations } from '../contract/scopes.js';
+import { applying } from '../domain/summary-triggers.js';
+import type { Tx } from '../driver/driver.js';
+import { newId } from '../model/ids.js';
+import {
+  DEFAULT_MAX_SOURCES,
+  DEFAULT_MAX_TOKENS,
+  type Extracted,
+  type PolicyAction,
+  type Summarized,
+} from '../model/summary.js';
+import { endJob, findJob, insertJob, resultOf, sourcesOf } from '../store/jobs.js';
+import { attachedTo, policiesFor } from '../store/policies.js';
+import { actsAs } from './actor.js';
+import { artifactNoun } from './artifacts.js';
+import { prepareTask } from './jobs.js';
+import { costOf, type Outcome, type Task } from './making.js';
+import { checkUses, reachOf } from './memory-access.js';
+import { readVersion } from './memory-views.js';
+import { noteNoun } from './notes.js';
+import { levelsOf } from './policies.js';
+import type { Call } from './runtime.js';
+import { openScopeLocked, readScope, refuseClosed } from './scopes.js';
+import { Changed } from './summarizing.js';
+import { change, keptAnswer } from './write.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+
+/** How long a provider has; then it is done without it. */
+const PROVIDER_MS = 60_000;
+/** How often it is begun anew when others were faster. */
+const ATTEMPTS = 5;
+
+/** The task, with what is given, else what the nearest policy for it says. */
+async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
+  const { driver, tenant } = call;
+  const scope = await readScope(call, driver.at(tenant), input.scope_id);
+  refuseClosed({
+    scope_id: scope.scope_id,
+    closed_at: scope.is_active ? null : Date.parse(scope.closed_at!),
+  });
+  const levels = levelsOf(input);
+  const found = await policiesFor(driver.at(tenant), tenant, scope, ['Manual']);
+  const policy = applying(found).find(({ source_level }) => source_level === levels.source_level);
+  // Who reaches a part of the artifacts only has the principles of what is surely in it.
+  const widest = reachOf(call, 'Artifact') ? attachedTo.scope(scope.scope_id) : attachedTo.tenant;
+  return {
+    job_id: newId(),
+    policy_id: policy?.policy_id ?? null,
+    trigger_type: 'Manual',
+    trajectory_id: scope.trajectory_id,
+    scope_id: scope.scope_id,
+    agent_id: actsAs(call, undefined, 'agent_id') ?? scope.agent_id,
+    settings: {
+      ...levels,
+      max_sources: input.max_sources ?? policy?.max_sources ?? DEFAULT_MAX_SOURCES,
+      max_tokens: input.max_tokens ?? policy?.max_tokens ?? DEFAULT_MAX_TOKENS,
+      create_edges: input.create_edges ?? (policy ? policy.create_edges === 1 : true),
+      within: widest,
+    },
+  };
+}
+
+/** Records what was made as a job that is done; what was not leaves no trace. */
+async function record(
+  call: Call,
+  tx: Tx,
+  action: PolicyAction,
+  task: Task,
+  outcome: Outcome,
+  now: number,
+): Promise<void> {
+  const { agent_id: _, ...job } = task;
+  const { sources, made, strengthened, cost, reason } = outcome;
+  await insertJob(tx, call.tenant, {
+    ...job,
+    cause: `manual ${task.job_id}`,
+    action,
+    state: 'running',
+    attempts: 1,
+    pins: null,
+    pinned_until: null,
+    created_at: now,
+  });
+  const end = {
+    state: 'done',
+    sources,
+    result: { made, strengthened },
+    cost: costOf(cost),
+    error: reason,
+  } as const;
+  await endJob(tx, call.tenant, task.job_id, end, now);
+}
+
+interface Asked<A> {
+  readonly action: PolicyAction;
+  readonly input: In<'summarize'>;
+  readonly answer: (outcome: Outcome, job_id: string | null) => A;
+  /** The answer again, from the job. */
+  readonly again: (tx: Tx, job_id: string | null) => Promise<A>;
+}
+
+async function doneByHand<A extends { readonly job_id: string | null }>(
+  call: Call,
+  { action, input, answer, again }: Asked<A>,
+): Promise<A> {
+  const known = (await keptAnswer(call, input)) !== undefined;
+  for (let attempt = 1; ; attempt++) {
+    // Answered before, it needs no provider: `change` gives the answer again.
+    const task = known ? undefined : await taskFor(call, input);
+    const { signal } = call.options;
+    const settings = { timeout_ms: PROVIDER_MS, final: true, signal: signal ?? call.jobs.signal };
+    const ready = task && (await prepareTask(call, action, task, settings));
+    try {
+      return await change<A>(call, {
+        input,
+        bytes: ready?.bytes ?? 0,
+        work: async (tx, now) => {
+          await ready!.lock(tx);
+          await openScopeLocked(call, tx, input.scope_id);
+          const outcome = await ready!.write(tx, now);
+          const done = outcome.made.length + outcome.strengthened.length > 0;
+          if (done) await record(call, tx, action, task!, outcome, now);
+          return answer(outcome, done ? task!.job_id : null);
+        },
+        remember: ({ job_id }) => job_id,
+        again: (tx, kept) => again(tx, kept as string | null),
+      });
+    } catch (error) {
+      if (!(error instanceof Changed) || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}
+
+const NOTHING = { made: false, artifact: null, note: null, sources: 0, job_id: null };
+
+export async function summarize(call: Call, input: In<'summarize'>): Promise<Summarized> {
+  if (input.target_level === 'L2') await checkUses(call, [makes('Note')], input);
+  return doneByHand<Summarized>(call, {
+    action: 'summarize',
+    input,
+    answer: (outcome, job_id) => ({
+      made: job_id !== null,
+      reason: outcome.reason,
+      artifact: outcome.artifacts[0] ?? null,
+      note: outcome.notes[0] ?? null,
+      sources: outcome.sources.length,
+      job_id,
+    }),
+    again: async (tx, job_id) => {
+      const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
+      if (!job) return { ...NOTHING, reason: 'there was nothing new to summarise' };
+      const [one] = resultOf(job).made;
+      return {
+        made: true,
+        reason: job.error,
+        artifact: one!.kind === 'summary' ? await readVersion(call, tx, artifactNoun, one!.id, 1) : null,
+        note: one!.kind === 'note' ? await readVersion(call, tx, noteNoun, one!.id, 1) : null,
+        sources: sourcesOf(job).length,
+        job_id,
+      };
+    },
+  });
+}
+
+export async function extract(call: Call, input: In<'extract'>): Promise<Extracted> {
+  return doneByHand<Extracted>(call, {
+    action: 'extract',
+    input,
+    answer: ({ artifacts, notes, strengthened, contradictions, sources }, job_id) => ({
+      artifacts: [...artifacts],
+      notes: [...notes],
+      strengthened: [...strengthened],
+      contradictions,
+      sources: sources.length,
+      job_id,
+    }),
+    again: async (tx, job_id) => {
+      const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
+      const { made, strengthened } = resultOf(job ?? { result: null });
+      const ids = (kind: 'artifact' | 'note') => made.filter((one) => one.kind === kind).map(({ id }) => id);
+      const read = <M>(list: readonly string[], one: (id: string) => Promise<M>) =>
+        Promise.all(list.map(one));
+      const artifacts = await read(ids('artifact'), (id) => readVersion(call, tx, artifactNoun, id, 1));
+      const notes = await read(ids('note'), (id) => readVersion(call, tx, noteNoun, id, 1));
+      const contradictions = [...artifacts, ...notes].filter((one) => one.contradicted_by.length > 0).length;
+      const sources = sourcesOf(job ?? { sources: null }).length;
+      return { artifacts, notes, strengthened: [...strengthened], contradictions, sources, job_id };
+    },
+  });
+}

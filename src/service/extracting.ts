@@ -1,0 +1,264 @@
+/**
+ * Extracting: artifacts and notes of what turns say, before they go. The same fact again strengthens what is known, one
+ * that contradicts it is kept beside it.
+ */
+import type { ExtractedFact } from '../domain/facts.js';
+import { recalledIn, sourcesOf } from '../domain/turn-sources.js';
+import type { Tx } from '../driver/driver.js';
+import type { Made } from '../model/summary.js';
+import type { Turn } from '../model/turn.js';
+import type { Extraction } from '../provider/extractor.js';
+import { noteHolder, trajectoryHolder } from '../store/endings.js';
+import type { EntityRef } from '../store/entities.js';
+import { factKey, lockFacts, memoriesByFact, noteFact } from '../store/fact-keys.js';
+import type { VersionRow } from '../store/memories.js';
+import { linkEdge } from '../store/memory-links.js';
+import { lockTrajectories } from '../store/memory-sources.js';
+import { findScope, lockScope, noteCovered, type ScopeRow } from '../store/scopes.js';
+import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
+import { artifactNoun } from './artifacts.js';
+import { linkAll } from './edges.js';
+import { factFields, isReached, knownFacts, similarTo } from './known-facts.js';
+import {
+  howMade,
+  inferred,
+  nothingMade,
+  type Outcome,
+  persistent,
+  type Ready,
+  ready,
+  type Task,
+} from './making.js';
+import { createMemory, type PreparedContent, prepareContent, updateMemory } from './memories.js';
+import type { Memory } from './memory-views.js';
+import { noteNoun } from './notes.js';
+import { type Attempt, factsOf } from './provider-calls.js';
+import type { Call } from './runtime.js';
+import { Changed, turnsToTake } from './summarizing.js';
+
+/** Of one stretch of turns: more is no silence, but junk. */
+const MAX_FACTS = 200;
+const MAX_NAME = 500;
+
+/** A fact that is ready to be kept. */
+interface Draft {
+  readonly fact: ExtractedFact;
+  readonly key: string;
+  readonly prepared: PreparedContent;
+  /** What may say the same, as it was found before the transaction. */
+  readonly similar: readonly string[];
+  readonly turns: readonly Turn[];
+}
+
+interface Extracting {
+  readonly task: Task;
+  readonly scope: ScopeRow;
+  readonly extraction: Extraction;
+  readonly trajectories: ReadonlyMap<string, TrajectoryRow>;
+}
+
+const refOf = (turn: Turn): EntityRef => ({ entity_type: 'Turn', entity_id: turn.turn_id });
+const refTo = ({ kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>): EntityRef => ({
+  entity_type: kind === 'note' ? 'Note' : 'Artifact',
+  entity_id: memory_id,
+});
+
+async function draftOf(call: Call, fact: ExtractedFact, turns: ReadonlyMap<string, Turn>): Promise<Draft> {
+  const { bytes: _, ...prepared } = await prepareContent(call, fact.content, undefined);
+  return {
+    fact,
+    key: factKey(call.meta.erasure_key, call.tenant, fact),
+    prepared,
+    similar: await similarTo(call, fact),
+    turns: fact.source_ids.map((id) => turns.get(id)!),
+  };
+}
+
+/** Keeps a new fact, linked to its turns and to what it contradicts. */
+async function keepFact(
+  call: Call,
+  tx: Tx,
+  { task, scope, extraction }: Extracting,
+  draft: Draft,
+  contradicted: readonly VersionRow[],
+  now: number,
+): Promise<Memory> {
+  const { fact, prepared, turns } = draft;
+  const { trajectory_id, scope_id } = scope;
+  const agent_id = task.agent_id ?? scope.agent_id;
+  const source_turn = turns[0]!.sequence;
+  const isNote = fact.kind === 'note';
+  const metadata = {
+    fact: factFields(fact),
+    times_seen: 1,
+    ...(isNote ? { extraction_method: 'Inferred', source_turn, scope_id } : {}),
+    ...(fact.happens_at === undefined ? {} : { happens_at: fact.happens_at }),
+    ...(fact.language === undefined ? {} : { language: fact.language }),
+    ...howMade(task, extraction.cost, extraction.fallback_reason),
+  };
+  const memory = {
+    memory_id: undefined,
+    sent_hash: null,
+    agent_id,
+    fields: persistent({
+      type: fact.type,
+      name: fact.title.slice(0, MAX_NAME),
+      abstraction_level: 'L0',
+      provenance: isNote ? { confidence: fact.confidence } : inferred(source_turn, fact.confidence),
+      metadata,
+    }),
+    prepared,
+    place: async (_tx: Tx, _now: number, memory_id: string) => {
+      const own = refTo({ kind: fact.kind, memory_id });
+      const edges = contradicted.map((row) => linkEdge('Contradicts', own, refTo(row), agent_id));
+      const from = turns.map(refOf);
+      const where = { thread_id: trajectory_id, edges };
+      return isNote
+        ? {
+            ...where,
+            trajectory_id: null,
+            scope_id: null,
+            held_by: noteHolder(memory_id),
+            sources: [{ entity_type: 'Trajectory', entity_id: trajectory_id } as const, ...from],
+          }
+        : { ...where, trajectory_id, scope_id, held_by: trajectoryHolder(trajectory_id), sources: from };
+    },
+  };
+  const kept: Memory = isNote
+    ? await createMemory(call, tx, noteNoun, memory, now)
+    : await createMemory(call, tx, artifactNoun, memory, now);
+  await noteFact(tx, call.tenant, draft.key, idOf(kept));
+  return kept;
+}
+
+const idOf = (memory: Memory): string => ('note_id' in memory ? memory.note_id : memory.artifact_id);
+
+/** What was seen again is surer than before, and never quite sure. */
+const surer = (before: number | null, seen: number): number =>
+  Math.min(0.99, Math.round((1 - (1 - (before ?? 0.5)) * (1 - seen / 2)) * 1000) / 1000);
+
+/** Strengthens what is known: new turns support it, it is surer and was seen once more. */
+async function strengthen(
+  call: Call,
+  tx: Tx,
+  { task, scope, trajectories }: Extracting,
+  { fact, turns }: Draft,
+  row: VersionRow,
+  now: number,
+): Promise<void> {
+  const agent_id = task.agent_id ?? scope.agent_id;
+  const edges = turns.map((turn) => linkEdge('Supports', refOf(turn), refTo(row), agent_id));
+  await linkAll(call, tx, edges, now, scope.trajectory_id);
+  // What is in a finished trajectory, or in one that is not locked, stays as it is; so does what is not the caller's to change.
+  const trajectory = row.trajectory_id === null ? undefined : trajectories.get(row.trajectory_id);
+  const fixed = row.trajectory_id !== null && (!trajectory || isFinished(trajectory));
+  if (fixed || !(await isReached(call, tx, row, 'write'))) return;
+  const patch = {
+    memory_id: row.memory_id,
+    version: undefined,
+    ttl: undefined,
+    prepared: undefined,
+    next: (current: Parameters<Parameters<typeof updateMemory>[3]['next']>[0]) => {
+      const before = current.provenance.confidence;
+      const seen = current.metadata.times_seen;
+      return {
+        ...current,
+        provenance: {
+          ...current.provenance,
+          confidence: surer(typeof before === 'number' ? before : null, fact.confidence),
+        },
+        metadata: { ...current.metadata, times_seen: (typeof seen === 'number' ? seen : 1) + 1 },
+      };
+    },
+  };
+  if (row.kind === 'note') await updateMemory(call, tx, noteNoun, patch, now);
+  else await updateMemory(call, tx, artifactNoun, patch, now);
+}
+
+async function keepFacts(
+  call: Call,
+  tx: Tx,
+  extracting: Extracting,
+  drafts: readonly Draft[],
+  now: number,
+): Promise<Pick<Outcome, 'made' | 'strengthened' | 'contradictions' | 'artifacts' | 'notes'>> {
+  const kept: Memory[] = [];
+  const strengthened: Made[] = [];
+  let contradictions = 0;
+  await lockFacts(
+    tx,
+    call.tenant,
+    drafts.map(({ key }) => key),
+  );
+  for (const draft of drafts) {
+    const similar = [...draft.similar, ...kept.map(idOf)];
+    const { same, contradicted } = await knownFacts(call, tx, draft.fact, draft.key, similar, now);
+    if (!same) {
+      kept.push(await keepFact(call, tx, extracting, draft, contradicted, now));
+      if (contradicted.length > 0) contradictions++;
+    } else if (!kept.some((one) => idOf(one) === same.memory_id)) {
+      await strengthen(call, tx, extracting, draft, same, now);
+      strengthened.push({ kind: same.kind, id: same.memory_id });
+    }
+  }
+  return {
+    made: kept.map((one): Made => ({ kind: 'note_id' in one ? 'note' : 'artifact', id: idOf(one) })),
+    strengthened,
+    contradictions,
+    artifacts: kept.filter((one) => 'artifact_id' in one),
+    notes: kept.filter((one) => 'note_id' in one),
+  };
+}
+
+const NOTHING_NEW = 'there are no turns that were not looked at yet';
+const NOTHING_SAID = 'nothing in the turns is a fact';
+const GONE = 'its trajectory was deleted';
+const COVERED = 'the same turns were looked at meanwhile';
+
+/** The trajectories of what may be strengthened, and that of the scope: all are locked first. */
+async function trajectoriesOf(call: Call, scope: ScopeRow, drafts: readonly Draft[]): Promise<string[]> {
+  const { driver, tenant } = call;
+  const ids = new Set([scope.trajectory_id]);
+  for (const { key } of drafts)
+    for (const row of await memoriesByFact(driver.at(tenant), tenant, key, driver.now()))
+      if (row.trajectory_id !== null) ids.add(row.trajectory_id);
+  return [...ids];
+}
+
+export async function extractFacts(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
+  const { driver, tenant } = call;
+  const scope = await findScope(driver.at(tenant), tenant, task.scope_id!);
+  if (!scope || scope.deleted_at !== null) return ready(nothingMade(GONE));
+  const { max_sources } = task.settings;
+  const to_end = task.trigger_type === 'ScopeClose' || scope.closed_at !== null;
+  const turns = await turnsToTake(call, scope, scope.extracted_turns, max_sources, to_end);
+  if (turns.length === 0) return ready(nothingMade(NOTHING_NEW));
+  const request = { sources: sourcesOf(turns, scope.trajectory_id), recalled: recalledIn(turns) };
+  const extraction = await factsOf(call.providers, request, attempt);
+  const byId = new Map(turns.map((turn) => [turn.turn_id, turn]));
+  const drafts: Draft[] = [];
+  for (const fact of extraction.facts.slice(0, MAX_FACTS)) drafts.push(await draftOf(call, fact, byId));
+  const trajectory_ids = await trajectoriesOf(call, scope, drafts);
+  let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();
+  let locked: ScopeRow | undefined;
+  return {
+    bytes: drafts.reduce((sum, { prepared }) => sum + prepared.content.length, 0),
+    lock: async (tx) => {
+      trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
+      locked = await lockScope(tx, tenant, scope.scope_id);
+    },
+    write: async (tx, now) => {
+      const { cost, fallback_reason } = extraction;
+      if (!trajectories.has(scope.trajectory_id) || !locked) return nothingMade(GONE, cost);
+      if (locked.extracted_turns !== scope.extracted_turns) {
+        if (task.trigger_type === 'Manual') throw new Changed(COVERED);
+        return nothingMade(COVERED, cost);
+      }
+      await noteCovered(tx, tenant, { ...locked, extracted_turns: turns.at(-1)!.sequence });
+      const extracting = { task, scope: locked, extraction, trajectories };
+      const kept = await keepFacts(call, tx, extracting, drafts, now);
+      const reason = fallback_reason ?? (drafts.length === 0 ? NOTHING_SAID : null);
+      return { ...kept, sources: turns.map(refOf), cost, reason };
+    },
+  };
+}

@@ -1,0 +1,252 @@
+/**
+ * Doing jobs: claimed by a lease, done outside any transaction, and written once, in a transaction that is guarded by the
+ * token of the lease. So two servers, or one that is killed, make one result.
+ */
+import type { z } from 'zod';
+import type { jobs as operations } from '../contract/summaries.js';
+import type { Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
+import { newId } from '../model/ids.js';
+import type { Job } from '../model/summary.js';
+import { eraseAgain, scopeHolder } from '../store/endings.js';
+import {
+  countJobs,
+  endJob,
+  findJob,
+  type JobRow,
+  type JobSettings,
+  listJobs,
+  lockJob,
+  moveJob,
+  toJob,
+} from '../store/jobs.js';
+import { endLease, findLease, type Lease, putLease, stillOver } from '../store/leases.js';
+import { startErasure } from './erasure.js';
+import { extractFacts } from './extracting.js';
+import type { Looked } from './job-queue.js';
+import { costOf, nothingMade, type Outcome, type Ready, type Task } from './making.js';
+import { reachOf } from './memory-access.js';
+import { listPage } from './pages.js';
+import { findPrinciple } from './principles.js';
+import { type Attempt, reasonOf } from './provider-calls.js';
+import type { Call } from './runtime.js';
+import { summarizeArtifacts, summarizeTurns } from './summarizing.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** How long a provider has for one attempt, and how long a job is held for it. */
+const PROVIDER_MS = 60_000;
+const LEASE_MS = 90_000;
+/** After so many attempts the offline way is taken; if even that fails a few times, the job is given up. */
+const PROVIDER_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 6;
+const BACKOFF_MS = [1000, 5000, 15_000, 60_000, 60_000] as const;
+/** When a job that waits is noticed again, should whoever noticed it do nothing. */
+const NOTICE_MS = 5000;
+
+/** Of this process: by it a lease says who works. */
+const WORKER = newId();
+/** Of a lease that says when to try again. */
+const LATER = 'later';
+
+/** A job that this process holds. */
+interface Claimed {
+  readonly job: JobRow;
+  readonly token: number;
+}
+
+type Claim = Claimed | 'missing' | 'left';
+
+/** Takes a job, if it waits, or if whoever had it lost it; at once, or not before the time of a retry. */
+function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
+  const { driver, tenant } = call;
+  return driver.write(tenant, async (tx): Promise<Claim> => {
+    const now = driver.now();
+    const job = await lockJob(tx, tenant, job_id);
+    if (!job) return 'missing';
+    if (job.ended_at !== null) return 'left';
+    const lease = await findLease(tx, tenant, 'job', job_id);
+    const held = lease !== undefined && lease.expires_at > now;
+    if (held && job.state === 'running') return 'left';
+    if (held && lease.holder === LATER && !at_once) return 'left';
+    const token = (lease?.token ?? 0) + 1;
+    const attempts = job.attempts + 1;
+    await moveJob(tx, tenant, job_id, { state: 'running', attempts, error: job.error }, now);
+    await putLease(tx, tenant, {
+      kind: 'job',
+      subject_id: job_id,
+      holder: WORKER,
+      token,
+      expires_at: now + LEASE_MS,
+    });
+    return { job: { ...job, state: 'running', attempts }, token };
+  });
+}
+
+/** Whether the job, now locked, is still held by this claim: nobody else took it, and nobody ended it. */
+async function isStillHeld(call: Call, tx: Tx, { job, token }: Claimed): Promise<boolean> {
+  const current = await lockJob(tx, call.tenant, job.job_id);
+  if (current?.state !== 'running') return false;
+  return (await findLease(tx, call.tenant, 'job', job.job_id))?.token === token;
+}
+
+export const taskOf = (job: JobRow): Task => ({
+  job_id: job.job_id,
+  policy_id: job.policy_id,
+  trigger_type: job.trigger_type,
+  trajectory_id: job.trajectory_id,
+  scope_id: job.scope_id,
+  settings: JSON.parse(job.settings) as JobSettings,
+});
+
+/** Asks the providers, and gives what is left to be written. */
+export function prepareTask(
+  call: Call,
+  action: JobRow['action'],
+  task: Task,
+  attempt: Attempt,
+): Promise<Ready> {
+  if (action === 'extract') return extractFacts(call, task, attempt);
+  if (task.settings.source_level === 'L1') return findPrinciple(call, task, attempt);
+  if (task.trigger_type === 'ArtifactCount') return summarizeArtifacts(call, task, attempt);
+  return summarizeTurns(call, task, attempt);
+}
+
+/** Ends a job, which is locked, and lets go of what it kept. */
+async function finish(
+  call: Call,
+  tx: Tx,
+  job: Pick<JobRow, 'job_id' | 'scope_id'>,
+  state: 'done' | 'failed',
+  outcome: Outcome,
+  now: number,
+): Promise<void> {
+  const { tenant } = call;
+  const { sources, made, strengthened, cost, reason } = outcome;
+  const result = { made, strengthened };
+  await endJob(tx, tenant, job.job_id, { state, sources, result, cost: costOf(cost), error: reason }, now);
+  await endLease(tx, tenant, 'job', job.job_id);
+  // Where the scope has ended, the turns that were kept for it are erased now.
+  if (job.scope_id !== null) await eraseAgain(tx, tenant, scopeHolder(job.scope_id));
+  tx.wake(jobKey(job.job_id));
+}
+
+export const jobKey = (job_id: string): string => `job:${job_id}`;
+
+/** Has it done again later, or gives it up. */
+async function putBack(call: Call, claimed: Claimed, error: unknown, aborted: boolean): Promise<void> {
+  const { driver, tenant } = call;
+  const { job, token } = claimed;
+  await driver.write(tenant, async (tx) => {
+    const now = driver.now();
+    if (!(await isStillHeld(call, tx, claimed))) return;
+    if (job.attempts >= MAX_ATTEMPTS && !aborted) {
+      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error)), now);
+      return;
+    }
+    // What this process has to leave is no failure of the job.
+    const attempts = aborted ? job.attempts - 1 : job.attempts;
+    const wait_ms = aborted ? 0 : BACKOFF_MS[Math.min(job.attempts, BACKOFF_MS.length) - 1]!;
+    const told = aborted ? job.error : reasonOf(error);
+    await moveJob(tx, tenant, job.job_id, { state: 'waiting', attempts, error: told }, now);
+    await putLease(tx, tenant, {
+      kind: 'job',
+      subject_id: job.job_id,
+      holder: aborted ? null : LATER,
+      token,
+      expires_at: now + wait_ms,
+    });
+    tx.wake(jobKey(job.job_id));
+  });
+}
+
+export interface Run {
+  /** How long a provider has at most. */
+  readonly timeout_ms?: number;
+  /** Somebody waits for it: the offline way is taken at once where the provider fails. */
+  readonly hurry?: boolean;
+  /** Also before it is time to try it again. */
+  readonly at_once?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Claims a job and does it, or leaves it to whoever has it. */
+export async function runJob(call: Call, job_id: string, run: Run = {}): Promise<Looked> {
+  const { driver, tenant } = call;
+  const { timeout_ms = PROVIDER_MS, hurry = false, at_once = false, signal } = run;
+  const claimed = await claim(call, job_id, at_once);
+  if (typeof claimed === 'string') return claimed;
+  const { job } = claimed;
+  const final = hurry || job.attempts >= PROVIDER_ATTEMPTS;
+  try {
+    const attempt: Attempt = { timeout_ms, final, ...(signal ? { signal } : {}) };
+    const { bytes, lock, write } = await prepareTask(call, job.action, taskOf(job), attempt);
+    await driver.write(
+      tenant,
+      async (tx) => {
+        const now = driver.now();
+        await lock(tx);
+        if (!(await isStillHeld(call, tx, claimed))) return;
+        await finish(call, tx, job, 'done', await write(tx, now), now);
+      },
+      { bytes },
+    );
+  } catch (error) {
+    // If even this fails, the lease ends and another takes it.
+    await putBack(call, claimed, error, signal?.aborted ?? false).catch(() => undefined);
+  }
+  if (job.scope_id !== null) startErasure(call, [scopeHolder(job.scope_id)]);
+  return 'worked';
+}
+
+/** A lease of a job is over: it is time to begin it, or whoever did it is gone. What was kept for it too long is let go. */
+export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
+  const { tenant } = call;
+  const { subject_id: job_id } = lease;
+  const job = await lockJob(tx, tenant, job_id);
+  if (!job || job.ended_at !== null) return endLease(tx, tenant, 'job', job_id);
+  const over = await stillOver(tx, tenant, lease, now);
+  if (!over) return;
+  if (job.pinned_until !== null && job.pinned_until <= now) {
+    await finish(
+      call,
+      tx,
+      job,
+      'failed',
+      nothingMade('it was not done in time, and its turns are gone'),
+      now,
+    );
+    return;
+  }
+  if (job.state === 'running') {
+    const error = 'whoever did it went away';
+    await moveJob(tx, tenant, job_id, { state: 'waiting', attempts: job.attempts, error }, now);
+  }
+  // Left as it is, another process notices it as well.
+  if (call.jobs.expect(tenant, job_id) === 'busy') return;
+  const notice = Math.min(now + NOTICE_MS, job.pinned_until ?? Number.MAX_SAFE_INTEGER);
+  await putLease(tx, tenant, { ...over, holder: null, expires_at: notice });
+}
+
+export async function get(call: Call, input: In<'get'>): Promise<Job> {
+  const row = await findJob(call.driver.at(call.tenant), call.tenant, input.job_id);
+  if (row) return toJob(row);
+  throw new CairnError('JOB_NOT_FOUND', `there is no job ${input.job_id}`);
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { scope_id, policy_id, state } = input;
+  const filter = { scope_id, policy_id, state, reach: reachOf(call, 'Artifact') };
+  const { rows, ...page } = await listPage<JobRow, string>(call, {
+    input,
+    filters: { scope_id: scope_id ?? null, policy_id: policy_id ?? null, state: state ?? null },
+    key: 'string',
+    keyOf: ({ job_id }) => job_id,
+    read: (request) => listJobs(driver.at(tenant), tenant, filter, request),
+    bytesOf: ({ sources, result }) => (sources?.length ?? 0) + (result?.length ?? 0),
+    count: countJobs(tenant, filter),
+  });
+  return { jobs: rows.map(toJob), ...page };
+}

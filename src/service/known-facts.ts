@@ -1,0 +1,90 @@
+/** What is known of a fact: what says the same, and what contradicts it. */
+
+import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
+import { extentOf } from '../domain/memory-access.js';
+import { sameFact } from '../domain/same-fact.js';
+import { textOf } from '../domain/turn-sources.js';
+import type { Query } from '../driver/driver.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { currentMemories, memoriesByFact } from '../store/fact-keys.js';
+import type { VersionRow } from '../store/memories.js';
+import { isWithin, type Reach } from '../store/reach.js';
+import type { Call } from './runtime.js';
+import { findPassages } from './search.js';
+
+/** How many passages are compared with a fact. */
+const PASSAGES = 8;
+
+/** What a stored artifact or note says, as a fact can be compared with it. */
+export function comparable(row: VersionRow): ComparableFact {
+  const { fact } = JSON.parse(row.metadata ?? '{}') as { fact?: Partial<ExtractedFact> };
+  const content = textOf(JSON.parse(row.content!) as Json);
+  return { content, kind: row.kind, type: row.type, ...fact };
+}
+
+/** What of a fact is kept in the metadata, to compare others with it. */
+export const factFields = ({ subject, slot, value, negated }: ExtractedFact): JsonObject => ({
+  subject,
+  slot,
+  value,
+  negated,
+});
+
+const reachFor = (call: Call, kind: VersionRow['kind'], need: 'read' | 'write'): Reach | 'all' => {
+  if (!call.acting) return 'all';
+  const { agent_id, current_trajectory_id, memory_access } = call.acting;
+  const extent = extentOf(memory_access, kind === 'note' ? 'Note' : 'Artifact', need);
+  return extent === 'all' ? 'all' : { extent, agent_id, current_trajectory_id };
+};
+
+/** Whether this caller may read or change an artifact or note. */
+export async function isReached(
+  call: Call,
+  query: Query,
+  { kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>,
+  need: 'read' | 'write',
+): Promise<boolean> {
+  const reach = reachFor(call, kind, need);
+  if (reach === 'all') return true;
+  return (await isWithin(query, call.tenant, `${kind}_id`, memory_id, reach)) === true;
+}
+
+/** Passages that may say the same, of which the caller may read each; found before the transaction. */
+export async function similarTo(call: Call, { content }: ExtractedFact): Promise<string[]> {
+  const hits = await findPassages(call, {
+    query: content.slice(0, 500),
+    entity_types: ['note', 'artifact'],
+    limit: PASSAGES,
+  });
+  return hits.map(({ id }) => id);
+}
+
+export interface KnownFacts {
+  readonly same: VersionRow | undefined;
+  readonly contradicted: readonly VersionRow[];
+}
+
+/** Among what is kept under the key of a fact and what was found like it, as they are in this transaction. */
+export async function knownFacts(
+  call: Call,
+  query: Query,
+  fact: ExtractedFact,
+  key: string,
+  similar: readonly string[],
+  now: number,
+): Promise<KnownFacts> {
+  const { tenant } = call;
+  const byKey = await memoriesByFact(query, tenant, key, now);
+  const known = new Set(byKey.map(({ memory_id }) => memory_id));
+  const others = similar.filter((id) => !known.has(id));
+  const found = others.length === 0 ? [] : await currentMemories(query, tenant, others, now);
+  const contradicted: VersionRow[] = [];
+  for (const row of [...byKey, ...found]) {
+    // What is itself made of many is no fact.
+    if (row.abstraction_level !== 'L0' || !(await isReached(call, query, row, 'read'))) continue;
+    const relation = sameFact(fact, comparable(row));
+    if (relation === 'same') return { same: row, contradicted: [] };
+    if (relation === 'contradicts') contradicted.push(row);
+  }
+  return { same: undefined, contradicted };
+}

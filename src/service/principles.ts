@@ -1,0 +1,101 @@
+/** Principles: what summaries of the level L1 say across their trajectories, as a note of the level L2. */
+import { textOf } from '../domain/turn-sources.js';
+import type { Json } from '../model/json.js';
+import { noteHolder } from '../store/endings.js';
+import type { EntityRef } from '../store/entities.js';
+import { synthesizedEdges } from '../store/memory-links.js';
+import { lockTrajectories } from '../store/memory-sources.js';
+import { looseSummaries, noteSummarized } from '../store/summary-sources.js';
+import { howMade, inferred, nothingMade, persistent, type Ready, ready, type Task } from './making.js';
+import { createMemory, prepareContent } from './memories.js';
+import { noteNoun } from './notes.js';
+import { type Attempt, summaryOf } from './provider-calls.js';
+import type { Call } from './runtime.js';
+import { Changed, NOTHING_NEW } from './summarizing.js';
+
+const NOTHING_COMMON = 'the summaries say nothing that holds across trajectories';
+
+const titleOf = (text: string): string => {
+  const line = text.split('\n')[0]!.trim();
+  return line.length <= 120 ? line : `${line.slice(0, 119)}…`;
+};
+
+export async function findPrinciple(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
+  const { tenant, driver } = call;
+  const { settings } = task;
+  const rows = await looseSummaries(
+    driver.at(tenant),
+    tenant,
+    settings.within,
+    driver.now(),
+    settings.max_sources,
+  );
+  if (rows.length === 0) return ready(nothingMade(NOTHING_NEW));
+  const sources = rows.map((row) => ({
+    id: row.memory_id,
+    text: textOf(JSON.parse(row.content!) as Json),
+    trajectory_id: row.trajectory_id,
+  }));
+  const request = { sources, max_tokens: settings.max_tokens, level: 'L2' as const };
+  const summary = await summaryOf(call.providers, request, attempt);
+  if (summary.text === '' || summary.source_ids.length === 0)
+    return ready(nothingMade(summary.fallback_reason ?? NOTHING_COMMON, summary.cost));
+  // Those that it rests on; the others may still say something together with what comes.
+  const cited = rows.filter(({ memory_id }) => summary.source_ids.includes(memory_id));
+  const refs = cited.map(({ memory_id }): EntityRef => ({ entity_type: 'Artifact', entity_id: memory_id }));
+  const trajectory_ids = [...new Set(cited.map(({ trajectory_id }) => trajectory_id!))].sort();
+  const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
+  const agent_id = task.agent_id ?? null;
+  let there: readonly string[] = [];
+  return {
+    bytes,
+    lock: async (tx) => {
+      const locked = await lockTrajectories(tx, tenant, trajectory_ids);
+      there = trajectory_ids.filter((id) => locked.has(id));
+    },
+    write: async (tx, now) => {
+      const ids = cited.map(({ memory_id }) => memory_id);
+      if (there.length < trajectory_ids.length || !(await noteSummarized(tx, tenant, ids, task.job_id)))
+        throw new Changed('the summaries have changed meanwhile');
+      const note = await createMemory(
+        call,
+        tx,
+        noteNoun,
+        {
+          memory_id: undefined,
+          sent_hash: null,
+          agent_id,
+          fields: persistent({
+            type: 'Insight',
+            name: titleOf(summary.text),
+            abstraction_level: 'L2',
+            provenance: inferred(null, null),
+            metadata: {
+              summary_of: { summaries: refs.length, trajectories: trajectory_ids.length },
+              ...howMade(task, summary.cost, summary.fallback_reason),
+            },
+          }),
+          prepared,
+          place: async (_tx, _now, entity_id) => ({
+            trajectory_id: null,
+            scope_id: null,
+            thread_id: trajectory_ids[0] ?? null,
+            held_by: noteHolder(entity_id),
+            sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
+            edges: settings.create_edges
+              ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id)
+              : [],
+          }),
+        },
+        now,
+      );
+      return {
+        ...nothingMade('', summary.cost),
+        sources: refs,
+        made: [{ kind: 'note', id: note.note_id }],
+        notes: [note],
+        reason: summary.fallback_reason ?? null,
+      };
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
+import { sumOfCosts } from '../provider/cost.js';
+import type { Extraction, ExtractionRequest, Extractor } from '../provider/extractor.js';
+import { costOfFailure } from '../provider/model-failure.js';
+import type { Summarizer, Summary, SummaryRequest } from '../provider/summarizer.js';
+import { countTokens } from '../provider/tokenizer.js';
+
+export interface Providers {
+  /** Those that were asked for; the offline ones unless others were given. */
+  readonly summarizer: Summarizer;
+  readonly extractor: Extractor;
+  readonly offline: { readonly summarizer: Summarizer; readonly extractor: Extractor };
+}
+
+export interface Attempt {
+  /** How long a provider has. */
+  readonly timeout_ms: number;
+  /** Whether to take the offline way where the provider fails, rather than to try again later. */
+  readonly final: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Gives up when the time is over, also on work that does not listen to its signal. */
+async function inTime<T>(
+  { timeout_ms, signal }: Attempt,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = AbortSignal.timeout(Math.ceil(timeout_ms));
+  const either = signal ? AbortSignal.any([signal, over]) : over;
+  either.throwIfAborted();
+  return new Promise<T>((resolve, reject) => {
+    const giveUp = () =>
+      reject(over.aborted ? new Error(`no answer within ${Math.ceil(timeout_ms)} ms`) : either.reason);
+    either.addEventListener('abort', giveUp, { once: true });
+    work(either)
+      .then(resolve, reject)
+      .finally(() => either.removeEventListener('abort', giveUp));
+  });
+}
+
+/** What a failure says of itself, in one line that is fit to be kept. */
+export const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 500);
+
+async function checkSummary(
+  { text, source_ids }: Summary,
+  { sources, max_tokens }: SummaryRequest,
+): Promise<void> {
+  if (typeof text !== 'string' || !text.isWellFormed() || text.includes('\u0000'))
+    throw new Error('the summary is no text');
+  const tokens = await countTokens(text);
+  if (tokens > max_tokens) throw new Error(`the summary has ${tokens} tokens, more than ${max_tokens}`);
+  refuseForeign(source_ids, sources);
+}
+
+function refuseForeign(ids: readonly string[], sources: readonly { readonly id: string }[]): void {
+  const known = new Set(sources.map(({ id }) => id));
+  if (!Array.isArray(ids) || ids.some((id) => !known.has(id)))
+    throw new Error('it names sources that it was not given');
+}
+
+function checkFacts({ facts }: Extraction, { sources }: ExtractionRequest): void {
+  if (!Array.isArray(facts)) throw new Error('the facts are no list');
+  for (const fact of facts) {
+    const { kind, type, title, content, confidence, source_ids } = fact;
+    const texts = [type, title, content];
+    const sound =
+      (kind === 'note' || kind === 'artifact') &&
+      texts.every(
+        (text) => typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\u0000'),
+      ) &&
+      type.length <= 100 &&
+      confidence >= 0 &&
+      confidence <= 1;
+    if (!sound) throw new Error('a fact has no type, title, content or confidence that can be kept');
+    refuseForeign(source_ids, sources);
+    if (source_ids.length === 0) throw new Error('a fact names no source');
+  }
+}
+
+/** Asks the provider, checks what it answers, and asks the offline one where that fails and nothing else is left. */
+async function asked<R, A extends Pick<Summary, 'cost' | 'fallback_reason'>>(
+  request: R,
+  attempt: Attempt,
+  ways: {
+    readonly given: (request: R, signal: AbortSignal) => Promise<A>;
+    /** Undefined where the given one is it. */
+    readonly offline: ((request: R) => Promise<A>) | undefined;
+    readonly check: (answer: A, request: R) => Promise<void> | void;
+  },
+): Promise<A> {
+  try {
+    const answer = await inTime(attempt, (signal) => ways.given(request, signal));
+    await ways.check(answer, request);
+    return answer;
+  } catch (error) {
+    if (!ways.offline || !attempt.final || attempt.signal?.aborted) throw error;
+    const answer = await ways.offline(request);
+    // What was spent in vain was spent all the same.
+    const spent = costOfFailure(error);
+    const cost = spent === undefined ? answer.cost : sumOfCosts(spent, answer.cost);
+    return { ...answer, cost, fallback_reason: reasonOf(error) };
+  }
+}
+
+export function summaryOf(
+  { summarizer, offline }: Providers,
+  request: SummaryRequest,
+  attempt: Attempt,
+): Promise<Summary> {
+  const other = offline.summarizer;
+  return asked<SummaryRequest, Summary>(request, attempt, {
+    given: (given, signal) => summarizer.summarize(given, { signal }),
+    offline: summarizer === other ? undefined : (given) => other.summarize(given),
+    check: async (summary, given) => {
+      await checkSummary(summary, given);
+      // That summaries have nothing in common is an answer; that turns say nothing is none.
+      if (summarizer !== other && given.level !== 'L2' && summary.text.trim() === '')
+        throw new Error('the summary is empty');
+    },
+  });
+}
+
+export function factsOf(
+  { extractor, offline }: Providers,
+  request: ExtractionRequest,
+  attempt: Attempt,
+): Promise<Extraction> {
+  const other = offline.extractor;
+  return asked<ExtractionRequest, Extraction>(request, attempt, {
+    given: (given, signal) => extractor.extract(given, { signal }),
+    offline: extractor === other ? undefined : (given) => other.extract(given),
+    check: checkFacts,
+  });
+}

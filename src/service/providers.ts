@@ -1,0 +1,27 @@
+/** What summarises and extracts in a store: what was given, a model endpoint, or the offline way. */
+import type { Extractor } from '../provider/extractor.js';
+import { modelExtractor } from '../provider/model-extractor.js';
+import { type ModelSettingsInput, parseModelSettings } from '../provider/model-settings.js';
+import { modelSummarizer } from '../provider/model-summarizer.js';
+import { offlineExtractor } from '../provider/offline-extractor.js';
+import { offlineSummarizer } from '../provider/offline-summarizer.js';
+import type { Summarizer } from '../provider/summarizer.js';
+import type { Providers } from './provider-calls.js';
+
+export interface ProviderOptions {
+  /** A model endpoint that summarises and extracts; without one both are done offline. */
+  readonly model?: ModelSettingsInput;
+  /** What summarises, instead of the model. */
+  readonly summarizer?: Summarizer;
+  /** What extracts, instead of the model. */
+  readonly extractor?: Extractor;
+}
+
+export function providersOf({ model, summarizer, extractor }: ProviderOptions): Providers {
+  const settings = model && parseModelSettings(model);
+  return {
+    summarizer: summarizer ?? (settings ? modelSummarizer(settings) : offlineSummarizer),
+    extractor: extractor ?? (settings ? modelExtractor(settings) : offlineExtractor),
+    offline: { summarizer: offlineSummarizer, extractor: offlineExtractor },
+  };
+}

@@ -1,0 +1,49 @@
+/** The turns of a scope, as a list. */
+import type { z } from 'zod';
+import type { scopes } from '../contract/scopes.js';
+import { CairnError } from '../model/errors.js';
+import { type Entry, entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
+import { findBox } from '../store/boxes.js';
+import { toTurn } from '../store/turns.js';
+import { readCards } from './chunks.js';
+import { listPage } from './pages.js';
+import type { Call } from './runtime.js';
+import { readScope } from './scopes.js';
+
+type ListIn = z.output<(typeof scopes)['turns']['input']>;
+type ListOut = z.output<(typeof scopes)['turns']['output']>;
+
+/** The turns of a scope, in order; a closed one has none. */
+export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
+  const { tenant } = call;
+  const { scope_id, tail } = input;
+  if (tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      'tail gives the last turns and goes with neither limit, cursor nor offset',
+    );
+  }
+  return call.driver.snapshot(tenant, async (query) => {
+    const scope = await readScope(call, query, scope_id);
+    if (!scope.is_active) return { turns: [], next_cursor: null, total: 0 };
+    const box = await findBox(query, tenant, scope.box_id);
+    const segments = await segmentsOf(query, tenant, box!);
+    const { rows, ...page } =
+      tail !== undefined
+        ? { rows: await tailOf(query, tenant, segments, tail), next_cursor: null, total: box!.length }
+        : await listPage<Entry, number>(call, {
+            input,
+            filters: { scope_id },
+            key: 'number',
+            keyOf: ({ position }) => position,
+            read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
+            count: async () => box!.length,
+          });
+    const ids = rows.map(({ card_id }) => card_id);
+    const cards = await readCards(call, query, ids, () => 1, 'turns by limit or tail');
+    return {
+      turns: rows.map(({ position, card_id }) => toTurn(scope_id, position, cards.get(card_id)!)),
+      ...page,
+    };
+  });
+}

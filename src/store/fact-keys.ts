@@ -1,0 +1,71 @@
+/** fact_keys: by what a fact is about, where it is kept. The keys are keyed hashes, from which nothing can be guessed. */
+import { createHmac } from 'node:crypto';
+import type { ExtractedFact } from '../domain/facts.js';
+import type { Query, Table, Tx } from '../driver/driver.js';
+import { sql } from '../driver/sql.js';
+import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
+
+/** Facts with the same key are about the same: they say the same, or contradict each other, or only may. */
+export function factKey(erasure_key: string, tenant: string, fact: ExtractedFact): string {
+  const about = fact.slot === '' ? ['said', fact.content.toLowerCase()] : [fact.subject, fact.slot];
+  return createHmac('sha256', erasure_key)
+    .update(JSON.stringify([tenant, fact.kind, ...about]))
+    .digest('hex');
+}
+
+const keysTable: Table = {
+  name: 'fact_keys',
+  columns: { tenant_id: 'text', fact_key: 'text', memory_id: 'text' },
+};
+
+/** Of no memory: whoever looks for a fact locks it, so that of two that find the same at once one sees the other's. */
+const GUARD = '';
+
+export async function lockFacts(tx: Tx, tenant: string, keys: readonly string[]): Promise<void> {
+  for (const key of [...new Set(keys)].sort()) {
+    await tx.run(
+      sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${tenant}, ${key}, ${GUARD})
+          ON CONFLICT (tenant_id, fact_key, memory_id) DO NOTHING`,
+    );
+    await tx.get(
+      sql`SELECT fact_key FROM fact_keys WHERE tenant_id = ${tenant} AND fact_key = ${key} AND memory_id = ${GUARD} FOR UPDATE`,
+    );
+  }
+}
+
+export function noteFact(tx: Tx, tenant: string, key: string, memory_id: string): Promise<void> {
+  return tx.insert(keysTable, [[tenant, key, memory_id]]);
+}
+
+/** How many are looked at of one key: what was said of it last counts. */
+const FEW = 20;
+
+/** What is kept under a key and can be read, the newest first. */
+export function memoriesByFact(
+  query: Query,
+  tenant: string,
+  key: string,
+  now: number,
+): Promise<VersionRow[]> {
+  return query.all<VersionRow>(
+    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
+        WHERE v.tenant_id = ${tenant} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (
+          SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${tenant} AND k.fact_key = ${key}
+            ORDER BY k.memory_id DESC LIMIT ${FEW})
+        ORDER BY v.memory_id DESC`,
+  );
+}
+
+/** Some artifacts and notes as they are, if they can be read. */
+export function currentMemories(
+  query: Query,
+  tenant: string,
+  memory_ids: readonly string[],
+  now: number,
+): Promise<VersionRow[]> {
+  return query.all<VersionRow>(
+    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
+          AND ${livesAt(now)} ORDER BY v.memory_id`,
+  );
+}

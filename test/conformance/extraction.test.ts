@@ -1,0 +1,159 @@
+/** Extraction: what is kept of turns, what is known already, and what was only recalled. */
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import { say, someScope } from '../support/scopes.js';
+import { endedJobs, somePolicy } from '../support/summaries.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
+
+const linked = async (cairn: Api, entity_id: string, edge_type: 'DerivedFrom' | 'Supports' | 'Contradicts') =>
+  (await cairn.edges.list({ entity_id, edge_type })).edges.map(({ participants }) =>
+    participants.map((one) => one.entity_id),
+  );
+
+onEveryTarget('extraction', (test) => {
+  it('EXTRACT-1 keeps facts as inferred, linked to the turns that say them', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id, trajectory_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'Hello there!');
+    const { turn_id } = await say(cairn, scope_id, 'We decided to use PostgreSQL for the billing service.');
+    const { artifacts, notes, sources, job_id } = await cairn.scopes.extract({ scope_id });
+    expect(sources).toBe(2);
+    expect(notes).toEqual([]);
+    expect(artifacts).toMatchObject([
+      {
+        artifact_type: 'Decision',
+        content: expect.stringContaining('PostgreSQL'),
+        abstraction_level: 'L0',
+        scope_id,
+        trajectory_id,
+        provenance: { extraction_method: 'Inferred', source_turn: 2, confidence: expect.any(Number) },
+        metadata: { times_seen: 1, method: 'offline' },
+      },
+    ]);
+    const { artifact_id } = artifacts[0]!;
+    expect(await linked(cairn, artifact_id, 'DerivedFrom')).toEqual([[artifact_id, turn_id]]);
+    expect(await cairn.jobs.get({ job_id: job_id! })).toMatchObject({ state: 'done', action: 'extract' });
+    const expand = () => cairn.artifacts.expand({ artifact_id });
+    expect((await expand()).sources.map(({ id }) => id)).toEqual([turn_id]);
+    // What was looked at is not looked at again.
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ artifacts: [], notes: [], sources: 0 });
+    await cairn.scopes.close({ scope_id, wait: true });
+    expect((await refusalOf(expand())).code).toBe('CONTENT_ERASED');
+  });
+
+  it('EXTRACT-2 strengthens what is known instead of keeping it twice', async () => {
+    const cairn = await test().freshTenant();
+    for (const text of ['I prefer tabs over spaces.', 'I prefer tabs over spaces.']) {
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, text);
+      await cairn.scopes.extract({ scope_id });
+    }
+    const { notes } = await cairn.notes.list({});
+    expect(notes).toMatchObject([
+      { version: 2, metadata: { times_seen: 2, source_turn: 1, extraction_method: 'Inferred' } },
+    ]);
+    const { note_id } = notes[0]!;
+    const { versions } = await cairn.notes.history({ note_id });
+    expect(versions[1]!.confidence).toBeGreaterThan(versions[0]!.confidence!);
+    expect(await linked(cairn, note_id, 'Supports')).toHaveLength(1);
+  });
+
+  it('EXTRACT-3 keeps what contradicts the known beside it, linked', async () => {
+    const cairn = await test().freshTenant();
+    const said = async (text: string) => {
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, text);
+      return cairn.scopes.extract({ scope_id });
+    };
+    const first = await said('I live in Berlin.');
+    const second = await said('I live in Lisbon.');
+    expect(second.contradictions).toBe(1);
+    const { note_id } = first.notes[0]!;
+    const other = second.notes[0]!;
+    expect(await linked(cairn, note_id, 'Contradicts')).toEqual([[other.note_id, note_id]]);
+    expect(await cairn.notes.get({ note_id })).toMatchObject({
+      contradicted_by: [other.note_id],
+      version: 1,
+    });
+  });
+
+  it('EXTRACT-4 finds what a caller noted in its own words', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'I prefer tabs over spaces.');
+    const { notes, artifacts } = await cairn.scopes.extract({ scope_id });
+    const [fact] = [...notes, ...artifacts];
+    expect(fact).toBeDefined();
+    const other = await test().freshTenant();
+    const content = fact!.content;
+    const { note_id } = await other.notes.create({ note_type: 'Preference', title: 'tabs', content });
+    const scope = await someScope(other);
+    await say(other, scope.scope_id, 'I prefer tabs over spaces.');
+    const again = await other.scopes.extract({ scope_id: scope.scope_id });
+    expect(again).toMatchObject({ notes: [], artifacts: [], strengthened: [{ kind: 'note', id: note_id }] });
+  });
+
+  it('EXTRACT-5 takes nothing from what was recalled', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'I prefer tabs over spaces.', { metadata: { recalled: true } });
+    await say(cairn, scope_id, 'I prefer tabs over spaces.');
+    await say(cairn, scope_id, 'We decided to use Kafka for the events.', {
+      metadata: { recalled: ['We decided to use Kafka for the events.'] },
+    });
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ notes: [], artifacts: [], sources: 3 });
+  });
+
+  it('EXTRACT-6 keeps out of what an agent may not write', async () => {
+    const store = test();
+    const tenant = `t-${randomUUID()}`;
+    const admin = await store.as({ tenant });
+    const first = await someScope(admin);
+    await say(admin, first.scope_id, 'I prefer tabs over spaces.');
+    const known = await admin.scopes.extract({ scope_id: first.scope_id });
+    const ids = [...known.notes.map((one) => one.note_id), ...known.artifacts.map((one) => one.artifact_id)];
+    const own = (memory_type: 'Turn' | 'Artifact' | 'Note') => ({
+      memory_type,
+      scope: 'own_trajectory' as const,
+    });
+    const rules = [own('Turn'), own('Artifact'), own('Note')];
+    const memory_access = { read: rules, write: rules };
+    await admin.agents.register({ agent_id: 'eve', agent_type: 'a', capabilities: ['x'], memory_access });
+    const eve = await store.as({ tenant, agent: 'eve', role: 'write' });
+    const { scope_id } = await someScope(eve);
+    await say(eve, scope_id, 'I prefer tabs over spaces.');
+    const made = await eve.scopes.extract({ scope_id });
+    expect(made.strengthened).toEqual([]);
+    expect([...made.notes, ...made.artifacts]).toMatchObject([{ agent_id: 'eve', version: 1 }]);
+    for (const id of ids) expect(JSON.stringify(made)).not.toContain(id);
+    expect((await refusalOf(eve.scopes.extract({ scope_id: first.scope_id }))).code).toBe('FORBIDDEN');
+  });
+});
+
+onEveryTarget(
+  'extraction in the background',
+  (test) => {
+    it('EXTRACT-7 goes by policies, at a threshold and before a scope closes; without one nothing is taken', async () => {
+      const cairn = await test().freshTenant();
+      const quiet = await someScope(cairn);
+      await say(cairn, quiet.scope_id, 'We decided to use Redis for the cache.');
+      await cairn.scopes.close({ scope_id: quiet.scope_id });
+      expect((await cairn.artifacts.list({})).total).toBe(0);
+      expect((await cairn.notes.list({})).total).toBe(0);
+      await somePolicy(cairn, { type: 'TurnCount', count: 2 }, { actions: ['extract'] });
+      await somePolicy(cairn, { type: 'ScopeClose' }, { actions: ['extract', 'summarize'] });
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, 'We decided to use PostgreSQL for the billing service.');
+      await say(cairn, scope_id, 'Fine.');
+      const [job] = await endedJobs(cairn, scope_id);
+      expect(job).toMatchObject({ action: 'extract', trigger: 'TurnCount', sources: 2, state: 'done' });
+      expect(job!.made).toHaveLength(1);
+      await say(cairn, scope_id, 'I live in Lisbon.');
+      const { made } = await cairn.scopes.close({ scope_id });
+      expect(made.map(({ kind }) => kind)).toContain('summary');
+      expect(made).toHaveLength(2);
+    });
+  },
+  { sweep_every_ms: 3_600_000 },
+);

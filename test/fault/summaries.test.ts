@@ -1,0 +1,220 @@
+/** Summaries under races and faults: made once, by whomever; and a write that never waits for what makes them. */
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import type { Summarizer } from '#cairn/provider/summarizer.js';
+import { Store, type StoreOptions } from '#cairn/service/open.js';
+import { illnesses } from '../support/audit.js';
+import { contentsOf, say, someScope } from '../support/scopes.js';
+import { exitOf, until, within } from '../support/server.js';
+import { type Behaviour, type StandIn, startStandIn } from '../support/stand-in.js';
+import {
+  endedJobs,
+  jobsOf,
+  sentence,
+  somePolicy,
+  summariesOf,
+  synthesizedFrom,
+  talk,
+} from '../support/summaries.js';
+import { freshDatabase, targetNames } from '../support/targets.js';
+
+const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
+const WRITERS = 16;
+/** More than the lease of a job, and than the wait before another attempt. */
+const LATER_MS = 200_000;
+
+const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));
+
+for (const kind of kinds) {
+  describe(`summaries on ${kind}`, () => {
+    let database: string;
+    let drop: () => Promise<void>;
+    let offset = 0;
+    const stores: Store[] = [];
+    const endpoints: StandIn[] = [];
+
+    beforeEach(async () => {
+      offset = 0;
+      ({ database, drop } = await freshDatabase(kind));
+    });
+    afterEach(async () => {
+      for (const endpoint of endpoints.splice(0)) await endpoint.close();
+      for (const store of stores.splice(0)) await store.close();
+      await drop();
+    });
+
+    const open = async (options: Partial<StoreOptions> = {}): Promise<Api> => {
+      const clock_offset_ms = () => offset;
+      const store = await Store.open({ database, sweep_every_ms: 3_600_000, clock_offset_ms, ...options });
+      stores.push(store);
+      return store.api(CALLER);
+    };
+    const endpoint = async (behaviour: Behaviour): Promise<StandIn> => {
+      const started = await startStandIn(behaviour);
+      endpoints.push(started);
+      return started;
+    };
+    const closeAll = async () => {
+      for (const store of stores.splice(0)) await store.close();
+    };
+
+    it(`SUM-22 ${WRITERS} writers on two stores that cross a threshold cause one summary`, async () => {
+      const apis = [await open(), await open()];
+      const [cairn] = apis as [Api, Api];
+      await somePolicy(cairn, { type: 'TurnCount', count: 20 });
+      await somePolicy(cairn, { type: 'DosageThreshold', percent: 80 });
+      const { scope_id } = await someScope(cairn, { token_budget: 40 });
+      const each = async (writer: number) => {
+        for (let i = 0; i < 2; i++) await say(apis[writer % 2]!, scope_id, sentence(writer * 2 + i));
+      };
+      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => each(writer)));
+      const jobs = await endedJobs(cairn, scope_id, 2);
+      // 32 turns: 20 are crossed once, and so are 80 percent of 40 tokens.
+      expect(jobs.map(({ trigger }) => trigger).sort()).toEqual(['DosageThreshold', 'TurnCount']);
+      const summaries = await summariesOf(cairn, scope_id);
+      const sources = await Promise.all(summaries.map((one) => synthesizedFrom(cairn, one.artifact_id)));
+      expect(new Set(sources.flat()).size).toBe(sources.flat().length);
+      expect(jobs.flatMap(({ made }) => made.map(({ id }) => id)).sort()).toEqual(
+        summaries.map(({ artifact_id }) => artifact_id).sort(),
+      );
+      await closeAll();
+      expect(await illnesses(database)).toEqual([]);
+    });
+
+    it('SUM-23 a result that comes when another has taken the job over is not written', async () => {
+      let answer: () => void = () => undefined;
+      const asked = new Promise<void>((resolve) => (answer = resolve));
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const slow: Summarizer = {
+        name: 'slow',
+        summarize: async ({ sources }) => {
+          answer();
+          await held;
+          const cost = {
+            provider: 'slow',
+            model: null,
+            input_tokens: 0,
+            output_tokens: 0,
+            duration_ms: 0,
+            attempts: 0,
+          };
+          return { text: 'too late', source_ids: sources.map(({ id }) => id), cost };
+        },
+      };
+      const first = await open({ summarizer: slow });
+      await somePolicy(first, { type: 'TurnCount', count: 3 });
+      const { scope_id } = await someScope(first);
+      await talk(first, scope_id, 3);
+      await within(5000, asked, 'the first to begin');
+      const second = await open();
+      offset += LATER_MS;
+      await endedJobs(second, scope_id);
+      release();
+      const [summary, ...more] = await summariesOf(second, scope_id);
+      await closeAll();
+      const third = await open();
+      expect(await summariesOf(third, scope_id)).toEqual([summary]);
+      expect(more).toEqual([]);
+      expect(summary!.content).not.toBe('too late');
+    });
+
+    it.each<Behaviour>(['hangs', 'fails', 'nonsense'])(
+      'SUM-25 an endpoint that %s delays no write, and the offline way is taken in the end',
+      async (behaviour) => {
+        const { base_url } = await endpoint(behaviour);
+        const model = {
+          kind: 'openai-compatible',
+          base_url,
+          model: 'm',
+          timeout_ms: 200,
+          max_retries: 0,
+        } as const;
+        const cairn = await open({ model });
+        await somePolicy(cairn, { type: 'TurnCount', count: 3 });
+        const { scope_id } = await someScope(cairn);
+        await talk(cairn, scope_id, 3);
+        await until('the first attempt', async () => (await jobsOf(cairn, scope_id))[0]!.attempts > 0);
+        await talk(cairn, scope_id, 2, 3);
+        expect(await contentsOf(cairn, scope_id)).toEqual([0, 1, 2, 3, 4].map(sentence));
+        let seen = 0;
+        await until('the offline way', async () => {
+          const [job] = await jobsOf(cairn, scope_id);
+          if (job!.state === 'waiting' && job!.attempts > seen) {
+            seen = job!.attempts;
+            offset += LATER_MS;
+          }
+          return job!.ended_at !== null;
+        });
+        expect(await jobsOf(cairn, scope_id)).toMatchObject([
+          { state: 'done', attempts: 3, cost: { provider: 'offline' }, error: expect.any(String) },
+        ]);
+        const [summary] = await summariesOf(cairn, scope_id);
+        expect(summary!.metadata).toMatchObject({ method: 'offline', fallback_reason: expect.any(String) });
+        expect(JSON.stringify(await jobsOf(cairn, scope_id))).not.toContain('not what was asked for');
+      },
+    );
+
+    it('SUM-26 whatever hangs, a scope closes by its deadline, with what the offline way makes', async () => {
+      const deaf: Summarizer = { name: 'deaf', summarize: () => new Promise(() => undefined) };
+      const cairn = await open({ summarizer: deaf, limits: { max_closing_ms: 1200 } });
+      await somePolicy(cairn, { type: 'ScopeClose' });
+      const { scope_id } = await someScope(cairn);
+      await talk(cairn, scope_id, 3);
+      const { made, is_active } = await within(5000, cairn.scopes.close({ scope_id }), 'the scope to close');
+      expect({ is_active, kinds: made.map((one) => one.kind) }).toEqual({
+        is_active: false,
+        kinds: ['summary'],
+      });
+      const [summary] = await summariesOf(cairn, scope_id);
+      expect(summary!.metadata.fallback_reason).toContain('no answer within');
+    });
+
+    it('SUM-27 a model that answers is believed, and what it cost is recorded', async () => {
+      const { base_url } = await endpoint({ says: 'Invoices were checked.' });
+      const model = { kind: 'openai-compatible', base_url, model: 'm', api_key: 'sk-secret' } as const;
+      const cairn = await open({ model });
+      const { scope_id } = await someScope(cairn);
+      await talk(cairn, scope_id, 3);
+      const { artifact, job_id } = await cairn.scopes.summarize({ scope_id });
+      expect(artifact!.metadata).toMatchObject({ method: 'model', model: 'm' });
+      const job = await cairn.jobs.get({ job_id: job_id! });
+      expect(job.cost).toMatchObject({ model: 'm', attempts: 1 });
+      expect(JSON.stringify([artifact, job])).not.toContain('sk-secret');
+    });
+  });
+}
+
+describe.skipIf(!targetNames().includes('sqlite'))('a process that is killed', () => {
+  it('SUM-28 between taking a job and its result leaves it to the next, which makes one summary', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    let offset = 0;
+    const options = { database, clock_offset_ms: () => offset };
+    const before = await Store.open({ ...options, sweep_every_ms: 0 });
+    await somePolicy(before.api(CALLER), { type: 'TurnCount', count: 3 });
+    const { scope_id } = await someScope(before.api(CALLER));
+    await talk(before.api(CALLER), scope_id, 3);
+    const child = fork(join(import.meta.dirname, '../support/job-child.mjs'), [database]);
+    const exit = exitOf(child);
+    const asked = new Promise<void>((resolve) =>
+      child.on('message', (message: { asked?: true }) => {
+        if (message.asked) resolve();
+      }),
+    );
+    await within(20_000, asked, 'the job to be taken');
+    child.kill('SIGKILL');
+    await exit;
+    expect(await jobsOf(before.api(CALLER), scope_id)).toMatchObject([{ state: 'running', attempts: 1 }]);
+    await before.close();
+    offset += LATER_MS;
+    const after = await Store.open({ ...options, sweep_every_ms: 3_600_000 });
+    const cairn = after.api(CALLER);
+    expect(await endedJobs(cairn, scope_id)).toMatchObject([{ state: 'done', attempts: 2, sources: 3 }]);
+    expect(await summariesOf(cairn, scope_id)).toHaveLength(1);
+    await after.close();
+    expect(await illnesses(database)).toEqual([]);
+    await drop();
+  });
+});

@@ -1,0 +1,65 @@
+/** When two facts are one, and when they contradict each other. */
+import { describe, expect, it } from 'vitest';
+import { extractFacts } from '#cairn/domain/extraction-rules.js';
+import type { ExtractedFact } from '#cairn/domain/facts.js';
+import { sameFact } from '#cairn/domain/same-fact.js';
+import { givingWay } from '#cairn/provider/giving-way.js';
+
+async function fact(text: string): Promise<ExtractedFact> {
+  const source = { id: 's', role: 'user', speaker: 'Anna', text, occurred_at: '2024-03-13' };
+  const facts = await extractFacts([source], { give_way: givingWay() });
+  expect(facts, text).toHaveLength(1);
+  return facts[0]!;
+}
+
+describe('facts that were extracted', () => {
+  it.each([
+    ['I live in Ghent.', 'I live in Ghent, Belgium.', 'same'],
+    ['I live in Ghent.', 'I live in Lyon.', 'contradicts'],
+    ['I live in Ghent.', 'My sister lives in Lyon.', 'different'],
+    ['I like olives.', 'I love olives.', 'same'],
+    ['I like olives.', "I don't like olives.", 'contradicts'],
+    ['I like olives.', 'I like cheese.', 'different'],
+    ['I prefer dark mode.', 'I prefer light mode.', 'contradicts'],
+    ['I prefer tabs over spaces.', 'I prefer spaces over tabs.', 'contradicts'],
+    ['My favorite color is teal.', 'My favourite color is red.', 'contradicts'],
+    ['We decided to use MySQL for storage.', "We'll use MySQL for storage.", 'same'],
+    ['We decided to use MySQL for storage.', "We'll use SQLite for storage.", 'contradicts'],
+    ['We decided to use MySQL.', "We'll use SQLite instead of MySQL.", 'contradicts'],
+    ['We decided to use MySQL for storage.', "We'll use Kafka for events.", 'different'],
+    ["We won't use MySQL.", "We'll use MySQL.", 'contradicts'],
+    ['Always use tabs in Makefiles.', 'Never use tabs in Makefiles.', 'contradicts'],
+    ['The deadline is on 20 March.', 'The deadline is on 27 March.', 'contradicts'],
+    [
+      'The orders API returns 500 for bad tokens.',
+      'The orders API returns 401 for bad tokens.',
+      'contradicts',
+    ],
+    ['The orders API returns 500 for bad tokens.', 'The orders API returns 400 for bad dates.', 'different'],
+  ] as const)('"%s" and "%s": %s', async (a, b, relation) => {
+    const [one, other] = [await fact(a), await fact(b)];
+    expect(sameFact(one, other)).toBe(relation);
+    expect(sameFact(other, one)).toBe(relation);
+    expect(sameFact(one, one)).toBe('same');
+  });
+});
+
+describe('contents of which nothing else is known', () => {
+  it.each([
+    ['The cache is cleared every night.', 'Every night the cache is cleared.', 'same'],
+    ['The cache is cleared every night.', 'The cache is never cleared every night.', 'contradicts'],
+    ['The limit is 20 requests per minute.', 'The limit is 30 requests per minute.', 'different'],
+    ['The cache is cleared every night.', 'The invoices are sent on Monday.', 'different'],
+    ['', '', 'same'],
+    ['', 'Something else entirely.', 'different'],
+  ] as const)('"%s" and "%s": %s', (a, b, relation) => {
+    expect(sameFact({ content: a }, { content: b })).toBe(relation);
+  });
+
+  it('are the same code only when they are', () => {
+    const code = { kind: 'artifact', type: 'Code', content: 'a()\nb()' } as const;
+    expect(sameFact(code, { ...code, content: 'a()\n  b()\n' })).toBe('same');
+    expect(sameFact(code, { ...code, content: 'a()\nc()' })).toBe('different');
+    expect(sameFact(code, { content: 'We decided to use Go.' })).toBe('different');
+  });
+});
