@@ -18,6 +18,7 @@ import {
   listJobs,
   lockJob,
   moveJob,
+  overduePins,
   toJob,
 } from '../store/jobs.js';
 import { endLease, findLease, type Lease, putLease, stillOver } from '../store/leases.js';
@@ -200,6 +201,22 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
   return 'worked';
 }
 
+const isOverdue = ({ pinned_until }: JobRow, now: number): boolean =>
+  pinned_until !== null && pinned_until <= now;
+
+const giveUp = (call: Call, tx: Tx, job: JobRow, now: number): Promise<void> =>
+  finish(call, tx, job, 'failed', nothingMade('it was not done in time, and its turns are gone'), now);
+
+/** Gives up what keeps turns beyond its time, where nobody works in the background and notices it. */
+export async function releasePins(call: Call): Promise<void> {
+  const { driver, tenant } = call;
+  for (const job_id of await overduePins(driver.at(tenant), tenant, driver.now()))
+    await driver.write(tenant, async (tx) => {
+      const job = await lockJob(tx, tenant, job_id);
+      if (job && isOverdue(job, driver.now())) await giveUp(call, tx, job, driver.now());
+    });
+}
+
 /** A lease of a job is over: it is time to begin it, or whoever did it is gone. What was kept for it too long is let go. */
 export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
   const { tenant } = call;
@@ -208,17 +225,7 @@ export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Pro
   if (!job || job.ended_at !== null) return endLease(tx, tenant, 'job', job_id);
   const over = await stillOver(tx, tenant, lease, now);
   if (!over) return;
-  if (job.pinned_until !== null && job.pinned_until <= now) {
-    await finish(
-      call,
-      tx,
-      job,
-      'failed',
-      nothingMade('it was not done in time, and its turns are gone'),
-      now,
-    );
-    return;
-  }
+  if (isOverdue(job, now)) return giveUp(call, tx, job, now);
   if (job.state === 'running') {
     const error = 'whoever did it went away';
     await moveJob(tx, tenant, job_id, { state: 'waiting', attempts: job.attempts, error }, now);

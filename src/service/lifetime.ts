@@ -22,6 +22,7 @@ import { eraseMessages, expiredMessages } from '../store/message-erasure.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { eraseAll } from './erasure.js';
+import { releasePins } from './jobs.js';
 import type { Call } from './runtime.js';
 import { event, writeGuarded } from './write.js';
 
@@ -38,6 +39,7 @@ export async function sweep(call: Call): Promise<Swept> {
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
   await sweepLocks(call);
+  await releasePins(call);
   await eraseAll(call);
   // What was overwritten in the file is in its log until that is emptied.
   if (cards.erased + memories_erased + messages_erased + packets_erased > 0) await call.driver.scrub();

@@ -162,6 +162,15 @@ export function pinJobs(tx: Tx, tenant: string, scope_ids: readonly string[], un
   );
 }
 
+/** Those that keep turns beyond their time. */
+export async function overduePins(query: Query, tenant: string, now: number): Promise<string[]> {
+  const rows = await query.all<{ job_id: string }>(
+    sql`SELECT j.job_id FROM jobs j
+        WHERE j.tenant_id = ${tenant} AND j.pins IS NOT NULL AND j.pinned_until <= ${now} ORDER BY j.job_id`,
+  );
+  return rows.map(({ job_id }) => job_id);
+}
+
 /** Ends all open jobs of trajectories that are deleted: nothing is to be made of them. */
 export function dropJobs(
   tx: Tx,

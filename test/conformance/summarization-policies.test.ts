@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { someScope, someTrajectory } from '../support/scopes.js';
+import { until } from '../support/server.js';
 import { jobsOf, somePolicy, talk } from '../support/summaries.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
@@ -125,6 +126,23 @@ onEveryTarget('summarization policies', (test) => {
     expect(await jobsOf(cairn, scope_id)).toMatchObject([{ state: 'waiting', policy_id }]);
     await cairn.trajectories.delete({ trajectory_id, wait: true });
     expect((await refusalOf(cairn.summarization_policies.get({ policy_id }))).code).toBe('POLICY_NOT_FOUND');
+    expect(await jobsOf(cairn, scope_id)).toMatchObject([{ state: 'failed', made: [] }]);
+  });
+
+  it('SUM-30 keeps the turns of what is to be made of an ended scope for so long, and no longer', async () => {
+    const cairn = await test().freshTenant();
+    await somePolicy(cairn, CLOSE);
+    const { scope_id, trajectory_id } = await someScope(cairn);
+    await talk(cairn, scope_id, 3);
+    const update = { operation: 'update' as const, trajectory_id, update: { status: 'Failed' as const } };
+    await cairn.trajectories.batch({ atomic: true, items: [update] });
+    const erasure = async () => (await cairn.scopes.get({ scope_id })).erasure;
+    await until('the erasure', async () => (await erasure())!.state === 'done');
+    expect(await erasure()).toEqual({ state: 'done', erased: 0, kept: 3 });
+    expect((await cairn.scopes.turns({ scope_id })).turns).toEqual([]);
+    test().advance(61_000);
+    await cairn.lifetime.sweep();
+    expect(await erasure()).toEqual({ state: 'done', erased: 3, kept: 0 });
     expect(await jobsOf(cairn, scope_id)).toMatchObject([{ state: 'failed', made: [] }]);
   });
 

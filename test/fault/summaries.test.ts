@@ -121,7 +121,8 @@ for (const kind of kinds) {
       expect(summary!.content).not.toBe('too late');
     });
 
-    it.each<Behaviour>(['hangs', 'fails', 'nonsense'])(
+    // How an endpoint fails is no matter of the database: all ways on one of them.
+    it.each<Behaviour>(kind === 'sqlite' ? ['hangs', 'fails', 'nonsense'] : ['hangs'])(
       'SUM-25 an endpoint that %s delays no write, and the offline way is taken in the end',
       async (behaviour) => {
         const { base_url } = await endpoint(behaviour);
