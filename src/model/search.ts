@@ -124,7 +124,11 @@ export const searchInput = {
 };
 
 const boost = z.object({
-  name: z.string().describe('Why it counts more or less: speaker, role, date, temporal, short_question, …'),
+  name: z
+    .string()
+    .describe(
+      'Why it counts more or less: speaker, role, date, temporal, short_question, similar (by its vector), …',
+    ),
   factor: z.number(),
 });
 

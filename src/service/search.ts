@@ -2,13 +2,18 @@
 import type { z } from 'zod';
 import type { search as operations } from '../contract/search.js';
 import { decodeCursor, encodeCursor } from '../domain/cursor.js';
+import { VECTOR_WEIGHT } from '../domain/fusion.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { SearchedType, SearchOutput } from '../model/search.js';
 import type { Viewer } from '../store/search-conditions.js';
 import type { SearchAnswer, SearchHit, SearchRequest } from '../store/search-job.js';
+
 import type { Place } from '../store/search-pages.js';
+
+import type { Likeness } from '../store/vector-search.js';
+
 import { cardReachOf, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
@@ -54,10 +59,19 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
     limit,
     place,
     whole,
+    likeness: await likenessOf(call, input.query),
   };
   const { hits, next, total } = await call.driver.away<SearchAnswer>(call.tenant, JOB, request);
   const more = next !== null && next.shown < MAX_DEPTH;
   return { hits, next_cursor: more ? encodeCursor(call.operation, filters, written(next)) : null, total };
+}
+
+/** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
+async function likenessOf({ embedding, driver }: Call, query: string): Promise<Likeness | undefined> {
+  if (!embedding || query.trim() === '') return undefined;
+  const { name: model, weight = VECTOR_WEIGHT } = embedding.embedder;
+  const vector = await embedding.question(query);
+  return vector && { model, weight, vector, dialect: driver.dialect };
 }
 
 /** Numbers in base 36, since a cursor may be of many terms; the score to the last bit. */

@@ -26,7 +26,7 @@ const readable = ({ tenant, now, viewer }: Asked): Sql =>
   sql`d.tenant_id = ${tenant} AND ${canBeRead(tenant, now)} AND ${seenBy(tenant, viewer)}`;
 
 /** Which of these documents can be read and are wanted. Led by the list: there is no better way into the table. */
-async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {
+export async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(d.doc_no) AS list

@@ -22,7 +22,10 @@ import { type Place, pageOf, type Result, type Stretch } from './search-pages.js
 import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
+
 import { inOpenScopes, scopesShown } from './search-scopes.js';
+
+import { type Likeness, withNearest } from './vector-search.js';
 
 export interface SearchRequest extends Asked {
   /** Tells stores in one process apart. */
@@ -34,6 +37,8 @@ export interface SearchRequest extends Asked {
   readonly place: Place | undefined;
   /** Whether the whole text is wanted, and not a part. */
   readonly whole: boolean;
+  /** The question's vector, where there is an embedder. */
+  readonly likeness?: Likeness | undefined;
 }
 
 export interface SearchHit extends DocRow, Snippet {
@@ -55,6 +60,7 @@ export interface SearchAnswer {
 
 /** So many are ranked at once, with the turns around them; a page further behind has the next ones. */
 const ENOUGH = 300;
+
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
   const { scope_id, ...request } = input as SearchRequest;
   const { tenant, place } = request;
@@ -111,16 +117,25 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   if (!range) return;
   const codes = question.terms.map((term) => termCode(tenant, term));
   const found = await findCandidates(query, request, codes, range, request.place?.df);
+  const { likeness } = request;
   const listed = new Set<number>();
   let next = await found.next(ENOUGH);
-  for (let number = 0; next; number++) {
-    const candidates = await candidatesOf(search, found, codes, next, listed);
+  for (let number = 0; next || (likeness && number === 0); number++) {
+    const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
-    const results = rank(question, candidates, { docs, df: found.df })
-      .filter(({ score }) => score >= request.min_score)
-      .map(({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }));
-    next = await found.next(ENOUGH);
-    yield { number, results, df: found.df, rest: next ? 'more' : found.complete ? 'none' : 'unknown' };
+    let results: Result[] = rank(question, candidates, { docs, df: found.df }).map(
+      ({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }),
+    );
+    let complete = found.complete;
+    if (likeness && number === 0) {
+      const fused = await withNearest(query, request, likeness, range, results);
+      results = fused.results;
+      for (const { doc_no } of results) listed.add(doc_no);
+      complete &&= fused.complete;
+    }
+    next = next && (await found.next(ENOUGH));
+    const shown = results.filter(({ score }) => score >= request.min_score);
+    yield { number, results: shown, df: found.df, rest: next ? 'more' : complete ? 'none' : 'unknown' };
   }
 }
 
