@@ -11,6 +11,25 @@ export interface Content {
   readonly content_id: string;
 }
 
+interface StoredText {
+  readonly card_id: string;
+  readonly content: string;
+  readonly tool_calls: string | null;
+  readonly metadata: string;
+}
+
+/** What it says; where that is nothing, what it calls and is answered. */
+function saidBy({ content, tool_calls, metadata }: StoredText): string {
+  const said = textOf(JSON.parse(content) as Json);
+  if (said !== '') return said;
+  const { tool_results = null } = JSON.parse(metadata) as { tool_results?: Json };
+  const called = tool_calls === null ? null : (JSON.parse(tool_calls) as Json);
+  return [called, tool_results]
+    .map(textOf)
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
 /** The texts of these, by content_id. What is gone is not among them. */
 export async function textsOf(
   query: Query,
@@ -22,15 +41,11 @@ export async function textsOf(
     contents.filter(({ entity_type }) => type(entity_type)).map(({ content_id }) => content_id);
   const ofCards = ids((type) => type !== 'packet' && type !== 'thought');
   if (ofCards.length > 0) {
-    const rows = await query.all<{ card_id: string; content: string; tool_calls: string | null }>(
-      sql`SELECT card_id, content, tool_calls FROM cards
+    const rows = await query.all<StoredText>(
+      sql`SELECT card_id, content, tool_calls, metadata FROM cards
           WHERE tenant_id = ${tenant} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
     );
-    for (const { card_id, content, tool_calls } of rows) {
-      const said = textOf(JSON.parse(content) as Json);
-      const called = tool_calls === null ? '' : textOf(JSON.parse(tool_calls) as Json);
-      texts.set(card_id, said === '' ? called : said);
-    }
+    for (const row of rows) texts.set(row.card_id, saidBy(row));
   }
   const ofPackets = ids((type) => type === 'packet');
   if (ofPackets.length > 0) {

@@ -279,6 +279,10 @@ onEveryTarget('search', (test) => {
       snippet: 'I saw a dunlin.',
       highlights: [{ start: 8, end: 14 }],
     });
+    const answered = { scope_id, role: 'Tool', tool_results: [{ answer: 'A whimbrel.' }] } as const;
+    await cairn.turns.add(answered);
+    const { results: heard } = await cairn.search.query({ query: 'whimbrel' });
+    expect(heard[0]!.snippet).toBe('answer\nA whimbrel.');
     const made = await note(cairn, 'A godwit.', { agent_id: 'ann', abstraction_level: 'L2' });
     expect(await theOne(cairn, 'godwit')).toMatchObject({
       id: made.note_id,
