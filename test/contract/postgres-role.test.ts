@@ -23,7 +23,16 @@ describe.runIf(targetNames().includes('postgres'))('a plain owner of a database'
       await expect(migrateStore({ database })).rejects.toThrow(`GRANT cairn_app TO ${name};`);
       await admin.query(`GRANT cairn_app TO ${name}`);
       expect(await migrateStore({ database })).toMatchObject({
-        applied: ['foundation', 'memory', 'checkpoints', 'coordination', 'search', 'contexts'],
+        applied: [
+          'foundation',
+          'memory',
+          'checkpoints',
+          'coordination',
+          'search',
+          'contexts',
+          'summaries',
+          'vectors',
+        ],
       });
       expect(await migrateStore({ database, restored: true })).toMatchObject({ applied: [] });
     } finally {
