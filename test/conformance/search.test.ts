@@ -279,7 +279,7 @@ onEveryTarget('search', (test) => {
       snippet: 'I saw a dunlin.',
       highlights: [{ start: 8, end: 14 }],
     });
-    const answered = { scope_id, role: 'Tool', tool_results: [{ answer: 'A whimbrel.' }] } as const;
+    const answered = { scope_id, role: 'Tool', tool_results: [{ answer: 'A whimbrel.' }] };
     await cairn.turns.add(answered);
     const { results: heard } = await cairn.search.query({ query: 'whimbrel' });
     expect(heard[0]!.snippet).toBe('answer\nA whimbrel.');

@@ -231,7 +231,7 @@ describe('migrate and doctor', () => {
   it('migrate says what it did; --restored begins a new epoch', () =>
     inFolder(async (cwd) => {
       expect((await cairn(['migrate'], { cwd })).stdout).toMatch(
-        /cairn\.db: applied foundation, memory, checkpoints, coordination, search, contexts; .* version 6/,
+        /cairn\.db: applied foundation, memory, checkpoints, coordination, search, contexts, summaries, vectors; .* version 8/,
       );
       expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to do');
       const epoch = async () => {
@@ -264,7 +264,8 @@ describe('migrate and doctor', () => {
       expect(sick.stdout).toMatch(/✗ default: cards hold what their hashes say\n +altered\n/);
       expect(sick.stdout).toMatch(/✗ .*length of a box.*\n +box short says 1, has 0\n/);
       expect(sick.stdout).toMatch(/✗ .*the stream has no hole.*\n/);
-      expect(sick.stdout).toContain('3 check(s) failed.');
+      expect(sick.stdout).toMatch(/✗ .*what the search knows of a thing.*\n/);
+      expect(sick.stdout).toContain('4 check(s) failed.');
 
       const findings = (await cairn(['doctor', '--json'], { cwd })).stdout.trim().split('\n');
       expect(
