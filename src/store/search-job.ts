@@ -177,7 +177,13 @@ async function bestFirst(
   ];
   const results = rank(question, candidates, { docs, df })
     .filter(({ score }) => score >= request.min_score)
-    .map(({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }));
+    .map(({ candidate: { doc_no }, score, matched, nearby, boosts }) => ({
+      doc_no,
+      score,
+      matched,
+      nearby,
+      boosts,
+    }));
   return { results, complete };
 }
 
