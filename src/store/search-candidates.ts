@@ -2,7 +2,8 @@
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
-import { countPostings, postings, type Range } from './search-postings.js';
+import type { SearchedIndex } from './search-index.js';
+import type { Range } from './search-postings.js';
 
 /** Who asks, and for what. */
 export interface Asked extends Wanted {
@@ -26,7 +27,7 @@ const readable = ({ tenant, now, viewer }: Asked): Sql =>
   sql`d.tenant_id = ${tenant} AND ${canBeRead(tenant, now)} AND ${seenBy(tenant, viewer)}`;
 
 /** Which of these documents can be read and are wanted. Led by the list: there is no better way into the table. */
-async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {
+export async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(d.doc_no) AS list
@@ -51,23 +52,17 @@ export interface Found {
 
 /** The documents that share the most, and the rarest, terms with the question; not many more than `enough`. */
 export async function findCandidates(
-  query: Query,
+  index: SearchedIndex,
   asked: Asked,
   codes: readonly string[],
   range: Range,
   enough: number,
 ): Promise<Found> {
-  const { order, df, complete, mayMatch } = await inOrder(
-    query,
-    asked.tenant,
-    codes,
-    range,
-    asked.trajectory_id,
-  );
+  const { order, df, complete, mayMatch } = await inOrder(index, codes, range, asked.trajectory_id);
   const doc_nos: number[] = [];
   for (let at = 0, size = enough; at < order.length; at += size, size = Math.min(2 * size, LARGEST_BATCH)) {
     if (doc_nos.length >= enough) return { doc_nos, df, complete: false, mayMatch };
-    const wanted = await wantedAmong(query, asked, order.slice(at, at + size));
+    const wanted = await index.wantedAmong(order.slice(at, at + size));
     for (const doc_no of wanted) doc_nos.push(doc_no);
   }
   return { doc_nos, df, complete, mayMatch };
@@ -79,8 +74,7 @@ interface Ordered extends Omit<Found, 'doc_nos'> {
 
 /** Documents in the order of what their terms are worth together, and of equals the newest first. */
 async function inOrder(
-  query: Query,
-  tenant: string,
+  index: SearchedIndex,
   codes: readonly string[],
   range: Range,
   trajectory_id: string | undefined,
@@ -88,10 +82,10 @@ async function inOrder(
   const first: number[][] = [];
   const df: number[] = [];
   for (const code of codes) {
-    const list = await postings(query, tenant, code, range, FEW);
+    const list = await index.postings(code, range, FEW);
     const isAll = list.length < FEW && trajectory_id === undefined;
     first.push(list);
-    df.push(isAll ? list.length : await countPostings(query, tenant, code, MAX_COUNTED));
+    df.push(isAll ? list.length : await index.count(code, MAX_COUNTED));
   }
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
@@ -106,8 +100,7 @@ async function inOrder(
     }
     const limit = Math.min(room, MAX_POSTINGS_OF_TERM);
     const known = first[at]!;
-    const list =
-      known.length < FEW ? known : await postings(query, tenant, codes[at]!, range, Math.max(FEW, limit));
+    const list = known.length < FEW ? known : await index.postings(codes[at]!, range, Math.max(FEW, limit));
     for (const doc_no of list) has.set(doc_no, (has.get(doc_no) ?? 0) | (1 << bit));
     if (list.length >= limit) complete = false;
     room -= list.length;
@@ -146,7 +139,7 @@ export async function newest(query: Query, asked: Asked, up_to: number, limit: n
 /** Turns lend their words to so many others before and after them. */
 const NEIGHBOURHOOD = 3;
 
-interface Placed {
+export interface Placed {
   readonly scope_id: string | null;
   readonly position: number | null;
 }

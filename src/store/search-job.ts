@@ -9,17 +9,21 @@ import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
-import { type Asked, findCandidates, neighboursOf, newest } from './search-candidates.js';
+import { type Asked, findCandidates, newest } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
-import { type Features, featuresOf, frequencies, type StoreMark } from './search-features.js';
+import { type Features, frequencies } from './search-features.js';
+import { storedIndex } from './search-index.js';
 import { extentOf, type Range, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
+import { type Extent, smallIndex } from './search-small.js';
 import { supersededAmong } from './search-superseded.js';
 
 export interface SearchRequest extends Asked {
   /** Tells stores in one process apart. */
   readonly store: string;
+  /** Whether documents are committed in the order of their numbers. */
+  readonly in_order: boolean;
   readonly query: string;
   readonly min_score: number;
   readonly limit: number;
@@ -72,7 +76,8 @@ const NOTHING: Ranking = { results: [], complete: true };
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
   const request = input as SearchRequest;
   const { tenant, trajectory_id, after } = request;
-  const { last, docs, generation } = await extentOf(query, tenant);
+  const extent = await extentOf(query, tenant);
+  const { last } = extent;
   const up_to = Math.min(last, request.up_to ?? last);
   const question = readQuestion(request.query, request.now);
   const isEmpty = request.query.trim() === '';
@@ -80,11 +85,10 @@ export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
     trajectory_id === undefined || isEmpty
       ? { from: 0, to: up_to }
       : await rangeOf(query, tenant, trajectory_id, up_to);
-  const mark = { store: request.store, generation };
   const ranking = isEmpty
     ? await newestFirst(query, request, up_to)
     : range
-      ? await bestFirst(query, request, question, range, mark, docs)
+      ? await bestFirst(query, request, question, range, extent)
       : NOTHING;
   const { page, next, total } = await pageOf(query, request, ranking.results);
   return {
@@ -152,18 +156,20 @@ async function bestFirst(
   request: SearchRequest,
   question: Question,
   range: Range,
-  mark: StoreMark,
-  docs: number,
+  extent: Extent,
 ): Promise<Ranking> {
-  const { tenant } = request;
+  const { tenant, store } = request;
+  const mark = { store, generation: extent.generation };
+  const small = request.in_order ? await smallIndex(query, request, mark, extent) : undefined;
+  const index = small ?? storedIndex(query, request, mark);
   const codes = question.terms.map((term) => termCode(tenant, term));
   const enough = Math.max(ENOUGH, 2 * (request.after + request.limit));
-  const { doc_nos, df, complete, mayMatch } = await findCandidates(query, request, codes, range, enough);
-  const found = await featuresOf(query, mark, tenant, doc_nos);
-  const { wanted, context } = await neighboursOf(query, request, found);
+  const { doc_nos, df, complete, mayMatch } = await findCandidates(index, request, codes, range, enough);
+  const found = await index.features(doc_nos);
+  const { wanted, context } = await index.neighbours(found);
   const inRange = (doc_no: number) => doc_no <= range.to;
-  const around = await featuresOf(query, mark, tenant, wanted.filter(inRange));
-  const beside = await featuresOf(query, mark, tenant, context.filter(inRange));
+  const around = await index.features(wanted.filter(inRange));
+  const beside = await index.features(context.filter(inRange));
   const hasKin = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
   const related = question.related.map((terms) => terms.map((term) => termCode(tenant, term)));
@@ -175,7 +181,7 @@ async function bestFirst(
     ...around.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
     ...beside.map((one) => candidateOf(one, tfOf(one), kinOf(one), true)),
   ];
-  const results = rank(question, candidates, { docs, df })
+  const results = rank(question, candidates, { docs: extent.docs, df })
     .filter(({ score }) => score >= request.min_score)
     .map(({ candidate: { doc_no }, score, matched, nearby, boosts }) => ({
       doc_no,
@@ -219,12 +225,16 @@ async function show(
   return page.flatMap(({ row, result }) => {
     const text = texts.get(row.content_id);
     if (text === undefined) return [];
-    const { doc_no: _, ...why } = result;
+    const { snippet, highlights } = snippetOf(text, terms);
     return [
       {
         ...row,
-        ...snippetOf(text, terms),
-        ...why,
+        snippet,
+        highlights,
+        score: result.score,
+        matched: result.matched,
+        nearby: result.nearby,
+        boosts: result.boosts,
         related: related.get(row.doc_no) ?? [],
         text: request.whole ? text : undefined,
       },

@@ -75,16 +75,16 @@ const rowOf = (values: Values): DocRow => ({
 /** These documents by their numbers, as far as they are there; as one text, since that is read faster than rows. */
 export async function readDocs(
   query: Query,
-  { tenant }: Asked,
+  { tenant, now }: Asked,
   doc_nos: readonly number[],
 ): Promise<Map<number, DocRow>> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(json_array(${COLUMNS})) AS list
         FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value`,
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND ${canBeRead(tenant, now)}`,
       postgres: sql`SELECT json_agg(json_build_array(${TEXTS}))::text AS list FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos})`,
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND ${canBeRead(tenant, now)}`,
     }),
   );
   const rows = JSON.parse(row?.list ?? '[]') as Values[];
