@@ -25,9 +25,16 @@ export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';
 export type { CallOptions as ProviderCallOptions, ProviderCost } from './provider/cost.js';
+export {
+  type Embedder,
+  type EmbedOptions,
+  type HttpEmbedderSettings,
+  httpEmbedder,
+} from './provider/embedder.js';
 export type { Extraction, ExtractionRequest, Extractor } from './provider/extractor.js';
 export type { ModelSettingsInput as ModelOptions } from './provider/model-settings.js';
 export type { Summarizer, Summary, SummaryRequest } from './provider/summarizer.js';
+
 export * from './runtime/index.js';
 
 export interface OpenOptions extends StoreOptions {
@@ -43,8 +50,13 @@ export interface Cairn extends Api, Shorthands {
   close(): Promise<void>;
 }
 
+export interface LocalCairn extends Cairn {
+  /** Waits until all that can be searched has its vector, if there is an embedder; says how many have none by then. */
+  embedded(timeout_ms?: number): Promise<number>;
+}
+
 /** Opens a store in this process. Several processes may open the same database. */
-export async function openCairn(options: OpenOptions): Promise<Cairn> {
+export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
   const { tenant = DEFAULT_TENANT, agent = null, ...rest } = options;
   const store = await Store.open(rest);
   try {
@@ -54,5 +66,6 @@ export async function openCairn(options: OpenOptions): Promise<Cairn> {
     throw error;
   }
   const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
-  return { ...api, ...shorthandsOn(api), close: () => store.close() };
+  const embedded = (timeout_ms?: number) => store.embedded(timeout_ms);
+  return { ...api, ...shorthandsOn(api), embedded, close: () => store.close() };
 }

@@ -1,6 +1,7 @@
 /** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it, index it anew. */
 import { existsSync } from 'node:fs';
 import { CairnError } from './model/errors.js';
+import type { Embedder } from './provider/embedder.js';
 import { examine, type Finding } from './service/doctor.js';
 import { isPostgres, openDriver, Store } from './service/open.js';
 import { needsReindex, type Reindexing, reindex } from './service/reindex.js';
@@ -61,8 +62,37 @@ export async function* reindexStore(options: {
   }
 }
 
-async function openExisting(database: string, done: string): Promise<Store> {
+/** Makes the vectors that are missing, and says now and then of how many documents: 0 at the end. Gives up without progress. */
+export async function* embedStore(options: {
+  database: string;
+  embedder: Embedder;
+}): AsyncGenerator<number, void, undefined> {
+  const store = await openExisting(options.database, 'embedded', options.embedder);
+  try {
+    let least = Number.POSITIVE_INFINITY;
+    let since = performance.now();
+    for (;;) {
+      const left = await store.embedded(least === Number.POSITIVE_INFINITY ? 0 : LOOK_MS);
+      yield left;
+      if (left === 0) return;
+      if (left < least) since = performance.now();
+      least = Math.min(least, left);
+      if (performance.now() - since > PATIENCE_MS)
+        throw new CairnError(
+          'STATE_CONFLICT',
+          `the embedder makes no vectors, and ${left} documents have none: see that it is there, and run this again`,
+        );
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function openExisting(database: string, done: string, embedder?: Embedder): Promise<Store> {
   if (!isPostgres(database) && !existsSync(database))
     throw new CairnError('STORAGE_FAILED', `there is no file ${database}: nothing was ${done}`);
-  return Store.open({ database, sweep_every_ms: 0, reindex: false });
+  return Store.open({ database, sweep_every_ms: 0, reindex: false, embedder });
 }
+
+const LOOK_MS = 1000;
+const PATIENCE_MS = 30_000;

@@ -5,10 +5,10 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { demo } from './demo.js';
 import { fileCommands } from './file-commands.js';
-import { doctor, migrate, reindex } from './maintenance.js';
+import { doctor, embed, migrate, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
-import { databaseOption, modelSettings, wholeNumber, withStore } from './settings.js';
+import { databaseOption, embedderOf, modelSettings, wholeNumber, withStore } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
@@ -112,6 +112,13 @@ Example:
     .addHelpText('after', '\nExample:\n  $ cairn reindex --database ./memory.db')
     .action(reindex);
 
+  cairn
+    .command('embed')
+    .description('make the vectors that are missing, by the embedder of CAIRN_EMBEDDER_URL')
+    .addOption(databaseOption())
+    .addHelpText('after', '\nExample:\n  $ cairn embed --database ./memory.db')
+    .action(embed);
+
   withStore(cairn.command('tail').description('watch what happens, live'))
     .option('--after <token>', 'start behind this event; 0 for all of history')
     .option('--type <type>', 'only this packet type; a trailing * makes it a prefix')
@@ -179,6 +186,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
     ...modelSettings(),
+    ...embedderOf(),
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;

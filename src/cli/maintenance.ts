@@ -1,6 +1,8 @@
-/** `cairn migrate`, `cairn doctor` and `cairn reindex`: work on the database itself. */
-import { examineStore, migrateStore, type Reindexing, reindexStore } from '../maintain.js';
+/** `cairn migrate`, `cairn doctor`, `cairn reindex` and `cairn embed`: work on the database itself. */
+import { embedStore, examineStore, migrateStore, type Reindexing, reindexStore } from '../maintain.js';
+import { CairnError } from '../model/errors.js';
 import { Progress } from './progress.js';
+import { embedderOf } from './settings.js';
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
   const progress = new Progress('indexed');
@@ -35,4 +37,21 @@ export async function reindex(flags: { database: string; tenant?: string }): Pro
   progress.end();
   const changed = last?.changed ?? 0;
   console.log(changed === 0 ? 'The index was as it should be.' : `${changed} documents were put right.`);
+}
+
+export async function embed(flags: { database: string }): Promise<void> {
+  const { embedder } = embedderOf();
+  if (!embedder)
+    throw new CairnError(
+      'INVALID_INPUT',
+      'there is no embedder: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL',
+    );
+  const show = process.stderr.isTTY ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
+  let first: number | undefined;
+  for await (const left of embedStore({ ...flags, embedder })) {
+    first ??= left;
+    show(`${left} documents without a vector `);
+  }
+  show('\n');
+  console.log(`made the vectors of ${first ?? 0} documents by ${embedder.name}`);
 }

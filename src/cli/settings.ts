@@ -2,7 +2,16 @@
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
-import { type Cairn, CairnError, type ModelOptions, type OpenOptions, openCairn } from '../index.js';
+
+import {
+  type Cairn,
+  CairnError,
+  type Embedder,
+  httpEmbedder,
+  type ModelOptions,
+  type OpenOptions,
+  openCairn,
+} from '../index.js';
 
 export interface Settings {
   readonly database: string;
@@ -34,6 +43,18 @@ export function withStore(command: Command): Command {
     );
 }
 
+/** The embedder that the environment names; none if it names none. A key has no flag: a process list would show it. */
+export function embedderOf(environment: NodeJS.ProcessEnv = process.env): { embedder?: Embedder } {
+  const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
+  if (!url && !model) return {};
+  if (!url || !model)
+    throw new CairnError(
+      'INVALID_INPUT',
+      `an embedder needs CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL: set the other one as well, or neither`,
+    );
+  return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
+}
+
 /**
  * The model endpoint that summarises and extracts, if the environment names one. Not by flags: a key among those would be
  * seen by everyone on the machine.
@@ -63,7 +84,7 @@ export async function openApi(
 ): Promise<Cairn> {
   const named = tenant === undefined ? {} : { tenant };
   return url === undefined
-    ? openCairn({ database, ...embedded, ...named, ...modelSettings() })
+    ? openCairn({ database, ...embedded, ...named, ...modelSettings(), ...embedderOf() })
     : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
 }
 

@@ -33,6 +33,8 @@ export interface MemoryUse {
   readonly member?: string;
   /** Of what is made: the members that name where. */
   readonly places?: readonly ('trajectory_id' | 'scope_id')[];
+  /** It counts only where this member of the input is one of these. */
+  readonly where?: { readonly member: string; readonly is: readonly unknown[] };
 }
 
 export const reads = (type: MemoryKind, by: MemoryUse['by'], member?: string): MemoryUse => ({
@@ -49,4 +51,10 @@ export const makes = (type: MemoryKind, ...places: ('trajectory_id' | 'scope_id'
   need: 'write',
   by: 'made',
   places,
+});
+
+/** Of an input that says what is made. */
+export const where = (use: MemoryUse, member: string, ...is: unknown[]): MemoryUse => ({
+  ...use,
+  where: { member, is },
 });

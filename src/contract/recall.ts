@@ -6,7 +6,7 @@ import { jsonObject, text } from '../model/json.js';
 import { ttl } from '../model/memory.js';
 import { excerpt, foundEntity, MAX_QUERY, searchedType, searchInput } from '../model/search.js';
 import { turnRole } from '../model/turn.js';
-import { makes, reads } from './memory-use.js';
+import { makes, reads, where } from './memory-use.js';
 import { operation } from './operation.js';
 import { passagesAsText } from './passages.js';
 
@@ -65,7 +65,10 @@ export const memory = {
     input: rememberInput,
     output: remembered,
     access: 'write',
-    memory: [makes('Note', 'trajectory_id'), makes('Turn', 'scope_id')],
+    memory: [
+      where(makes('Note'), 'as', undefined, 'note'),
+      where(makes('Turn', 'trajectory_id', 'scope_id'), 'as', 'turn'),
+    ],
     event: 'cairn.note.created',
     status: 201,
     summary: 'Keep something: a note, or a turn, found again by what it says.',

@@ -191,7 +191,7 @@ async function fillTurns(given: Fitting, room: number, reason: ContextReason): P
   return { from, tokens: tokens === 0 ? 0 : tokens + first, cut: null, reason: why };
 }
 
-/** Takes out what is of the least priority, until so many tokens are free by estimate; false if nothing is left. */
+/** Takes out what is of the least priority, until so many tokens are free by estimate; nothing if nothing is left. */
 export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undefined {
   const chosen = [...fit.chosen];
   const out = new Map(fit.out);
@@ -199,7 +199,7 @@ export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undef
   let freed = 0;
   for (const { name } of byPriority(given.sections).reverse()) {
     while (freed < tokens && name === 'turns' && (turns.cut || turns.from < given.units.length)) {
-      freed += turns.cut?.tokens ?? given.units[turns.from]!.tokens!;
+      freed += Math.max(1, turns.cut?.tokens ?? given.units[turns.from]!.tokens!);
       turns = turns.cut ? { ...turns, cut: null } : { ...turns, from: turns.from + 1 };
     }
     while (freed < tokens) {
@@ -207,7 +207,7 @@ export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undef
       if (last === -1) break;
       const [dropped] = chosen.splice(last, 1);
       out.set(dropped!.candidate, 'no_room');
-      freed += dropped!.tokens;
+      freed += Math.max(1, dropped!.tokens);
     }
   }
   return freed === 0 ? undefined : { chosen, turns, out };

@@ -112,8 +112,13 @@ export interface Unit {
   readonly orphaned: boolean;
 }
 
+const isPlain = ({ role, tool_calls, tool_results }: TurnCard): boolean =>
+  role !== 'tool' && tool_calls === null && tool_results === null;
+
 /** The units of turns that follow each other, in order. */
 export function unitsOf(turns: readonly TurnCard[]): Unit[] {
+  // Most conversations have no tools.
+  if (turns.every(isPlain)) return turns.map((_, i) => ({ from: i, until: i + 1, orphaned: false }));
   const reaches = turns.map((_, i) => i);
   const orphans = new Set<number>();
   answeredIn(turns).forEach(({ results }, i) => {
@@ -130,8 +135,9 @@ export function unitsOf(turns: readonly TurnCard[]): Unit[] {
   for (let from = 0; from < turns.length; ) {
     let until = from + 1;
     for (let i = from; i < until; i++) until = Math.max(until, reaches[i]! + 1);
-    const members = Array.from({ length: until - from }, (_, i) => from + i);
-    units.push({ from, until, orphaned: members.some((i) => orphans.has(i)) });
+    let orphaned = false;
+    for (let i = from; i < until; i++) orphaned ||= orphans.has(i);
+    units.push({ from, until, orphaned });
     from = until;
   }
   return units;

@@ -17,7 +17,9 @@ export type BoostName =
   | 'instruction'
   | 'preference'
   | 'short_question'
-  | 'spread';
+  | 'spread'
+  /** By its vector: see fusion.ts. */
+  | 'similar';
 
 /** What the factors depend on. */
 export interface Boosted {

@@ -52,7 +52,7 @@ export function textOf(value: Json): string {
 }
 
 /** What of a message is said, without the names of its parts. */
-function saidIn(value: Json): string {
+export function saidIn(value: Json): string {
   if (!Array.isArray(value)) return textOf(value);
   const texts = value.map((part) =>
     part !== null && typeof part === 'object' && 'text' in part ? part.text! : part,
@@ -60,7 +60,7 @@ function saidIn(value: Json): string {
   return texts.map(textOf).join('\n');
 }
 
-const line = (value: Json | undefined, limit: number): string | null =>
+export const line = (value: Json | undefined, limit: number): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, limit) : null;
 
 const tagsOf = ({ tags }: JsonObject): string[] =>
@@ -81,7 +81,7 @@ export function measure(tenant: string, { content, name, more = [], metadata = {
   const occurred_at = parseDate(metadata.occurred_at) ?? null;
   const texts = [name ?? '', saidIn(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
   const text = texts
-    .filter((one) => one !== '' && one !== 'null')
+    .filter((one) => one !== '')
     .join('\n')
     .slice(0, MAX_CHARACTERS);
   const { frequencies, length, flags } = searchTextOf({

@@ -1,5 +1,6 @@
 /** The part of a text that answers a question best, and where in it the words of the question are. */
-import { analyse } from './text-analysis.js';
+import { stem } from './stem.js';
+import { fold, partsOf, WORD, wordsOf } from './text-analysis.js';
 
 export interface Snippet {
   readonly snippet: string;
@@ -9,8 +10,6 @@ export interface Snippet {
 /** Of a longer text the beginning is looked at. */
 const LOOKED_AT = 50_000;
 const LENGTH = 240;
-const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
-
 interface Place {
   readonly start: number;
   readonly end: number;
@@ -20,12 +19,14 @@ interface Place {
 /** The terms of words that were met before: most are met again. */
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 20_000;
+const MAX_KNOWN_LENGTH = 100;
 
 function termsOf(word: string): readonly string[] {
   let terms = known.get(word);
   if (!terms) {
     if (known.size >= MAX_KNOWN) known.clear();
-    known.set(word, (terms = analyse(word)));
+    terms = wordsOf(word).map(stem);
+    if (word.length <= MAX_KNOWN_LENGTH) known.set(word, terms);
   }
   return terms;
 }
@@ -33,11 +34,36 @@ function termsOf(word: string): readonly string[] {
 function placesOf(text: string, terms: ReadonlySet<string>): Place[] {
   const places: Place[] = [];
   if (terms.size === 0) return places;
-  for (const { 0: word, index } of text.slice(0, LOOKED_AT).matchAll(WORD)) {
-    const term = termsOf(word).find((one) => terms.has(one));
-    if (term !== undefined) places.push({ start: index, end: index + word.length, term });
+  const look = (word: string, start: number, found = termsOf(word)) => {
+    const term = found.find((one) => terms.has(one));
+    if (term !== undefined) places.push({ start, end: start + word.length, term });
+  };
+  for (const { 0: run, index } of text.slice(0, LOOKED_AT).matchAll(WORD)) {
+    let at = index;
+    for (const part of partsOf(run)) {
+      if (part.unspaced) lookAtLetters(part.text, at, look);
+      else look(part.text, at);
+      at += part.text.length;
+    }
   }
   return places;
+}
+
+/** Where no space parts words, each letter and each two of them may be one. */
+function lookAtLetters(
+  text: string,
+  start: number,
+  look: (word: string, start: number, terms?: readonly string[]) => void,
+): void {
+  let at = start;
+  let before = '';
+  for (const letter of text) {
+    const pair = before + letter;
+    if (before !== '') look(pair, at - before.length, [fold(pair.normalize('NFKC'))]);
+    look(letter, at);
+    at += letter.length;
+    before = letter;
+  }
 }
 
 /** The place from which a stretch has the most different words of the question. */
@@ -46,9 +72,10 @@ function bestStart(places: readonly Place[]): Place | undefined {
   let most = 0;
   let from = 0;
   const within = new Map<string, number>();
-  for (const place of places) {
+  for (const [at, place] of places.entries()) {
     within.set(place.term, (within.get(place.term) ?? 0) + 1);
-    while (place.end - places[from]!.start > LENGTH) {
+    // One word may be longer than all that is shown.
+    while (from < at && place.end - places[from]!.start > LENGTH) {
       const { term } = places[from++]!;
       const left = within.get(term)! - 1;
       if (left === 0) within.delete(term);
@@ -57,6 +84,17 @@ function bestStart(places: readonly Place[]): Place | undefined {
     if (within.size > most) [most, best] = [within.size, places[from]];
   }
   return best;
+}
+
+/** Places that meet or overlap are one. */
+function merged(places: readonly Place[]): { start: number; end: number }[] {
+  const all: { start: number; end: number }[] = [];
+  for (const { start, end } of [...places].sort((a, b) => a.start - b.start)) {
+    const last = all.at(-1);
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else all.push({ start, end });
+  }
+  return all;
 }
 
 /** Never between the two halves of a character. */
@@ -80,8 +118,9 @@ export function snippetOf(text: string, terms: ReadonlySet<string>): Snippet {
   }
   const before = start > 0 ? '…' : '';
   const shift = before.length - start;
-  const highlights = places
-    .filter((place) => place.start >= start && place.end <= end)
+  const highlights = merged(places)
+    .map((place) => ({ start: Math.max(place.start, start), end: Math.min(place.end, end) }))
+    .filter((place) => place.start < place.end)
     .map((place) => ({ start: place.start + shift, end: place.end + shift }));
   return { snippet: before + text.slice(start, end) + (end < text.length ? '…' : ''), highlights };
 }

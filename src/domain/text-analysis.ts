@@ -10,7 +10,7 @@ const MAX_WORD = 64;
 const MAX_TEXT = 1_000_000;
 
 /** A run of letters and digits with apostrophes within, or a pictograph. No two ways to match, so linear. */
-const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
+export const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
 
 /** Scripts that put no space between words, and Hangul, whose words carry their particles. */
 const UNSPACED_CLASS =
@@ -85,6 +85,15 @@ function addWord(word: string, words: string[]): void {
   if (parts.length > 1) for (const part of parts) words.push(fold(part));
   words.push(folded);
 }
+
+/** A run of letters in its parts: those of scripts that put no space between words, and others. */
+export const partsOf = (word: string): { readonly text: string; readonly unspaced: boolean }[] =>
+  BEYOND_ASCII.test(word) && UNSPACED.test(word)
+    ? word
+        .split(UNSPACED_RUN)
+        .filter((text) => text !== '')
+        .map((text) => ({ text, unspaced: UNSPACED.test(text) }))
+    : [{ text: word, unspaced: false }];
 
 /** The words of a text as they stand, stop words among them, folded. */
 export function wordsOf(text: string): string[] {

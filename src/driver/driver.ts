@@ -10,7 +10,7 @@ export interface Query {
 /** A table as many rows are inserted into it: its columns with their types. */
 export interface Table {
   readonly name: string;
-  readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'double precision' | 'json'>>;
+  readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'double precision' | 'json' | 'bit varying'>>;
 }
 
 /** One write among those that share a commit. Awaits nothing but these calls while it is open. */

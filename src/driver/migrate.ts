@@ -6,8 +6,12 @@ import { memory } from './migrations/0002-memory.js';
 import { checkpoints } from './migrations/0003-checkpoints.js';
 import { coordination } from './migrations/0004-coordination.js';
 import { search } from './migrations/0005-search.js';
+
 import { contexts } from './migrations/0006-contexts.js';
 import { summaries } from './migrations/0007-summaries.js';
+
+import { vectors } from './migrations/0008-vectors.js';
+
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */
@@ -39,6 +43,7 @@ export const migrations: readonly Migration[] = [
   search,
   contexts,
   summaries,
+  vectors,
 ];
 
 const words: Record<Dialect, Words> = {

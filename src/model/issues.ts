@@ -6,7 +6,10 @@ const MAX_TOLD = 20;
 
 /** With the place of what was looked at before the field, if it is part of something. */
 export const describeIssues = (error: z.ZodError, place = ''): string[] =>
-  error.issues.slice(0, MAX_TOLD).map((issue) => describeIssue(issue, place));
+  error.issues
+    .flatMap(withinUnion)
+    .slice(0, MAX_TOLD)
+    .map((issue) => describeIssue(issue, place));
 
 /** The value as the schema gives it, or a refusal that begins with what it is and names the field. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
@@ -14,6 +17,25 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   if (parsed.success) return parsed.data;
   const errors = describeIssues(parsed.error);
   throw new CairnError('INVALID_INPUT', `${what}: ${errors[0]}`, { errors });
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** What is wrong by the alternative that was meant; where none is nearer than the others, that none fits. */
+function withinUnion(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const misfits = issue.errors.map(misfitOf);
+  const least = Math.min(...misfits);
+  if (misfits.every((misfit) => misfit === least)) return [issue];
+  const meant = issue.errors[misfits.indexOf(least)]!;
+  return meant.flatMap((one) => withinUnion({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+/** How far a value is from an alternative: by members that it does not know; another kind of value is no match at all. */
+function misfitOf(issues: readonly Issue[]): number {
+  const atTop = issues.filter(({ path }) => path.length === 0);
+  if (atTop.some(({ code }) => code === 'invalid_type')) return Number.MAX_SAFE_INTEGER;
+  return atTop.reduce((sum, one) => sum + (one.code === 'unrecognized_keys' ? one.keys.length : 0), 0);
 }
 
 function describeIssue(issue: z.core.$ZodIssue, place: string): string {

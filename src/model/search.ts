@@ -46,7 +46,7 @@ export const comparison = z
   .strictObject({
     field,
     operator: z.enum(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains']),
-    value: z.union([value, z.array(value).min(1).max(100)]),
+    value: z.union([value, z.array(value).min(1).max(100)], { error: 'must be text or a list of texts' }),
   })
   .superRefine((one, ctx) => {
     const refuse = (message: string, at: string) => ctx.addIssue({ code: 'custom', message, path: [at] });
@@ -72,12 +72,15 @@ const several = z
   .min(1)
   .max(MAX_FILTERS);
 export const filter: z.ZodType<Filter> = z
-  .union([
-    comparison,
-    z.strictObject({ and: several }),
-    z.strictObject({ or: several }),
-    z.strictObject({ not: z.lazy((): z.ZodType<Filter> => filter) }),
-  ])
+  .union(
+    [
+      comparison,
+      z.strictObject({ and: several }),
+      z.strictObject({ or: several }),
+      z.strictObject({ not: z.lazy((): z.ZodType<Filter> => filter) }),
+    ],
+    { error: 'must be { field, operator, value }, { and: […] }, { or: […] } or { not: … }' },
+  )
   .meta({ id: 'SearchFilter' });
 
 /** How deep a filter is, and how many comparisons are in it. */
@@ -117,11 +120,15 @@ export const searchInput = {
   filters: filters.optional(),
   min_score: z.number().min(0).optional().describe('Leaves out what scores less'),
   limit: z.int().min(1).max(100).optional().describe('How many to return, 10 unless given'),
-  cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
+  cursor: z.string().max(1000).optional().describe('next_cursor of the page before'),
 };
 
 const boost = z.object({
-  name: z.string().describe('Why it counts more or less: speaker, role, date, temporal, short_question, …'),
+  name: z
+    .string()
+    .describe(
+      'Why it counts more or less: speaker, role, date, temporal, short_question, similar (by its vector), …',
+    ),
   factor: z.number(),
 });
 
@@ -138,6 +145,7 @@ const related = z.object({
 export const foundEntity = {
   entity_type: searchedType,
   id: z.string(),
+  checkpoint_id: z.string().nullable().describe('Of a thought: the checkpoint that brought it'),
   name: z.string().nullable().describe('Of an artifact or note'),
   score: z.number().describe('Comparable within one answer'),
   matched: z.array(z.string()).describe('Words of the question that it has itself, in any form'),

@@ -34,11 +34,7 @@ export async function eraseContexts(call: Call, { holder, thread_id }: EndingRow
         tx,
         gone.flatMap(({ card_ids }) => card_ids),
       );
-      await removeManifests(
-        tx,
-        tenant,
-        gone.map(({ manifest_id }) => manifest_id),
-      );
+      await removeManifests(tx, tenant, gone);
       return gone.length;
     }),
   );

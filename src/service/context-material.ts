@@ -27,7 +27,7 @@ import {
   sourcesAmong,
 } from '../store/context-sources.js';
 import { cardsOf, givenPart, memoryPart, passagePart } from './context-parts.js';
-import { readTurns } from './context-turns.js';
+import { readTurns, type TurnPlace } from './context-turns.js';
 import { reachOf } from './memory-access.js';
 import { openProfile } from './profiles.js';
 import type { Call } from './runtime.js';
@@ -44,6 +44,7 @@ export type QueryFrom = 'query' | 'user_input' | 'turn' | null;
 export interface Gathered {
   readonly material: Material;
   readonly query_from: QueryFrom;
+  readonly places: ReadonlyMap<string, TurnPlace>;
 }
 
 /** Something found, before its card is read. */
@@ -87,12 +88,13 @@ export async function gather(call: Call, input: Wanted, meter: Meter): Promise<G
         },
         meter,
       )
-    : { turns: [], total: 0 };
+    : { turns: [], total: 0, places: new Map<string, TurnPlace>() };
   const said = asked === undefined ? lastSaid(read.turns) : undefined;
   const text = (asked ?? said)?.slice(0, QUERY_CHARACTERS);
   const turns = max_turns > 0 ? read.turns : [];
   const found = await findAll(call, query, input, text, turns);
   return {
+    places: read.places,
     query_from:
       input.query !== undefined
         ? 'query'
@@ -146,11 +148,12 @@ async function findAll(
   turns: readonly TurnCard[],
 ): Promise<Found[]> {
   const { include_notes = true, include_artifacts = true, include_history = true } = input;
+  const hits = hitsInTrajectory(call, input, text);
   const looks: (Promise<Found[]> | false)[] = [
     include_notes && findNotes(call, query, input, text),
-    include_artifacts && findArtifacts(call, query, input, text),
+    include_artifacts && findArtifacts(call, query, input, hits),
     include_history && findSummaries(call, query, input),
-    include_history && findTurns(call, input, text, turns),
+    include_history && findTurns(input, hits, turns),
   ];
   const found = (await Promise.all(looks.filter((look) => look !== false))).flat();
   const seen = new Set<string>();
@@ -167,6 +170,18 @@ const hitsFor = (
   text === undefined || isBlank(text) || wanted.limit <= 0
     ? Promise.resolve([])
     : findPassages(call, { ...wanted, query: text });
+
+/** Artifacts and turns by one search, which costs as much as one for either. */
+function hitsInTrajectory(call: Call, input: Wanted, text: string | undefined): Promise<Hits> {
+  const { trajectory_id, include_artifacts = true, include_history = true } = input;
+  const artifacts = include_artifacts ? (input.max_artifacts ?? 5) : 0;
+  const passages = include_history ? (input.max_passages ?? 10) : 0;
+  const entity_types: ('artifact' | 'turn')[] = [];
+  if (artifacts > 0) entity_types.push('artifact');
+  if (passages > 0) entity_types.push('turn');
+  const limit = entity_types.length === 0 ? 0 : Math.min(100, artifacts + passages + 4 * MORE);
+  return hitsFor(call, text, { entity_types, trajectory_id, limit });
+}
 
 /** Hits first, then what is newest, as many as asked for; those beyond are out. */
 function ranked(
@@ -237,15 +252,18 @@ async function findArtifacts(
   call: Call,
   query: Query,
   input: Wanted,
-  text: string | undefined,
+  found: Promise<Hits>,
 ): Promise<Found[]> {
   const { max_artifacts: limit = 5, min_relevance, trajectory_id } = input;
   if (limit === 0) return [];
   const [hits, newest] = await Promise.all([
-    hitsFor(call, text, { entity_types: ['artifact'], trajectory_id, limit: limit + MORE }),
+    found,
     newestArtifacts(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit)),
   ]);
-  const own = hits.filter(({ type, abstraction_level }) => type !== 'Summary' || abstraction_level !== 'L1');
+  const own = hits
+    .filter(({ entity_type }) => entity_type === 'artifact')
+    .filter(({ type, abstraction_level }) => type !== 'Summary' || abstraction_level !== 'L1')
+    .slice(0, limit + MORE);
   return ranked('artifacts', 'artifact', own, newest, limit, min_relevance);
 }
 
@@ -264,24 +282,14 @@ async function findSummaries(call: Call, query: Query, input: Wanted): Promise<F
 }
 
 /** Earlier turns that the query is about. What the user says now was maybe said before: that tells nothing. */
-async function findTurns(
-  call: Call,
-  input: Wanted,
-  text: string | undefined,
-  turns: readonly TurnCard[],
-): Promise<Found[]> {
-  const { max_passages: limit = 10, min_relevance, trajectory_id } = input;
+async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly TurnCard[]): Promise<Found[]> {
+  const { max_passages: limit = 10, min_relevance } = input;
   if (limit === 0) return [];
-  const hits = await hitsFor(call, text, { entity_types: ['turn'], trajectory_id, limit: limit + MORE });
   const latest = turns.at(-1)?.card_id;
-  return ranked(
-    'passages',
-    'turn',
-    hits.filter(({ card_id }) => card_id !== latest),
-    [],
-    limit,
-    min_relevance,
-  );
+  const hits = (await found)
+    .filter(({ entity_type, card_id }) => entity_type === 'turn' && card_id !== latest)
+    .slice(0, limit + MORE);
+  return ranked('passages', 'turn', hits, [], limit, min_relevance);
 }
 
 type Read = Pick<Material, 'candidates' | 'refused'>;

@@ -1,6 +1,6 @@
 /** Giving an assembled context again: rendered from its cards, which never change, as the manifest has them in order. */
 import { sha256 } from '../domain/canonical.js';
-import { sectionAccount } from '../domain/context-assembly.js';
+import { sectionAccount } from '../domain/context-account.js';
 import { shortened } from '../domain/context-cut.js';
 import { shapes } from '../domain/context-formats.js';
 import { GIVEN, type Section } from '../domain/context-sections.js';

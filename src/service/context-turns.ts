@@ -28,6 +28,18 @@ export interface ReadTurns {
   readonly turns: readonly TurnCard[];
   /** How many there are in all. */
   readonly total: number;
+  /** Where each stands. */
+  readonly places: ReadonlyMap<string, TurnPlace>;
+}
+
+export interface TurnPlace {
+  readonly box_id: string;
+  readonly position: number;
+}
+
+interface PlacedCard {
+  readonly row: CardRow;
+  readonly position: number;
 }
 
 const SCOPES_AT_A_TIME = 20;
@@ -51,19 +63,26 @@ async function* placesOf(query: Query, tenant: string, wanted: TurnsWanted): Asy
 }
 
 /** The cards of a box from its last backwards, in pages that grow. */
-async function* cardsFromEnd(call: Call, query: Query, box: BoxRow): AsyncGenerator<CardRow[]> {
+async function* cardsFromEnd(call: Call, query: Query, box: BoxRow): AsyncGenerator<PlacedCard[]> {
   const { tenant } = call;
   const segments = await segmentsOf(query, tenant, box);
   let limit = FIRST_PAGE;
   for (let seen = 0; seen < box.length; ) {
     // From the end again each time: positions are cheap to read, and it is cards that are not.
     const tail = await tailOf(query, tenant, segments, seen + limit);
-    const ids = tail.slice(0, tail.length - seen).map(({ card_id }) => card_id);
-    if (ids.length === 0) return;
-    const rows = await findCards(query, tenant, ids);
-    const found = ids.flatMap((id) => rows.get(id) ?? []);
-    seen += ids.length;
-    limit = nextLimit(found, limit, cardBytes);
+    const entries = tail.slice(0, tail.length - seen);
+    if (entries.length === 0) return;
+    const rows = await findCards(
+      query,
+      tenant,
+      entries.map(({ card_id }) => card_id),
+    );
+    const found = entries.flatMap(({ card_id, position }): PlacedCard[] => {
+      const row = rows.get(card_id);
+      return row ? [{ row, position }] : [];
+    });
+    seen += entries.length;
+    limit = nextLimit(found, limit, ({ row }) => cardBytes(row));
     yield found.reverse();
   }
 }
@@ -77,6 +96,7 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
   const query = driver.at(tenant);
   const reach = reachOf(call, 'Turn');
   const newestFirst: TurnCard[] = [];
+  const places = new Map<string, TurnPlace>();
   let tokens = 0;
   let total = 0;
   /** Of the turns that are read, so many may fit. */
@@ -88,11 +108,12 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
     if (all) total += box.length;
     if (isEnough()) continue;
     for await (const page of cardsFromEnd(call, query, box)) {
-      for (const row of page) {
+      for (const { row, position } of page) {
         if (row.erased_at !== null || (!all && row.author_id !== reach.agent_id)) continue;
         if (!all) total++;
         const turn = turnCardOf(row);
         newestFirst.push(turn);
+        places.set(turn.card_id, { box_id, position });
         if (tokens > wanted.tokens) continue;
         tokens += await countUpTo(meter, plain(turn), wanted.tokens);
         fitting = newestFirst.length;
@@ -105,7 +126,7 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
     }
   }
   const turns = trimmed(newestFirst.reverse(), Math.min(fitting, wanted.max_turns + 1));
-  return { turns, total: Math.max(total, turns.length) };
+  return { turns, total: Math.max(total, turns.length), places };
 
   function isEnough(): boolean {
     const over = tokens > wanted.tokens || newestFirst.length > wanted.max_turns;

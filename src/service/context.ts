@@ -12,13 +12,14 @@ import { findAgentTurn } from '../store/agent-turns.js';
 import { type CardRow, findCards } from '../store/cards.js';
 import { scopeHolder, trajectoryHolder } from '../store/endings.js';
 import { keyedHash } from '../store/lifetime.js';
-import { entriesToText, insertManifest, lastRequestCards, type ManifestRow } from '../store/manifests.js';
+import { insertManifest, lastRequestCards, type NewManifest, type TurnRange } from '../store/manifests.js';
 import { findScope, lockScope } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
 import { addCard, type PreparedCard, prepareCard } from './cards.js';
 import { type Gathered, gather, type Wanted } from './context-material.js';
 import { newMeter } from './context-parts.js';
 import { openManifest, replayed } from './context-replay.js';
+import type { TurnPlace } from './context-turns.js';
 import type { Call } from './runtime.js';
 import { noScope, refuseClosed } from './scopes.js';
 import { noTrajectory, openTrajectory } from './trajectories.js';
@@ -150,8 +151,21 @@ const namedEntries = (
     return card_id === undefined || entry.entity_type !== 'card' ? entry : { ...entry, id: card_id, card_id };
   });
 
+/** The places of the turns that are shown, those that follow each other as one. */
+function turnRanges(entries: readonly ContextEntry[], places: ReadonlyMap<string, TurnPlace>): TurnRange[] {
+  const ranges: { -readonly [K in keyof TurnRange]: TurnRange[K] }[] = [];
+  for (const { section, place, card_id } of entries) {
+    if (section !== 'turns' || place === null) continue;
+    const { box_id, position } = places.get(card_id)!;
+    const last = ranges.at(-1);
+    if (last?.box_id === box_id && last.last === position - 1) last.last = position;
+    else ranges.push({ box_id, first: position, last: position });
+  }
+  return ranges;
+}
+
 const answerOf = (
-  row: ManifestRow,
+  row: NewManifest,
   rendered: Pick<Assembly, 'messages' | 'text' | 'sections'>,
   entries: readonly ContextEntry[],
 ): AssembledContext => ({
@@ -182,6 +196,7 @@ export async function assemble(call: Call, input: In): Promise<AssembledContext>
   const assembly = await assembleWindow(gathered.material, meter);
   const content_hash = sha256(assembly.text);
   const texts = requestCards(call, wanted);
+  const turns = turnRanges(assembly.entries, gathered.places);
   return change(call, {
     input,
     bytes: [...texts.values()].reduce((sum, { bytes }) => sum + bytes, 0),
@@ -189,17 +204,8 @@ export async function assemble(call: Call, input: In): Promise<AssembledContext>
       const held_by = await lockHolder(call, tx, wanted);
       const text_ids = await keepTexts(call, tx, texts, held_by, now);
       const entries = namedEntries(assembly.entries, text_ids);
-      const row = manifestRow(
-        call,
-        wanted,
-        gathered,
-        assembly,
-        { content_hash, held_by, now },
-        text_ids,
-        entries,
-      );
-      const shown = entries.filter(({ place }) => place !== null).map(({ card_id }) => card_id);
-      await insertManifest(tx, tenant, row, shown);
+      const row = manifestRow(call, wanted, gathered, assembly, { content_hash, held_by, now }, text_ids);
+      await insertManifest(tx, tenant, row, { entries, turns });
       journalAssembly(call, tx, row, now);
       return answerOf(row, assembly, entries);
     },
@@ -215,8 +221,7 @@ function manifestRow(
   { token_count, truncated }: Assembly,
   { content_hash, held_by, now }: { content_hash: string; held_by: string; now: number },
   texts: ReadonlyMap<RequestText, string>,
-  entries: readonly ContextEntry[],
-): ManifestRow {
+): NewManifest {
   const { format, budget } = gathered.material;
   return {
     manifest_id: newId(),
@@ -231,7 +236,6 @@ function manifestRow(
     token_count,
     truncated: truncated ? 1 : 0,
     parameters: canonical(parametersOf(wanted, gathered, texts)),
-    entries: entriesToText(entries),
     request_card_ids: texts.size === 0 ? null : JSON.stringify([...texts.values()]),
     content_hash,
     held_by,
@@ -239,7 +243,7 @@ function manifestRow(
   };
 }
 
-function journalAssembly(call: Call, tx: Tx, row: ManifestRow, now: number): void {
+function journalAssembly(call: Call, tx: Tx, row: NewManifest, now: number): void {
   const facts = {
     ...(row.scope_id === null ? {} : { scope_id: row.scope_id }),
     ...(row.agent_turn_id === null ? {} : { agent_turn_id: row.agent_turn_id }),

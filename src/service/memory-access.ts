@@ -86,8 +86,9 @@ async function refusing(
   return undefined;
 }
 
-const isNotGiven = ({ by, member }: MemoryUse, given: Given): boolean =>
-  by !== 'made' && by !== 'items' && given[member ?? by] === undefined;
+const isNotGiven = ({ by, member, where }: MemoryUse, given: Given): boolean =>
+  (where !== undefined && !where.is.includes(given[where.member])) ||
+  (by !== 'made' && by !== 'items' && given[member ?? by] === undefined);
 
 /** What is not there is not beyond reach: the operation says that it is not found. */
 async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): Promise<boolean> {

@@ -54,7 +54,7 @@ function render(call: Call, row: VersionRow, links: Links): Note {
 }
 
 /** What a note may not be, whatever else there is. */
-function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
+export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
   const lifetime = lifetimeClassOf(ttl);
   if (lifetime === 'Scope') {
     throw new CairnError(

@@ -5,12 +5,14 @@ import { openSqlite } from '../driver/sqlite.js';
 import { CairnError } from '../model/errors.js';
 import { tenantId } from '../model/ids.js';
 import type { Caller } from '../model/key.js';
+import type { Embedder } from '../provider/embedder.js';
 import { anyKey, findKeyByHash } from '../store/keys.js';
 import { packetJournal } from '../store/packets.js';
 import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch } from '../store/tenants.js';
 import { AccessCounts } from './access-counts.js';
 import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
+import { Embedding } from './embedding.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
 import { JobQueue } from './job-queue.js';
@@ -21,7 +23,11 @@ import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
+
 import { systemCall, Timekeeper, WrittenTenants } from './timekeeper.js';
+
+import { VectorFilling } from './vector-filling.js';
+
 import { Wakes } from './wakes.js';
 
 export interface StoreOptions extends ProviderOptions {
@@ -38,6 +44,8 @@ export interface StoreOptions extends ProviderOptions {
   readonly pool_size?: number;
   /** Whether what was written before this version's search is indexed in the background; true unless given. */
   readonly reindex?: boolean;
+  /** Makes vectors of what is written, and of questions, so that both are compared by meaning as well; none unless given. */
+  readonly embedder?: Embedder | undefined;
 }
 
 export const DEFAULT_TENANT = 'default';
@@ -70,6 +78,7 @@ export class Store implements Host {
   readonly #apis = new Map<string, Api>();
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
+  readonly #filling: VectorFilling | undefined;
   #sweeping: Promise<void> | undefined;
   #reindexing: Promise<void> | undefined;
   #stopping = false;
@@ -77,6 +86,8 @@ export class Store implements Host {
 
   private constructor(runtime: Runtime, sweep_every_ms: number) {
     this.#runtime = runtime;
+    const { driver, meta, embedding } = runtime;
+    if (embedding) this.#filling = new VectorFilling(driver, meta, embedding);
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
@@ -107,6 +118,7 @@ export class Store implements Host {
         jobs: new JobQueue(),
         providers: providersOf(options),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
+        embedding: options.embedder && new Embedding(options.embedder),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
@@ -172,8 +184,14 @@ export class Store implements Host {
   }
 
   figures(): Readonly<Record<string, number>> {
-    const { driver, hub, wakes } = this.#runtime;
-    return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters };
+    const { driver, hub, wakes, embedding } = this.#runtime;
+    const vectors = { ...embedding?.figures(), ...this.#filling?.figures() };
+    return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters, ...vectors };
+  }
+
+  /** Waits until all that can be searched has its vector, if there is an embedder; says how many have none by then. */
+  async embedded(timeout_ms = 60_000): Promise<number> {
+    return (await this.#filling?.settle(timeout_ms)) ?? 0;
   }
 
   /** After a restore: resume tokens of before are refused from now on. */
@@ -226,6 +244,8 @@ export class Store implements Host {
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
     this.#runtime.wakes.close();
+    this.#runtime.embedding?.stop();
+    await this.#filling?.stop();
     await this.#timekeeper?.stop();
     await this.#runtime.jobs.stop();
     await this.#runtime.erasures.stop();

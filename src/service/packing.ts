@@ -169,13 +169,12 @@ async function recordPacking(call: Call, tx: Tx, { prepared, box_id, owner, task
     token_count: null,
     truncated: null,
     parameters: canonical(parameters),
-    entries: null,
     request_card_ids: null,
     content_hash: null,
     held_by: null,
     created_at: now,
   } as const;
-  await insertManifest(tx, call.tenant, row, []);
+  await insertManifest(tx, call.tenant, row, null);
   return manifest_id;
 }
 

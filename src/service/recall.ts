@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { memory as operations } from '../contract/recall.js';
+import { extentOf } from '../domain/memory-access.js';
+import { parseDate } from '../domain/parse-date.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { findScope } from '../store/scopes.js';
 import { findTrajectory } from '../store/trajectories.js';
-import { create as createNote } from './notes.js';
+import { checkNote, create as createNote } from './notes.js';
 import type { Call } from './runtime.js';
 import { create as createScope } from './scopes.js';
 import { describeHit, find } from './search.js';
@@ -19,6 +21,7 @@ type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['in
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const NAME = 'memory';
+const FACT = 'Fact';
 /** A place that was closed or deleted gives way to the next one. */
 const MAX_PLACES = 1000;
 const WINDOW_TOKENS = 1_000_000;
@@ -97,7 +100,7 @@ export function titleOf(text: string): string {
 }
 
 export async function remember(call: Call, input: In<'remember'>): Promise<Out<'remember'>> {
-  refuseMixed(input);
+  checkInput(input);
   const { tags, speaker, occurred_at } = input;
   const metadata: JsonObject = {
     ...input.metadata,
@@ -106,6 +109,20 @@ export async function remember(call: Call, input: In<'remember'>): Promise<Out<'
     ...(occurred_at === undefined ? {} : { occurred_at }),
   };
   return input.as === 'turn' ? rememberTurn(call, input, metadata) : rememberNote(call, input, metadata);
+}
+
+/** Before anything is made for it. */
+function checkInput(input: In<'remember'>): void {
+  refuseMixed(input);
+  const { text, type = FACT, ttl, occurred_at } = input;
+  if (text.trim() === '') throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
+  if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `occurred_at "${occurred_at}" is no date that can be read: write it as 2026-01-31 or 2026-01-31T12:00:00Z`,
+    );
+  }
+  if (ttl !== undefined) checkNote({ type, ttl });
 }
 
 /** A field that says nothing about what is made would be lost without a word. */
@@ -125,7 +142,7 @@ async function rememberNote(
 ): Promise<Out<'remember'>> {
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
   const note = await createNote(call, {
-    note_type: input.type ?? 'Fact',
+    note_type: input.type ?? FACT,
     title: input.title ?? titleOf(input.text),
     content: input.text,
     source_trajectory_ids: [trajectory_id],
@@ -136,12 +153,24 @@ async function rememberNote(
   return { entity_type: 'note', id, name, trajectory_id, scope_id: null, token_count, created_at };
 }
 
+/** The place of all is no place for who may write only what is in its own: by the same rule as for any scope. */
+function refuseCommonGround({ acting }: Call): void {
+  const scope = acting && extentOf(acting.memory_access, 'Turn', 'write');
+  if (scope === undefined || scope === 'all') return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${acting!.agent_id} may write Turns in trajectories and scopes of its own alone: name one`,
+    { rule: 'memory_access', memory_type: 'Turn', need: 'write', scope },
+  );
+}
+
 async function rememberTurn(
   call: Call,
   input: In<'remember'>,
   metadata: JsonObject,
 ): Promise<Out<'remember'>> {
   const query = call.driver.at(call.tenant);
+  if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call);
   const scope_id =
     input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
   const scope = await findScope(query, call.tenant, scope_id);

@@ -6,6 +6,7 @@ import type { Caller } from '../model/key.js';
 import type { StoreMeta } from '../store/tenants.js';
 import type { AccessCounts } from './access-counts.js';
 import type { CallsUnderWay } from './calls.js';
+import type { Embedding } from './embedding.js';
 import type { Erasures } from './erasures.js';
 import type { JobQueue } from './job-queue.js';
 import type { ActingAgent } from './memory-access.js';
@@ -47,6 +48,8 @@ export interface Runtime {
   readonly jobs: JobQueue;
   /** What summarises and extracts. */
   readonly providers: Providers;
+  /** Where an embedder was given. */
+  readonly embedding?: Embedding | undefined;
 }
 
 /** An agent_turn, and the epoch in which the caller holds it. */

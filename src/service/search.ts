@@ -2,12 +2,18 @@
 import type { z } from 'zod';
 import type { search as operations } from '../contract/search.js';
 import { decodeCursor, encodeCursor } from '../domain/cursor.js';
+import { VECTOR_WEIGHT } from '../domain/fusion.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { SearchedType, SearchOutput } from '../model/search.js';
 import type { Viewer } from '../store/search-conditions.js';
 import type { SearchAnswer, SearchHit, SearchRequest } from '../store/search-job.js';
+
+import type { Place } from '../store/search-pages.js';
+
+import type { Likeness } from '../store/vector-search.js';
+
 import { cardReachOf, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
@@ -52,26 +58,35 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
     viewer: viewerOf(call),
     min_score,
     limit,
-    after: place?.after ?? 0,
-    up_to: place?.up_to,
+    place,
     whole,
+    likeness: await likenessOf(call, input.query),
   };
-  const { hits, next, up_to, total } = await call.driver.away<SearchAnswer>(call.tenant, JOB, request);
-  const more = next !== null && next < MAX_DEPTH;
-  return {
-    hits,
-    next_cursor: more ? encodeCursor(call.operation, filters, `${next}.${up_to}`) : null,
-    total,
-  };
+  const { hits, next, total } = await call.driver.away<SearchAnswer>(call.tenant, JOB, request);
+  const more = next !== null && next.shown < MAX_DEPTH;
+  return { hits, next_cursor: more ? encodeCursor(call.operation, filters, written(next)) : null, total };
 }
 
-/** The place in the ranking, and the newest document that counts: what came since does not move it. */
-function placeOf(call: Call, filters: Json, cursor: string): { after: number; up_to: number } {
-  const [after, up_to] = (decodeCursor(call.operation, filters, cursor, 'string') as string)
-    .split('.')
-    .map(Number) as [number, number];
-  if (Number.isSafeInteger(after) && Number.isSafeInteger(up_to) && after > 0 && after < MAX_DEPTH)
-    return { after, up_to };
+/** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
+async function likenessOf({ embedding, driver }: Call, query: string): Promise<Likeness | undefined> {
+  if (!embedding || query.trim() === '') return undefined;
+  const { name: model, weight = VECTOR_WEIGHT } = embedding.embedder;
+  const vector = await embedding.question(query);
+  return vector && { model, weight, vector, dialect: driver.dialect };
+}
+
+/** Numbers in base 36, since a cursor may be of many terms; the score to the last bit. */
+const written = ({ score, shown, stretch, last, up_to, docs, df }: Place): string =>
+  [score, ...[shown, stretch, last, up_to, docs, ...df].map((number) => number.toString(36))].join(' ');
+
+function placeOf(call: Call, filters: Json, cursor: string): Place {
+  const text = decodeCursor(call.operation, filters, cursor, 'string') as string;
+  const [first, ...others] = text.split(' ');
+  const score = Number(first);
+  const numbers = others.map((number) => Number.parseInt(number, 36));
+  const fits = numbers.length >= 5 && numbers.every((one) => Number.isSafeInteger(one) && one >= 0);
+  const [shown, stretch, last, up_to, docs, ...df] = numbers as [number, number, number, number, number];
+  if (fits && score >= 0 && shown < MAX_DEPTH) return { score, shown, stretch, last, up_to, docs, df };
   throw new CairnError('INVALID_CURSOR', 'the cursor was not made by this search: start without one');
 }
 
@@ -79,6 +94,7 @@ function placeOf(call: Call, filters: Json, cursor: string): { after: number; up
 export const describeHit = (hit: SearchHit) => ({
   entity_type: hit.entity_type,
   id: hit.entity_id,
+  checkpoint_id: hit.entity_type === 'thought' ? hit.content_id.slice(0, -hit.entity_id.length - 1) : null,
   name: hit.name,
   score: hit.score,
   matched: [...hit.matched],

@@ -56,9 +56,9 @@ export function memoryDoc(
   };
 }
 
-/** Profiles, prompts, tools and pointers are not memory. */
+/** Profiles, prompts, tools, pointers and the texts of requests for a context are not memory. */
 export const isSearched = (type: Json | undefined): boolean =>
-  typeof type !== 'string' || !/^(sys|meta)\./.test(type);
+  typeof type !== 'string' || !/^((sys|meta)\.|context\.(user_input|instructions|query)$)/.test(type);
 
 /** A card that ends with something, or at a time, is for work in hand. */
 export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, measured: Measured): Doc {

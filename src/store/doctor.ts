@@ -9,6 +9,7 @@ import { messageChecks } from './message-doctor.js';
 import { scopeChecks } from './scope-doctor.js';
 import { searchChecks } from './search-doctor.js';
 import { turnChecks } from './turn-doctor.js';
+import { vectorChecks } from './vector-doctor.js';
 
 export interface Check {
   readonly name: string;
@@ -142,6 +143,7 @@ export const checks: readonly Check[] = [
   ...lockChecks,
   ...messageChecks,
   ...searchChecks,
+  ...vectorChecks,
 ];
 
 /** Content with its hash, page by page, to be hashed again. */

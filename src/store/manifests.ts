@@ -24,9 +24,26 @@ export interface ManifestRow {
   readonly entries: string | null;
   /** Ids of the cards with the texts of the request. */
   readonly request_card_ids: string | null;
+  /** JSON of the places of the turns that it shows. */
+  readonly turn_ranges: string | null;
   readonly content_hash: string | null;
   readonly held_by: string | null;
   readonly created_at: number;
+}
+
+/** Its entries and turns come beside it. */
+export type NewManifest = Omit<ManifestRow, 'entries' | 'turn_ranges'>;
+
+/** Turns that follow each other in a box, both ends included. */
+export interface TurnRange {
+  readonly box_id: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface ManifestContent {
+  readonly entries: readonly ContextEntry[];
+  readonly turns: readonly TurnRange[];
 }
 
 const manifestsTable: Table = {
@@ -46,10 +63,22 @@ const manifestsTable: Table = {
     truncated: 'bigint',
     parameters: 'json',
     entries: 'json',
+    turn_ranges: 'json',
     request_card_ids: 'json',
     content_hash: 'text',
     held_by: 'text',
     created_at: 'bigint',
+  },
+};
+
+const turnsTable: Table = {
+  name: 'manifest_turns',
+  columns: {
+    tenant_id: 'text',
+    box_id: 'text',
+    last_position: 'bigint',
+    first_position: 'bigint',
+    manifest_id: 'text',
   },
 };
 
@@ -58,12 +87,18 @@ const cardsTable: Table = {
   columns: { tenant_id: 'text', card_id: 'text', manifest_id: 'text' },
 };
 
-/** The cards are those that it shows. */
+/** The cards that stand in a context apart from its turns, in the order of their ids. */
+const cardsShownBy = (entries: readonly ContextEntry[]): string[] => {
+  const shown = entries.filter(({ place, section }) => place !== null && section !== 'turns');
+  return [...new Set(shown.map(({ card_id }) => card_id))].sort();
+};
+
+/** A packing has nothing beside it: all is in its box. */
 export async function insertManifest(
   tx: Tx,
   tenant: string,
-  row: ManifestRow,
-  card_ids: readonly string[],
+  row: NewManifest,
+  content: ManifestContent | null,
 ): Promise<void> {
   await tx.insert(manifestsTable, [
     [
@@ -80,20 +115,23 @@ export async function insertManifest(
       row.token_count,
       row.truncated,
       row.parameters,
-      row.entries,
+      content && entriesToText(content.entries),
+      content && JSON.stringify(content.turns),
       row.request_card_ids,
       row.content_hash,
       row.held_by,
       row.created_at,
     ],
   ]);
-  const shown = [...new Set(card_ids)].sort();
-  if (shown.length > 0) {
-    await tx.insert(
-      cardsTable,
-      shown.map((card_id) => [tenant, card_id, row.manifest_id]),
-    );
-  }
+  if (content === null) return;
+  await tx.insert(
+    cardsTable,
+    cardsShownBy(content.entries).map((card_id) => [tenant, card_id, row.manifest_id]),
+  );
+  await tx.insert(
+    turnsTable,
+    content.turns.map(({ box_id, first, last }) => [tenant, box_id, last, first, row.manifest_id]),
+  );
 }
 
 type Packed = [
@@ -111,7 +149,7 @@ type Packed = [
 ];
 
 /** As lists: the names of the members would be most of it. */
-export const entriesToText = (entries: readonly ContextEntry[]): string =>
+const entriesToText = (entries: readonly ContextEntry[]): string =>
   JSON.stringify(
     entries.map(
       (e): Packed => [
@@ -148,7 +186,7 @@ export const textToEntries = (text: string): ContextEntry[] =>
   );
 
 const COLUMNS: Sql = sql`m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
-  m.token_budget, m.token_count, m.truncated, m.parameters, m.entries, m.request_card_ids, m.content_hash, m.held_by,
+  m.token_budget, m.token_count, m.truncated, m.parameters, m.entries, m.turn_ranges, m.request_card_ids, m.content_hash, m.held_by,
   m.created_at`;
 
 /** Those of a deleted trajectory are gone with it, though they may still be there for a moment. */
@@ -192,13 +230,26 @@ const entriesByCard: Sql = byDialect({
   postgres: sql`box_entries e`,
 });
 
-/** The contexts that a card was in: assembled ones by their cards, packed ones by their boxes. */
+/**
+ * The contexts that a card was in: assembled ones by their cards, or as a turn of a box or of one that was forked from
+ * it, and packed ones by their boxes.
+ */
 const withCard = (tenant: string, card_id: string): Sql =>
   sql`m.manifest_id IN (
+    WITH RECURSIVE held(box_id, position) AS (
+      SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${tenant} AND e.card_id = ${card_id}
+      UNION
+      SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
+        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
+    )
     SELECT k.manifest_id FROM manifest_cards k WHERE k.tenant_id = ${tenant} AND k.card_id = ${card_id}
     UNION ALL
-    SELECT p.manifest_id FROM ${entriesByCard} CROSS JOIN manifests p
-      WHERE e.tenant_id = ${tenant} AND e.card_id = ${card_id} AND p.tenant_id = ${tenant} AND p.box_id = e.box_id)`;
+    SELECT t.manifest_id FROM held h CROSS JOIN manifest_turns t
+      WHERE t.tenant_id = ${tenant} AND t.box_id = h.box_id AND t.last_position >= h.position
+        AND t.first_position <= h.position
+    UNION ALL
+    SELECT p.manifest_id FROM held h CROSS JOIN manifests p
+      WHERE p.tenant_id = ${tenant} AND p.box_id = h.box_id)`;
 
 function where(tenant: string, filter: ManifestFilter): Sql {
   const conditions: Sql[] = [sql`m.tenant_id = ${tenant}`, there(tenant)];
@@ -223,7 +274,7 @@ export function listManifests(
 ): Promise<ManifestRow[]> {
   return query.all<ManifestRow>(
     sql`SELECT m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
-          m.token_budget, m.token_count, m.truncated, '{}' AS parameters, NULL AS entries, NULL AS request_card_ids,
+          m.token_budget, m.token_count, m.truncated, '{}' AS parameters, NULL AS entries, NULL AS turn_ranges, NULL AS request_card_ids,
           NULL AS content_hash, m.held_by, m.created_at
         FROM manifests m WHERE ${where(tenant, filter)} AND m.manifest_id > ${page.after ?? ''}
         ORDER BY m.manifest_id LIMIT ${page.limit} OFFSET ${page.offset}`,
@@ -279,29 +330,48 @@ export function noteTextsErased(
   );
 }
 
+export interface WholeManifest extends HeldManifest {
+  readonly shown_card_ids: readonly string[];
+  readonly turns: readonly TurnRange[];
+}
+
 /** Some manifests of a deleted trajectory, whoever holds them. */
 export async function manifestsOf(
   query: Query,
   tenant: string,
   trajectory_id: string,
   limit: number,
-): Promise<HeldManifest[]> {
-  const rows = await query.all<{ manifest_id: string; request_card_ids: string | null }>(
-    sql`SELECT manifest_id, request_card_ids FROM manifests
+): Promise<WholeManifest[]> {
+  const rows = await query.all<
+    Pick<ManifestRow, 'manifest_id' | 'request_card_ids' | 'entries' | 'turn_ranges'>
+  >(
+    sql`SELECT manifest_id, request_card_ids, entries, turn_ranges FROM manifests
         WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} ORDER BY manifest_id LIMIT ${limit}`,
   );
-  return rows.map(toHeld);
+  return rows.map((row) => ({
+    ...toHeld(row),
+    shown_card_ids: cardsShownBy(row.entries === null ? [] : textToEntries(row.entries)),
+    turns: JSON.parse(row.turn_ranges ?? '[]') as TurnRange[],
+  }));
 }
 
 export async function removeManifests(
   tx: Tx,
   tenant: string,
-  manifest_ids: readonly string[],
+  manifests: readonly WholeManifest[],
 ): Promise<void> {
-  await tx.send(
-    sql`DELETE FROM manifest_cards WHERE tenant_id = ${tenant} AND manifest_id = ANY(${manifest_ids})`,
-  );
-  await tx.send(
-    sql`DELETE FROM manifests WHERE tenant_id = ${tenant} AND manifest_id = ANY(${manifest_ids})`,
-  );
+  for (const { manifest_id, shown_card_ids, turns } of manifests) {
+    for (const { box_id, first, last } of turns) {
+      await tx.send(
+        sql`DELETE FROM manifest_turns WHERE tenant_id = ${tenant} AND box_id = ${box_id} AND last_position = ${last}
+              AND first_position = ${first} AND manifest_id = ${manifest_id}`,
+      );
+    }
+    await tx.send(
+      sql`DELETE FROM manifest_cards WHERE tenant_id = ${tenant} AND card_id = ANY(${shown_card_ids})
+          AND manifest_id = ${manifest_id}`,
+    );
+  }
+  const ids = manifests.map(({ manifest_id }) => manifest_id);
+  await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${tenant} AND manifest_id = ANY(${ids})`);
 }

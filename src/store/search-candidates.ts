@@ -40,52 +40,64 @@ export async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly 
   return JSON.parse(row?.list ?? '[]') as number[];
 }
 
+/** What the ranking goes by, and what it ranks. */
 export interface Found {
-  readonly doc_nos: number[];
   /** In how many documents of the tenant each term is. */
   readonly df: readonly number[];
-  /** Whether nothing that matches was passed over. */
+  /** Whether the index was read to its end. */
   readonly complete: boolean;
   /** False of what is known to have no term of the question itself. */
   readonly mayMatch: (doc_no: number) => boolean;
+  /**
+   * The next documents that share the most, and the rarest, terms with the question: not many more than `enough`, and the
+   * same ones however often this is asked. Undefined behind the last.
+   */
+  readonly next: (enough: number) => Promise<number[] | undefined>;
 }
 
-/** The documents that share the most, and the rarest, terms with the question; not many more than `enough`. */
+/** With the counts of the page before, so that it stands where it stood whatever was written or deleted since. */
 export async function findCandidates(
   index: SearchedIndex,
   asked: Asked,
   codes: readonly string[],
   range: Range,
-  enough: number,
+  counted: readonly number[] | undefined,
 ): Promise<Found> {
-  const { order, df, complete, mayMatch } = await inOrder(index, codes, range, asked.trajectory_id);
-  const doc_nos: number[] = [];
-  for (let at = 0, size = enough; at < order.length; at += size, size = Math.min(2 * size, LARGEST_BATCH)) {
-    if (doc_nos.length >= enough) return { doc_nos, df, complete: false, mayMatch };
-    const wanted = await index.wantedAmong(order.slice(at, at + size));
-    for (const doc_no of wanted) doc_nos.push(doc_no);
-  }
-  return { doc_nos, df, complete, mayMatch };
+  const { order, ...found } = await inOrder(index, asked, codes, range, counted);
+  let at = 0;
+  let size = 0;
+  const next = async (enough: number): Promise<number[] | undefined> => {
+    if (at >= order.length) return undefined;
+    const doc_nos: number[] = [];
+    while (at < order.length && doc_nos.length < enough) {
+      size = Math.min(Math.max(enough, 2 * size), LARGEST_BATCH);
+      for (const doc_no of await index.wantedAmong(order.slice(at, at + size))) doc_nos.push(doc_no);
+      at += size;
+    }
+    return doc_nos;
+  };
+  return { ...found, next };
 }
 
-interface Ordered extends Omit<Found, 'doc_nos'> {
+interface Ordered extends Omit<Found, 'next'> {
   readonly order: number[];
 }
 
 /** Documents in the order of what their terms are worth together, and of equals the newest first. */
 async function inOrder(
   index: SearchedIndex,
+  { trajectory_id }: Asked,
   codes: readonly string[],
   range: Range,
-  trajectory_id: string | undefined,
+  counted: readonly number[] | undefined,
 ): Promise<Ordered> {
   const first: number[][] = [];
   const df: number[] = [];
-  for (const code of codes) {
+  for (const [at, code] of codes.entries()) {
     const list = await index.postings(code, range, FEW);
     const isAll = list.length < FEW && trajectory_id === undefined;
     first.push(list);
-    df.push(isAll ? list.length : await index.count(code, MAX_COUNTED));
+    df.push(counted?.[at] ?? (isAll ? list.length : await index.count(code, MAX_COUNTED)));
   }
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);

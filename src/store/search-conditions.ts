@@ -3,6 +3,7 @@ import { acrossTenants, byDialect, join, type Sql, sql } from '../driver/sql.js'
 import { asMoment, type Comparison, type Filter } from '../model/search.js';
 import { visibleBox } from './boxes.js';
 import { type CardReach, isMine, notesLearnedWithin, type Reach } from './reach.js';
+import { isRestored, type WantedScope } from './search-scopes.js';
 
 /** How far an agent reaches, by what is found; absent where it reaches all of it. */
 export interface Viewer {
@@ -24,8 +25,7 @@ const NEVER = sql`1 = 0`;
 const notEnded = (tenant: string): Sql =>
   sql`(d.held_by IS NULL
     OR (SELECT x.ended_at FROM endings x WHERE x.tenant_id = ${tenant} AND x.holder = d.held_by) IS NULL
-    OR (d.position IS NOT NULL AND EXISTS (SELECT 1 FROM scopes r
-      WHERE r.tenant_id = ${tenant} AND r.restored_from = d.scope_id AND r.closed_at IS NULL AND r.deleted_at IS NULL)))`;
+    OR (d.position IS NOT NULL AND ${isRestored(tenant)}))`;
 
 export const canBeRead = (tenant: string, now: number): Sql =>
   sql`d.terms IS NOT NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) AND ${notEnded(tenant)}`;
@@ -108,10 +108,23 @@ const contains = (column: Sql, part: string): Sql =>
 
 export const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-function compare(one: Comparison): Sql {
-  const { field, operator, value } = one;
-  const values = Array.isArray(value) ? value : [value];
+/** Whether it was written in one of these trajectories; of a note, whether it was learned there. */
+const isIn = (tenant: string, trajectory_ids: readonly string[]): Sql =>
+  sql`(d.trajectory_id = ANY(${trajectory_ids}) OR (d.entity_type = 'note' AND EXISTS (SELECT 1
+    FROM edge_participants learned CROSS JOIN edge_participants source
+    WHERE learned.tenant_id = ${tenant} AND learned.entity_id = d.entity_id AND learned.edge_type = 'DerivedFrom'
+      AND learned.position = 1 AND learned.deleted_at IS NULL
+      AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
+      AND source.entity_type = 'Trajectory' AND source.entity_id = ANY(${trajectory_ids}))))`;
+
+function compare(tenant: string, one: Comparison): Sql {
+  const { field, operator } = one;
+  const given = Array.isArray(one.value) ? one.value : [one.value];
+  // Roles are kept in lower case, and taken in any.
+  const values = field === 'role' ? given.map(asciiLower) : given;
   if (field === 'tag') return operator === 'ne' ? sql`NOT ${hasTag(values)}` : hasTag(values);
+  if (field === 'trajectory_id' && operator !== 'contains')
+    return sql`CASE WHEN ${isIn(tenant, values)} THEN 1 ELSE 0 END = ${operator === 'ne' ? 0 : 1}`;
   const column = columns[field];
   if (operator === 'in') return sql`${column} = ANY(${values})`;
   if (operator === 'contains') return contains(column, values[0]!);
@@ -126,25 +139,30 @@ function compare(one: Comparison): Sql {
 }
 
 /** In two values: what is not known does not hold, so that its opposite does. */
-function passes(one: Filter): Sql {
-  if ('and' in one) return sql`(${join(one.and.map(passes), ' AND ')})`;
-  if ('or' in one) return sql`(${join(one.or.map(passes), ' OR ')})`;
-  if ('not' in one) return sql`(NOT ${passes(one.not)})`;
-  return sql`(CASE WHEN ${compare(one)} THEN 1 ELSE 0 END = 1)`;
+function passes(tenant: string, one: Filter): Sql {
+  const all = (parts: readonly Filter[]) => parts.map((part) => passes(tenant, part));
+  if ('and' in one) return sql`(${join(all(one.and), ' AND ')})`;
+  if ('or' in one) return sql`(${join(all(one.or), ' OR ')})`;
+  if ('not' in one) return sql`(NOT ${passes(tenant, one.not)})`;
+  return sql`(CASE WHEN ${compare(tenant, one)} THEN 1 ELSE 0 END = 1)`;
 }
 
 export interface Wanted {
+  readonly tenant: string;
   readonly entity_types?: readonly string[] | undefined;
   readonly trajectory_id?: string | undefined;
-  readonly scope_id?: string | undefined;
+  readonly scopes?: readonly WantedScope[] | undefined;
   readonly filters?: readonly Filter[] | undefined;
 }
 
 /** Whether it is among what was asked for. */
-export function isWanted({ entity_types, trajectory_id, scope_id, filters = [] }: Wanted): Sql {
-  const conditions = filters.map(passes);
+export function isWanted({ tenant, entity_types, trajectory_id, scopes, filters = [] }: Wanted): Sql {
+  const conditions = filters.map((one) => passes(tenant, one));
   if (entity_types) conditions.push(sql`d.entity_type = ANY(${entity_types})`);
-  if (trajectory_id !== undefined) conditions.push(sql`d.trajectory_id = ${trajectory_id}`);
-  if (scope_id !== undefined) conditions.push(sql`d.scope_id = ${scope_id}`);
+  if (trajectory_id !== undefined) conditions.push(isIn(tenant, [trajectory_id]));
+  if (scopes) conditions.push(sql`(${join(scopes.map(isOfScope), ' OR ')})`);
   return conditions.length === 0 ? sql`1 = 1` : join(conditions, ' AND ');
 }
+
+const isOfScope = ({ scope_id, until }: WantedScope): Sql =>
+  until === null ? sql`d.scope_id = ${scope_id}` : sql`(d.scope_id = ${scope_id} AND d.position < ${until})`;

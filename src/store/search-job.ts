@@ -9,15 +9,17 @@ import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
-import { type Asked, findCandidates, newest } from './search-candidates.js';
+import { type Asked, type Found as CandidatesFound, findCandidates, newest } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
 import { type Features, frequencies } from './search-features.js';
-import { storedIndex } from './search-index.js';
-import { extentOf, type Range, rangeOf } from './search-postings.js';
+import { type SearchedIndex, storedIndex } from './search-index.js';
+import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
+import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
-import { type Extent, smallIndex } from './search-small.js';
-import { supersededAmong } from './search-superseded.js';
+import { inOpenScopes, scopesShown } from './search-scopes.js';
+import { smallIndex } from './search-small.js';
+import { type Likeness, withNearest } from './vector-search.js';
 
 export interface SearchRequest extends Asked {
   /** Tells stores in one process apart. */
@@ -27,11 +29,12 @@ export interface SearchRequest extends Asked {
   readonly query: string;
   readonly min_score: number;
   readonly limit: number;
-  /** How far a page before had come in the ranking, and the newest document then. */
-  readonly after: number;
-  readonly up_to: number | undefined;
+  readonly scope_id?: string | undefined;
+  readonly place: Place | undefined;
   /** Whether the whole text is wanted, and not a part. */
   readonly whole: boolean;
+  /** The question's vector, where there is an embedder. */
+  readonly likeness?: Likeness | undefined;
 }
 
 export interface SearchHit extends DocRow, Snippet {
@@ -47,150 +50,125 @@ export interface SearchHit extends DocRow, Snippet {
 export interface SearchAnswer {
   readonly hits: SearchHit[];
   /** Where the next page begins; null at the end. */
-  readonly next: number | null;
-  readonly up_to: number;
+  readonly next: Place | null;
   readonly total: number | null;
 }
 
-/** So many are ranked, with the turns around them; a page further behind needs more of them. */
+/** So many are ranked at once, with the turns around them; a page further behind has the next ones. */
 const ENOUGH = 300;
-/** So many at least are looked up for a page: some of them may be superseded. */
-const LOOKED_UP = 20;
-
-interface Result {
-  readonly doc_no: number;
-  readonly score: number;
-  readonly matched: readonly string[];
-  readonly nearby: readonly string[];
-  readonly boosts: readonly Boost[];
-}
-
-interface Ranking {
-  readonly results: readonly Result[];
-  /** Whether nothing else matches. */
-  readonly complete: boolean;
-}
-
-const NOTHING: Ranking = { results: [], complete: true };
 
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
-  const request = input as SearchRequest;
-  const { tenant, trajectory_id, after } = request;
+  const { scope_id, ...given } = input as SearchRequest;
+  const { tenant, place } = given;
   const extent = await extentOf(query, tenant);
-  const { last } = extent;
-  const up_to = Math.min(last, request.up_to ?? last);
+  const scopes = scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id);
+  const request: SearchRequest = { ...given, scopes };
+  const mark = { store: request.store, generation: extent.generation };
+  const small = request.in_order ? await smallIndex(query, request, mark, extent) : undefined;
   const question = readQuestion(request.query, request.now);
-  const isEmpty = request.query.trim() === '';
-  const range =
-    trajectory_id === undefined || isEmpty
-      ? { from: 0, to: up_to }
-      : await rangeOf(query, tenant, trajectory_id, up_to);
-  const ranking = isEmpty
-    ? await newestFirst(query, request, up_to)
-    : range
-      ? await bestFirst(query, request, question, range, extent)
-      : NOTHING;
-  const { page, next, total } = await pageOf(query, request, ranking.results);
+  const search: Search = {
+    query,
+    request,
+    question,
+    index: small ?? storedIndex(query, request, mark),
+    up_to: Math.min(extent.last, place?.up_to ?? extent.last),
+    docs: place?.docs ?? extent.docs,
+  };
+  const ranking = request.query.trim() === '' ? newestFirst(search) : bestFirst(search);
+  const { page, next, total } = await pageOf(query, request, ranking);
   return {
     hits: await show(query, request, page, new Set(question.terms)),
-    next,
-    up_to,
-    total: after === 0 && ranking.complete ? total : null,
+    next: next && { ...next, up_to: search.up_to, docs: search.docs },
+    total: place === undefined ? total : null,
   };
 }
 
-/** A page's worth, without what something supersedes, and each thing once. */
-async function pageOf(
-  query: Query,
-  request: SearchRequest,
-  results: readonly Result[],
-): Promise<{ page: Shown[]; next: number | null; total: number }> {
-  const { after, limit } = request;
-  const shown: Shown[] = [];
-  const seen = new Set<string>();
-  let at = after;
-  let hidden = 0;
-  for (
-    const size = Math.max(limit + 5, LOOKED_UP);
-    at < results.length && shown.length <= limit;
-    at += size
-  ) {
-    const some = results.slice(at, at + size);
-    const doc_nos = some.map(({ doc_no }) => doc_no);
-    const rows = await readDocs(query, request, doc_nos);
-    const superseded = await supersededAmong(query, request, [...rows.values()]);
-    for (const [i, result] of some.entries()) {
-      const row = rows.get(result.doc_no);
-      const name = row && `${row.entity_type} ${row.entity_id}`;
-      if (!row || superseded.has(row.doc_no) || seen.has(name!)) hidden++;
-      else {
-        seen.add(name!);
-        shown.push({ row, result, place: at + i });
-      }
-    }
+/** What does not change while one question is answered. */
+interface Search {
+  readonly query: Query;
+  readonly request: SearchRequest;
+  readonly question: Question;
+  readonly index: SearchedIndex;
+  /** The newest document that counts. */
+  readonly up_to: number;
+  /** How many the tenant has. */
+  readonly docs: number;
+}
+
+async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<Stretch> {
+  if (request.min_score > 0) return;
+  for (let before = up_to + 1, over = false; !over; ) {
+    const doc_nos = await newest(query, request, before - 1, ENOUGH);
+    over = doc_nos.length < ENOUGH;
+    before = doc_nos.at(-1) ?? 0;
+    const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
+    yield { number: 0, results, df: [], rest: over ? 'none' : 'more' };
   }
-  return {
-    page: shown.slice(0, limit),
-    next: shown[limit]?.place ?? null,
-    total: results.length - hidden,
-  };
 }
 
-interface Shown {
-  readonly row: DocRow;
-  readonly result: Result;
-  readonly place: number;
-}
-
-async function newestFirst(query: Query, request: SearchRequest, up_to: number): Promise<Ranking> {
-  const limit = Math.max(request.after + request.limit + 1, ENOUGH);
-  const doc_nos = await newest(query, request, up_to, limit);
-  return {
-    results: doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] })),
-    complete: doc_nos.length < limit,
-  };
-}
-
-async function bestFirst(
-  query: Query,
-  request: SearchRequest,
-  question: Question,
-  range: Range,
-  extent: Extent,
-): Promise<Ranking> {
-  const { tenant, store } = request;
-  const mark = { store, generation: extent.generation };
-  const small = request.in_order ? await smallIndex(query, request, mark, extent) : undefined;
-  const index = small ?? storedIndex(query, request, mark);
+async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
+  const { query, request, question, index, up_to, docs } = search;
+  const { tenant, trajectory_id } = request;
+  const range =
+    trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
+  if (!range) return;
   const codes = question.terms.map((term) => termCode(tenant, term));
-  const enough = Math.max(ENOUGH, 2 * (request.after + request.limit));
-  const { doc_nos, df, complete, mayMatch } = await findCandidates(index, request, codes, range, enough);
-  const found = await index.features(doc_nos);
+  const found = await findCandidates(index, request, codes, range, request.place?.df);
+  const { likeness } = request;
+  const listed = new Set<number>();
+  let next = await found.next(ENOUGH);
+  for (let number = 0; next || (likeness && number === 0); number++) {
+    const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
+    for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
+    let results: Result[] = rank(question, candidates, { docs, df: found.df }).map(
+      ({ candidate: { doc_no }, score, matched, nearby, boosts }) => ({
+        doc_no,
+        score,
+        matched,
+        nearby,
+        boosts,
+      }),
+    );
+    let complete = found.complete;
+    if (likeness && number === 0) {
+      const fused = await withNearest(query, request, likeness, range, results);
+      results = fused.results;
+      for (const { doc_no } of results) listed.add(doc_no);
+      complete &&= fused.complete;
+    }
+    next = next && (await found.next(ENOUGH));
+    const shown = results.filter(({ score }) => score >= request.min_score);
+    yield { number, results: shown, df: found.df, rest: next ? 'more' : complete ? 'none' : 'unknown' };
+  }
+}
+
+/** These and the turns around them; those that were ranked before are context alone. */
+async function candidatesOf(
+  { request, question, index, up_to }: Search,
+  { mayMatch }: CandidatesFound,
+  codes: readonly string[],
+  doc_nos: readonly number[],
+  listed: ReadonlySet<number>,
+): Promise<Candidate[]> {
+  const { tenant } = request;
+  const isNew = (doc_no: number) => !listed.has(doc_no);
+  const found = await index.features(listed.size === 0 ? doc_nos : doc_nos.filter(isNew));
   const { wanted, context } = await index.neighbours(found);
-  const inRange = (doc_no: number) => doc_no <= range.to;
-  const around = await index.features(wanted.filter(inRange));
-  const beside = await index.features(context.filter(inRange));
+  const inRange = (doc_no: number) => doc_no <= up_to;
+  const around = await index.features(wanted.filter((one) => inRange(one) && isNew(one)));
+  const known = wanted.filter((one) => !isNew(one));
+  const beside = await index.features([...context.filter(inRange), ...known]);
   const hasKin = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
   const related = question.related.map((terms) => terms.map((term) => termCode(tenant, term)));
   const kinOf = (one: Features) =>
     hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
   const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
-  const candidates = [
+  return [
     ...found.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
     ...around.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
     ...beside.map((one) => candidateOf(one, tfOf(one), kinOf(one), true)),
   ];
-  const results = rank(question, candidates, { docs: extent.docs, df })
-    .filter(({ score }) => score >= request.min_score)
-    .map(({ candidate: { doc_no }, score, matched, nearby, boosts }) => ({
-      doc_no,
-      score,
-      matched,
-      nearby,
-      boosts,
-    }));
-  return { results, complete };
 }
 
 /** Member by member: there are hundreds of them, and a copy by spreading takes ten times as long. */
@@ -216,26 +194,28 @@ const candidateOf = (
 async function show(
   query: Query,
   request: SearchRequest,
-  page: readonly Shown[],
+  page: readonly Result[],
   terms: ReadonlySet<string>,
 ): Promise<SearchHit[]> {
-  const rows = page.map(({ row }) => row);
+  const found = await readDocs(
+    query,
+    request,
+    page.map(({ doc_no }) => doc_no),
+  );
+  const rows = await inOpenScopes(query, request.tenant, [...found.values()]);
+  const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
   const texts = await textsOf(query, request.tenant, rows);
   const related = await relatedTo(query, request, rows);
-  return page.flatMap(({ row, result }) => {
-    const text = texts.get(row.content_id);
-    if (text === undefined) return [];
-    const { snippet, highlights } = snippetOf(text, terms);
+  return page.flatMap(({ doc_no, ...why }) => {
+    const row = byNumber.get(doc_no);
+    const text = row && texts.get(row.content_id);
+    if (!row || text === undefined) return [];
     return [
       {
         ...row,
-        snippet,
-        highlights,
-        score: result.score,
-        matched: result.matched,
-        nearby: result.nearby,
-        boosts: result.boosts,
-        related: related.get(row.doc_no) ?? [],
+        ...snippetOf(text, terms),
+        ...why,
+        related: related.get(doc_no) ?? [],
         text: request.whole ? text : undefined,
       },
     ];

@@ -6,6 +6,7 @@ import type { SearchedType } from '../model/search.js';
 import type { Asked } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
 import { type DocRow, docsOf } from './search-rows.js';
+import { supersededAmong } from './search-superseded.js';
 
 export interface RelatedEntity {
   readonly edge_type: string;
@@ -22,18 +23,34 @@ const MAX_EDGES = 500;
 
 interface Tie {
   readonly found: string;
+  readonly found_type: string;
   readonly place: number;
   readonly edge_type: string;
   readonly other: string;
+  readonly other_type: string;
 }
+
+/** What edges call each; a turn and its card are one. No edge leads to a thought. */
+const inEdges: Readonly<Record<SearchedType, readonly string[]>> = {
+  turn: ['Turn', 'Card'],
+  artifact: ['Artifact'],
+  note: ['Note'],
+  card: ['Card', 'Turn'],
+  packet: ['Packet'],
+  thought: [],
+};
+
+const isThis = ({ entity_type, entity_id }: DocRow, id: string, type: string): boolean =>
+  entity_id === id && inEdges[entity_type].includes(type);
 
 const tiesOf = (query: Query, tenant: string, ids: readonly string[]): Promise<Tie[]> =>
   query.all<Tie>(
-    sql`SELECT y.entity_id AS found, y.position AS place, y.edge_type, f.entity_id AS other
+    sql`SELECT y.entity_id AS found, y.entity_type AS found_type, y.position AS place, y.edge_type,
+          f.entity_id AS other, f.entity_type AS other_type
         FROM edge_participants y CROSS JOIN edge_participants f
         WHERE y.tenant_id = ${tenant} AND y.entity_id = ANY(${ids}) AND y.edge_type IN ('Supports', 'Contradicts')
           AND y.deleted_at IS NULL
-          AND f.tenant_id = ${tenant} AND f.edge_id = y.edge_id AND f.position <> y.position
+          AND f.tenant_id = ${tenant} AND f.edge_id = y.edge_id AND (y.position = 1) <> (f.position = 1)
         ORDER BY y.entity_id, y.edge_id, f.position LIMIT ${MAX_EDGES}`,
   );
 
@@ -57,14 +74,15 @@ export async function relatedTo(
   const ties = ids.length === 0 ? [] : await tiesOf(query, tenant, ids);
   if (ties.length === 0) return related;
   const others = [...new Set(ties.map(({ other }) => other))];
-  const docs = await docsOf(query, { tenant, now, viewer }, await contentsOf(query, tenant, others));
+  const readable = await docsOf(query, { tenant, now, viewer }, await contentsOf(query, tenant, others));
+  const superseded = await supersededAmong(query, { tenant, now }, readable);
+  const docs = readable.filter(({ doc_no }) => !superseded.has(doc_no));
   const texts = await textsOf(query, tenant, docs);
-  const byId = new Map(docs.map((doc) => [doc.entity_id, doc]));
-  for (const { doc_no, entity_id } of found) {
+  for (const one of found) {
     const mine = ties
-      .filter((tie) => tie.found === entity_id)
+      .filter((tie) => isThis(one, tie.found, tie.found_type))
       .flatMap((tie): RelatedEntity[] => {
-        const doc = byId.get(tie.other);
+        const doc = docs.find((other) => isThis(other, tie.other, tie.other_type));
         const text = doc && texts.get(doc.content_id);
         if (!doc || text === undefined) return [];
         const { entity_type, name } = doc;
@@ -72,7 +90,7 @@ export async function relatedTo(
         const { snippet } = snippetOf(text, new Set());
         return [{ edge_type: tie.edge_type, direction, entity_type, id: doc.entity_id, name, snippet }];
       });
-    if (mine.length > 0) related.set(doc_no, mine.slice(0, MAX_RELATED));
+    if (mine.length > 0) related.set(one.doc_no, mine.slice(0, MAX_RELATED));
   }
   return related;
 }

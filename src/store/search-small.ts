@@ -5,7 +5,14 @@
  */
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
-import { type Asked, gapsAround, type Neighbours, type Placed, wantedAmong } from './search-candidates.js';
+import {
+  type Asked,
+  gapsAround,
+  type Neighbours,
+  neighboursOf,
+  type Placed,
+  wantedAmong,
+} from './search-candidates.js';
 import type { Features, StoreMark } from './search-features.js';
 import type { SearchedIndex } from './search-index.js';
 import type { Range } from './search-postings.js';
@@ -21,7 +28,6 @@ const FEW_NEW = 500;
 
 interface KeptDoc extends Features {
   readonly entity_type: string;
-  readonly trajectory_id: string | null;
   readonly expires_at: number | null;
   readonly held_by: string | null;
 }
@@ -48,13 +54,12 @@ type Row = [
   flags: number,
   terms: string,
   entity_type: string,
-  trajectory_id: string | null,
   expires_at: number | null,
   held_by: string | null,
 ];
 
 const COLUMNS: Sql = sql`d.doc_no, d.scope_id, d.position, d.role, d.speaker, d.occurred_at, d.length, d.flags, d.terms,
-  d.entity_type, d.trajectory_id, d.expires_at, d.held_by`;
+  d.entity_type, d.expires_at, d.held_by`;
 
 async function read(query: Query, tenant: string, after: number, last: number): Promise<Row[]> {
   const table =
@@ -132,9 +137,8 @@ const docOf = (row: Row): KeptDoc => ({
   flags: row[7],
   terms: row[8],
   entity_type: row[9],
-  trajectory_id: row[10],
-  expires_at: row[11],
-  held_by: row[12],
+  expires_at: row[10],
+  held_by: row[11],
 });
 
 function add(kept: Kept, row: Row): void {
@@ -158,6 +162,8 @@ function add(kept: Kept, row: Row): void {
 const NONE: readonly number[] = [];
 
 function indexOn(query: Query, asked: Asked, kept: Kept): SearchedIndex {
+  // What belongs to a trajectory or a scope is for the database to say: that goes by edges and boxes as well.
+  const isAnywhere = asked.trajectory_id === undefined && asked.scopes === undefined;
   const of = (code: string) => kept.byTerm.get(code) ?? NONE;
   const docsOf = (doc_nos: readonly number[]): KeptDoc[] => {
     const docs: KeptDoc[] = [];
@@ -171,8 +177,10 @@ function indexOn(query: Query, asked: Asked, kept: Kept): SearchedIndex {
     postings: async (code, range, limit) => newestWithin(of(code), range, limit),
     count: async (code, limit) => Math.min(of(code).length, limit),
     features: async (doc_nos) => docsOf(doc_nos),
-    wantedAmong: (doc_nos) => wanted(query, asked, docsOf(doc_nos)),
+    wantedAmong: (doc_nos) =>
+      isAnywhere ? wanted(query, asked, docsOf(doc_nos)) : wantedAmong(query, asked, doc_nos),
     neighbours: async (found) => {
+      if (!isAnywhere) return neighboursOf(query, asked, found);
       const around = besides(kept, found);
       const readable = new Set(await readableAmong(query, asked, around));
       const isThere = around.filter(({ doc_no }) => readable.has(doc_no));
@@ -195,13 +203,8 @@ function newestWithin(list: readonly number[], { from, to }: Range, limit: numbe
   return newest;
 }
 
-function isAskedFor({ entity_types, trajectory_id, scope_id }: Asked, doc: KeptDoc): boolean {
-  return (
-    (trajectory_id === undefined || doc.trajectory_id === trajectory_id) &&
-    (scope_id === undefined || doc.scope_id === scope_id) &&
-    (entity_types === undefined || entity_types.includes(doc.entity_type))
-  );
-}
+const isAskedFor = ({ entity_types }: Asked, { entity_type }: KeptDoc): boolean =>
+  entity_types === undefined || entity_types.includes(entity_type);
 
 async function wanted(query: Query, asked: Asked, docs: readonly KeptDoc[]): Promise<number[]> {
   return readableAmong(

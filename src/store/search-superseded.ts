@@ -1,10 +1,49 @@
-/** Which of what was found something else supersedes, by the same rule as lists. */
+/** Which of what was found is not to be shown: what something else supersedes, by the same rule as lists, or was found before. */
 import type { Query } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { byDialect, sql } from '../driver/sql.js';
 import type { DocRow } from './search-rows.js';
 import { cardNotSuperseded, versionNotSuperseded } from './supersession.js';
 
 type Entity = Pick<DocRow, 'doc_no' | 'entity_type' | 'entity_id'>;
+type Doubtful = Entity & { readonly held_by: string | null };
+
+/**
+ * In the order in which they were found. A thought that a later checkpoint has in other words is there several times:
+ * `seen` has those that were found before.
+ */
+export async function hiddenAmong(
+  query: Query,
+  asked: { readonly tenant: string; readonly now: number },
+  doc_nos: readonly number[],
+  seen: Set<string>,
+): Promise<Set<number>> {
+  const { tenant } = asked;
+  const doubtful = sql`(d.entity_type = 'thought' OR EXISTS (SELECT 1 FROM edge_participants y
+    WHERE y.tenant_id = ${tenant} AND y.entity_id = d.entity_id AND y.edge_type = 'Supersedes' AND y.position > 1
+      AND y.deleted_at IS NULL))`;
+  const rows = await query.all<Doubtful>(
+    byDialect({
+      sqlite: sql`SELECT d.doc_no, d.entity_type, d.entity_id, d.held_by
+        FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND ${doubtful}`,
+      postgres: sql`SELECT d.doc_no, d.entity_type, d.entity_id, d.held_by FROM search_docs d
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND ${doubtful}`,
+    }),
+  );
+  if (rows.length === 0) return new Set();
+  const byNumber = new Map(rows.map((row) => [Number(row.doc_no), { ...row, doc_no: Number(row.doc_no) }]));
+  const hidden = await supersededAmong(query, asked, [...byNumber.values()].filter(isNoThought));
+  for (const doc_no of doc_nos) {
+    const row = byNumber.get(doc_no);
+    if (!row || isNoThought(row)) continue;
+    const name = `${row.held_by} ${row.entity_id}`;
+    if (seen.has(name)) hidden.add(doc_no);
+    seen.add(name);
+  }
+  return hidden;
+}
+
+const isNoThought = ({ entity_type }: Entity): boolean => entity_type !== 'thought';
 
 export async function supersededAmong(
   query: Query,

@@ -68,6 +68,7 @@ onEveryTarget('manifests', (test) => {
     expect(JSON.stringify(await cairn.manifests.get({ manifest_id: first.manifest_id }))).not.toContain(
       'zebra',
     );
+    expect((await cairn.search.query({ query: 'zebra' })).results).toEqual([]);
     await cairn.scopes.close({ scope_id, wait: true });
     expect(await wordsLeft(test().store, await tenantOf(cairn), 'cards', ['zebra', 'other input'])).toEqual(
       [],
@@ -108,15 +109,21 @@ onEveryTarget('manifests', (test) => {
     });
   });
 
-  it('MAN-4 turns of a closed scope are replayed where it was restored', async () => {
+  it('MAN-4 MAN-6 turns of a closed scope are replayed where it was restored, and found in contexts of both', async () => {
     const cairn = await test().freshTenant();
     const { scope_id, trajectory_id } = await someTask(cairn);
-    await sayAll(cairn, scope_id, ['Hello.']);
+    const [card_id] = await sayAll(cairn, scope_id, ['Hello.']);
     const { manifest_id, content_hash } = await cairn.context.assemble({ trajectory_id });
     await cairn.scopes.checkpoint({ scope_id, recoverable: true });
     await cairn.scopes.close({ scope_id, wait: true });
-    await cairn.scopes.restore({ scope_id });
+    const restored = await cairn.scopes.restore({ scope_id });
     expect((await cairn.manifests.replay({ manifest_id })).content_hash).toBe(content_hash);
+    await sayAll(cairn, restored.scope_id, ['Again.']);
+    const both = await cairn.context.assemble({ scope_id: restored.scope_id });
+    const last = await cairn.context.assemble({ scope_id: restored.scope_id, max_turns: 1, max_passages: 0 });
+    const { manifests } = await cairn.manifests.list({ card_id: card_id! });
+    expect(manifests.map((one) => one.manifest_id)).toEqual([manifest_id, both.manifest_id]);
+    expect(manifests).not.toContainEqual(expect.objectContaining({ manifest_id: last.manifest_id }));
   });
 
   it('MAN-6 lists filter by trajectory, scope, kind and card, of assembled and packed contexts', async () => {

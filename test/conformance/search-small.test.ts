@@ -31,8 +31,7 @@ async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise
     viewer: null,
     min_score: 0,
     limit: 10,
-    after: 0,
-    up_to: undefined,
+    place: undefined,
     whole: true,
   };
   return [

@@ -34,6 +34,8 @@ const GROUPS = [
   'handoffs',
   'context',
   'manifests',
+  'search',
+  'memory',
 ];
 
 const CONTAINER = 'tasks and windows are where memory is, not memory itself';
@@ -138,6 +140,10 @@ const LISTS = [
   'thoughts',
   'tool_calls',
   'manifests',
+  'results',
+  'passages',
+  'sources',
+  'jobs',
 ];
 
 interface Nested {
@@ -207,6 +213,7 @@ async function ownThings(api: Api, agent_id: string): Promise<Planted> {
     'delegations.create': given[0],
     'handoffs.create': given[1],
     'profiles.save': { name: 'its own' },
+    'summarization_policies.create': { trajectory_id: given[0]!.trajectory_id },
   };
 }
 

@@ -203,6 +203,29 @@ describe('contexts', () => {
     ));
 });
 
+/** Counts what is short as nothing: as if joining texts made many more tokens of them. */
+const joined = {
+  count: async (text: string) => (text.length < 400 ? 0 : countTokens(text)),
+  within: charactersWithin,
+};
+
+describe('contexts whose parts cost more together than alone', () => {
+  it('CTX-2 CTX-6 keep to the budget all the same, without splitting a pair', () =>
+    fc.assert(
+      fc.asyncProperty(materials, async (given) => {
+        const material = { ...given, given: [], budget: Math.max(given.budget, 200) };
+        const made = await assemble(material, joined);
+        const tokens = await joined.count(made.text);
+        expect(tokens).toBe(made.token_count);
+        expect(tokens).toBeLessThanOrEqual(material.budget);
+        if (made.messages) expectValidChat(made.messages as unknown as ChatMessage[]);
+        const inOrder = made.entries.flatMap(({ place }) => (place === null ? [] : [place]));
+        expect(inOrder).toEqual(inOrder.map((_, i) => i + 1));
+      }),
+      { numRuns: 60, ...seeded },
+    ));
+});
+
 const answersTo = ({ tool_call_id, tool_results }: TurnCard, id: string): boolean =>
   tool_call_id === id ||
   (tool_results ?? []).some((one) => (one as { tool_call_id?: string }).tool_call_id === id);

@@ -11,6 +11,7 @@ import { plantHandoffs } from './plant-handoffs.js';
 import { plantLock } from './plant-locks.js';
 import { plantMessage } from './plant-messages.js';
 import { plantPolicy } from './plant-policies.js';
+import { plantMemory } from './plant-search.js';
 import { plantTurns } from './plant-turns.js';
 
 export type { Api } from '#cairn/contract/api.js';
@@ -45,6 +46,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantCards(cairn, agent_id),
     plantPackets(cairn),
     plantTask(cairn),
+    plantMemory(cairn, SECRET),
   ]);
   // The last, so that whoever follows the events knows by it that all were there.
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });
@@ -107,8 +109,10 @@ async function plantTask(cairn: Api): Promise<Planted> {
     metadata: { about: SECRET },
   });
   const parts: readonly Planted[] = await Promise.all([
-    plantScope(cairn, trajectory_id),
-    plantKnowledge(cairn, trajectory_id),
+    plantScope(cairn, trajectory_id).then(async (scope) => ({
+      ...scope,
+      ...(await plantKnowledge(cairn, trajectory_id, scope.scope_id as string)),
+    })),
     plantExecution(cairn, trajectory_id),
   ]);
   return Object.assign({ trajectory_id }, ...parts) as Planted;
@@ -127,10 +131,13 @@ async function plantScope(cairn: Api, trajectory_id: string): Promise<Planted> {
   return { scope_id, turn_id, context_state };
 }
 
-async function plantKnowledge(cairn: Api, trajectory_id: string): Promise<Planted> {
+/** What was learned from the first turn of a scope. */
+async function plantKnowledge(cairn: Api, trajectory_id: string, scope_id: string): Promise<Planted> {
   const content = { said: SECRET };
   const { artifact_id } = await cairn.artifacts.create({
     trajectory_id,
+    scope_id,
+    source_turn: 1,
     artifact_type: 'Fact',
     name: SECRET,
     content,

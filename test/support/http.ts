@@ -149,7 +149,8 @@ function looker(
         kind === 'postgres'
           ? `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
              WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`
-          : "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+          : // The index of the search is read by its own tables.
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
       )
     ).map(({ name }) => String(name));
     const read = kind === 'postgres' ? inOneQuery : tableByTable;

@@ -20,11 +20,17 @@ export interface World {
   readonly scopes: Readonly<Record<Standing, string>>;
 }
 
-const snapshot = {
-  thought_chain: { steps: [] },
+/** All of it says this. */
+export const SAID = 'badger';
+
+/** With a thought that has the id of its execution. */
+const snapshotOf = (id: string) => ({
+  thought_chain: {
+    steps: [{ id, type: 'reasoning' as const, content: SAID, confidence: 1, children: [], timestamp: 1 }],
+  },
   context: { messages: [], variables: {} },
   tool_state: { pending: [], completed: [] },
-};
+});
 
 interface Place {
   readonly agent_id: string;
@@ -34,23 +40,24 @@ interface Place {
 /** Makes one of a type, and gives its id. */
 const makers: Record<Exclude<Kind, 'Turn'>, (cairn: Api, place: Place) => Promise<string>> = {
   Artifact: async (cairn, place) => {
-    const made = await cairn.artifacts.create({ ...place, artifact_type: 'Fact', name: 'n', content: 'c' });
+    const made = await cairn.artifacts.create({ ...place, artifact_type: 'Fact', name: 'n', content: SAID });
     return made.artifact_id;
   },
   Note: async (cairn, { agent_id, trajectory_id }) => {
     const source_trajectory_ids = [trajectory_id];
-    const note = { agent_id, source_trajectory_ids, note_type: 'Fact', title: 't', content: 'c' };
+    const note = { agent_id, source_trajectory_ids, note_type: 'Fact', title: 't', content: SAID };
     return (await cairn.notes.create(note)).note_id;
   },
-  Card: async (cairn, { agent_id }) => (await cairn.cards.add({ author_id: agent_id, content: 'c' })).card_id,
+  Card: async (cairn, { agent_id }) =>
+    (await cairn.cards.add({ author_id: agent_id, content: SAID })).card_id,
   Packet: async (cairn, { agent_id, trajectory_id }) => {
     const metadata = { agent: agent_id };
-    const packet = { packet_type: 'said', payload: {}, thread_id: trajectory_id, metadata };
+    const packet = { packet_type: 'said', payload: { SAID }, thread_id: trajectory_id, metadata };
     return (await cairn.packets.write(packet)).packet_id;
   },
   Checkpoint: async (cairn, place) => {
     const { execution_id } = await cairn.executions.create(place);
-    await cairn.checkpoints.create({ execution_id, snapshot });
+    await cairn.checkpoints.create({ execution_id, snapshot: snapshotOf(execution_id) });
     return execution_id;
   },
 };
@@ -75,7 +82,7 @@ export async function makeWorld(cairn: Api): Promise<World> {
   const scopes = await all(async (place) => (await cairn.scopes.create({ ...place, name: 's' })).scope_id);
   const turns: Partial<Record<Standing, string>> = {};
   for (const standing of STANDINGS) {
-    const turn = { scope_id: scopes[standing], role: 'User', content: 'c' } as const;
+    const turn = { scope_id: scopes[standing], role: 'User', content: SAID } as const;
     turns[standing] = (await cairn.turns.add(turn)).turn_id;
   }
   const ids = { Turn: turns } as Record<Kind, Record<Standing, string>>;

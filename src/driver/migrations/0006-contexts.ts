@@ -4,7 +4,7 @@ import type { Migration } from '../migrate.js';
 export const contexts: Migration = {
   version: 6,
   name: 'contexts',
-  protect: ['manifests', 'manifest_cards'],
+  protect: ['manifests', 'manifest_cards', 'manifest_turns'],
   statements: ({ id, int, json, table, compact }) => [
     // kind: assembly, whose entries are in the row, or packing, whose sealed box is the list of what went in.
     // request_card_ids: the texts that the request brought, which end with what holds the manifest. Ids, numbers and
@@ -24,6 +24,7 @@ export const contexts: Migration = {
       truncated ${int},
       parameters ${json} NOT NULL,
       entries ${json},
+      turn_ranges ${json},
       request_card_ids ${json},
       content_hash TEXT,
       held_by ${id},
@@ -38,14 +39,22 @@ export const contexts: Migration = {
     // Those whose texts are still to be erased when what holds them ends.
     'CREATE INDEX manifests_held ON manifests (tenant_id, held_by, manifest_id) WHERE held_by IS NOT NULL AND erased_at IS NULL',
 
-    // The cards that an assembled context showed: which contexts a card was in.
+    // Which contexts a card was in: of what stands before the turns, card by card. What else a context had, its entries say.
     `CREATE TABLE manifest_cards (
       tenant_id ${id} NOT NULL,
       card_id ${id} NOT NULL,
       manifest_id ${id} NOT NULL,
       PRIMARY KEY (tenant_id, card_id, manifest_id)
     ) ${compact}`,
-    'CREATE INDEX manifest_cards_by_manifest ON manifest_cards (tenant_id, manifest_id)',
+    // The same of turns, which follow each other in the box of their scope: one row for hundreds.
+    `CREATE TABLE manifest_turns (
+      tenant_id ${id} NOT NULL,
+      box_id ${id} NOT NULL,
+      last_position ${int} NOT NULL,
+      first_position ${int} NOT NULL,
+      manifest_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, box_id, last_position, first_position, manifest_id)
+    ) ${compact}`,
 
     // Principles, and the summaries of a trajectory, the newest first.
     `CREATE INDEX memory_abstracted ON memory_versions (tenant_id, kind, abstraction_level, trajectory_id, recorded_at)

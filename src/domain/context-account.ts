@@ -1,0 +1,164 @@
+/** The account of an assembled window: what became of every candidate and why, and how much each section takes. */
+import type { ContextEntry, ContextReason, ContextSection, SectionName } from '../model/context.js';
+import { type Candidate, type Chosen, type Fit, type Fitting, turnsShown } from './context-fitting.js';
+import type { Section } from './context-sections.js';
+import type { TurnCard } from './context-turns.js';
+
+/** What tells of the past is told in its order; the rest stands with the best first. */
+const IN_TIME: readonly SectionName[] = ['summaries', 'passages'];
+
+/** Parts as they stand, section by section. */
+export function inPlace(sections: readonly Section[], chosen: readonly Chosen[]): Chosen[] {
+  return sections.flatMap(({ name }) => {
+    const parts = chosen.filter(({ part }) => part.section === name);
+    if (!IN_TIME.includes(name)) return parts;
+    const key = ({ candidate }: Chosen) => candidate;
+    return parts.sort((a, b) => key(a).moment - key(b).moment || (key(a).card_id < key(b).card_id ? -1 : 1));
+  });
+}
+
+/** What the account is of. */
+export interface Accountable {
+  readonly sections: readonly Section[];
+  readonly given: readonly Candidate[];
+  readonly refused: readonly (readonly [Omit<Candidate, 'tokens'>, ContextReason])[];
+  readonly turns_total: number;
+}
+
+export interface Account {
+  readonly truncated: boolean;
+  readonly sections: ContextSection[];
+  readonly entries: ContextEntry[];
+}
+
+const OUT = { place: null, kept_characters: null, by: null } as const;
+
+const factsOf = ({ entity_type, id, card_id, score, part, tokens }: Candidate) => ({
+  section: part.section,
+  entity_type,
+  id,
+  card_id,
+  score,
+  tokens,
+});
+
+/** What became of everything, and how much each section takes. */
+export function accountOf(material: Accountable, fitting: Fitting, fit: Fit): Account {
+  const chosen = inPlace(material.sections, fit.chosen);
+  const entries: ContextEntry[] = [];
+  const order = material.sections.map(({ name }) => name);
+  for (const section of order) {
+    if (section === 'turns') {
+      entries.push(...turnEntries(fitting, fit, entries.length));
+      continue;
+    }
+    for (const one of material.given.filter(({ part }) => part.section === section)) {
+      const place = entries.length + 1;
+      entries.push({ ...factsOf(one), action: 'include', reason: 'given', ...OUT, place });
+    }
+    for (const { candidate, tokens, kept_characters } of chosen) {
+      if (candidate.part.section !== section) continue;
+      const action = kept_characters === null ? 'include' : 'truncate';
+      const place = entries.length + 1;
+      const { reason } = candidate;
+      entries.push({ ...factsOf(candidate), tokens, action, reason, by: null, kept_characters, place });
+    }
+  }
+  entries.push(...leftOut(fitting, fit));
+  for (const [candidate, reason] of material.refused) {
+    entries.push({ ...factsOf({ ...candidate, tokens: null }), action: 'exclude', reason, ...OUT });
+  }
+  const sections = order.map((name) => sectionAccount(name, entries, material.turns_total));
+  return {
+    entries,
+    sections,
+    truncated: entries.some(isForWantOfRoom) || hasMoreTurns(material, fitting, fit),
+  };
+}
+
+const isForWantOfRoom = ({ action, reason }: ContextEntry): boolean =>
+  action === 'truncate' || reason === 'no_room' || reason === 'share_used_up' || reason === 'in_a_summary';
+
+/** Whether turns that nobody looked at would have been shown, had there been room. */
+const hasMoreTurns = (
+  { turns_total }: Accountable,
+  { turns, max_turns }: Fitting,
+  { turns: { reason } }: Fit,
+): boolean => turns_total > turns.length && turns.length < max_turns && reason !== 'over_the_limit';
+
+function turnEntries(fitting: Fitting, { turns: shown }: Fit, behind: number): ContextEntry[] {
+  const { turns, units } = fitting;
+  const facts = ({ card_id }: TurnCard) => ({
+    section: 'turns' as const,
+    entity_type: 'turn' as const,
+    id: card_id,
+    card_id,
+    score: null,
+    by: null,
+  });
+  if (shown.cut) {
+    const { turn, tokens, kept_characters } = shown.cut;
+    const place = behind + 1;
+    return [{ ...facts(turn), action: 'truncate', reason: 'recent', tokens, place, kept_characters }];
+  }
+  let place = behind;
+  return units.slice(shown.from).flatMap(({ from, until, tokens }) =>
+    turns.slice(from, until).map((turn, i) => ({
+      ...facts(turn),
+      action: 'include' as const,
+      reason: 'recent' as const,
+      // Of the unit, at the first of its turns: they are rendered together.
+      tokens: i === 0 ? tokens : 0,
+      place: ++place,
+      kept_characters: null,
+    })),
+  );
+}
+
+/** What was counted and is not in. */
+function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
+  const { turns, units } = fitting;
+  const standIns = new Map<string, string>();
+  for (const { candidate } of fit.chosen) {
+    for (const id of candidate.covers?.card_ids ?? []) standIns.set(id, candidate.id);
+  }
+  const shown = new Set(turnsShown(fitting, fit.turns).map(({ card_id }) => card_id));
+  const before = fit.turns.cut ? units.length - 1 : fit.turns.from;
+  const out: ContextEntry[] = units.slice(0, before).flatMap(({ from, until, tokens }, at) =>
+    turns.slice(from, until).map((turn, i): ContextEntry => {
+      const by = standIns.get(turn.card_id);
+      const facts = {
+        section: 'turns',
+        entity_type: 'turn',
+        id: turn.card_id,
+        card_id: turn.card_id,
+      } as const;
+      const counts = { score: null, tokens: i === 0 ? tokens : 0 };
+      if (by !== undefined)
+        return { ...facts, ...counts, action: 'compress', reason: 'in_a_summary', ...OUT, by };
+      const reason = at === before - 1 ? fit.turns.reason : 'behind_a_gap';
+      return { ...facts, ...counts, action: 'exclude', reason, ...OUT };
+    }),
+  );
+  for (const [candidate, reason] of fit.out) {
+    // One that is shown as a turn is there, where turns are.
+    const by = candidate.entity_type === 'turn' && shown.has(candidate.card_id) ? candidate.card_id : null;
+    out.push({ ...factsOf(candidate), action: 'exclude', reason, ...OUT, by });
+  }
+  return out;
+}
+
+export function sectionAccount(
+  name: SectionName,
+  entries: readonly ContextEntry[],
+  turns_total: number,
+): ContextSection {
+  const own = entries.filter(({ section }) => section === name);
+  const shown = own.filter(({ place }) => place !== null);
+  return {
+    name,
+    tokens: shown.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0),
+    included: shown.length,
+    left_out: (name === 'turns' ? turns_total : own.length) - shown.length,
+  };
+}

@@ -1,0 +1,104 @@
+/** A page of a ranking: without what is not to be shown, and where the next one begins. */
+import type { Boost } from '../domain/ranking-boosts.js';
+import type { Query } from '../driver/driver.js';
+import type { Asked } from './search-candidates.js';
+import { hiddenAmong } from './search-superseded.js';
+
+export interface Result {
+  readonly doc_no: number;
+  readonly score: number;
+  readonly matched: readonly string[];
+  readonly nearby: readonly string[];
+  readonly boosts: readonly Boost[];
+}
+
+/** A part of a ranking, which goes on behind it. */
+export interface Stretch {
+  /** Within one, results have falling scores, and of equals falling numbers. */
+  readonly number: number;
+  readonly results: readonly Result[];
+  /** By which they were ranked. */
+  readonly df: readonly number[];
+  /** What comes behind it. */
+  readonly rest: 'none' | 'more' | 'unknown';
+}
+
+/**
+ * Where a page ended, and what the ranking went by: the next page is of the same ranking, though others write and delete
+ * meanwhile.
+ */
+export interface Place {
+  /** How many were shown so far. */
+  readonly shown: number;
+  /** The last of them: in which stretch, with which score, and its number. */
+  readonly stretch: number;
+  readonly score: number;
+  readonly last: number;
+  /** The newest document that counted, how many the tenant had, and how many had each term. */
+  readonly up_to: number;
+  readonly docs: number;
+  readonly df: readonly number[];
+}
+
+const isBehind = (place: Place, stretch: number, { score, doc_no }: Result): boolean =>
+  stretch > place.stretch ||
+  (stretch === place.stretch && (score < place.score || (score === place.score && doc_no < place.last)));
+
+interface Page {
+  readonly page: readonly Result[];
+  readonly next: Omit<Place, 'up_to' | 'docs'> | null;
+  /** Null where more might match. */
+  readonly total: number | null;
+}
+
+interface Visible {
+  readonly stretch: number;
+  readonly result: Result;
+}
+
+/** So many at least are looked at for a page: some of them may not be shown. */
+const LOOKED_AT = 20;
+
+export async function pageOf(
+  query: Query,
+  request: Asked & { readonly limit: number; readonly place: Place | undefined },
+  ranking: AsyncIterable<Stretch>,
+): Promise<Page> {
+  const { limit, place } = request;
+  const seen = new Set<string>();
+  const visible: Visible[] = [];
+  let start = 0;
+  let df: readonly number[] = [];
+  let rest: Stretch['rest'] = 'none';
+  for await (const stretch of ranking) {
+    const { number, results } = stretch;
+    ({ df, rest } = stretch);
+    // How many there are is told where it is known, which needs a look at all of them.
+    const size =
+      !place && rest === 'none'
+        ? Math.max(1, results.length)
+        : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
+    for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
+      const some = results.slice(at, at + size);
+      const doc_nos = some.map(({ doc_no }) => doc_no);
+      const hidden = await hiddenAmong(query, request, doc_nos, seen);
+      for (const result of some) {
+        if (hidden.has(result.doc_no)) continue;
+        visible.push({ stretch: number, result });
+        if (place && !isBehind(place, number, result)) start = visible.length;
+      }
+    }
+    if (visible.length > start + limit) break;
+  }
+  const page = visible.slice(start, start + limit);
+  const last = page.at(-1);
+  const shown = (place?.shown ?? 0) + page.length;
+  const more = last !== undefined && visible.length > start + limit;
+  return {
+    page: page.map(({ result }) => result),
+    next: more
+      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df }
+      : null,
+    total: rest === 'none' ? visible.length : null,
+  };
+}

@@ -1,0 +1,123 @@
+/** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
+import { fuse } from '../domain/fusion.js';
+import type { Boost } from '../domain/ranking-boosts.js';
+import { bitsAsDigits, signBits, similarity, vectorFromText } from '../domain/vectors.js';
+import type { Query } from '../driver/driver.js';
+import { byDialect, type Dialect, sql } from '../driver/sql.js';
+import { type Asked, wantedAmong } from './search-candidates.js';
+import type { Result } from './search-pages.js';
+import type { Range } from './search-postings.js';
+import { bitTable } from './vector-bits.js';
+
+/** A question, as a model has it. */
+export interface Likeness {
+  readonly model: string;
+  /** Of length one. */
+  readonly vector: Float32Array;
+  readonly weight: number;
+  readonly dialect: Dialect;
+}
+
+/** So many of the nearest are ranked, and so many of those with the question's terms are compared as well. */
+const NEAREST = 200;
+const COMPARED = 400;
+
+/** What is near joins those that have the question's terms, and all are ranked by both. */
+export async function withNearest(
+  query: Query,
+  asked: Asked & { readonly store: string },
+  likeness: Likeness,
+  range: Range,
+  byTerms: readonly Result[],
+): Promise<{ results: Result[]; complete: boolean }> {
+  const { doc_nos, complete } = await nearestDocs(query, asked.store, asked, likeness, range, NEAREST);
+  const compared = new Set(doc_nos);
+  for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
+  const similarities = await similaritiesOf(query, asked.tenant, likeness, [...compared]);
+  const known = new Map(byTerms.map((result) => [result.doc_no, result]));
+  const results = fuse(byTerms, similarities, likeness.weight).map(({ doc_no, score, gained }) => {
+    const { score: before = 0, matched = [], nearby = [], boosts = [] } = known.get(doc_no) ?? {};
+    const isNearer = gained > 0 || before === 0;
+    const factor = before === 0 ? 1 : score / before;
+    const similar: readonly Boost[] = isNearer ? [{ name: 'similar', factor }] : [];
+    return { doc_no, score, matched, nearby, boosts: [...boosts, ...similar] };
+  });
+  return { results, complete };
+}
+
+interface Near {
+  readonly doc_nos: number[];
+  /** Whether nothing that has a vector was passed over. */
+  readonly complete: boolean;
+}
+
+/** So many of the nearest are looked at, until enough of them may be seen: first few, then more. */
+const LOOKS = [1000, 60_000];
+const BATCH = 1000;
+
+/** The nearest by their signs that can be read and are wanted. */
+async function nearestDocs(
+  query: Query,
+  store: string,
+  asked: Asked,
+  likeness: Likeness,
+  range: Range,
+  enough: number,
+): Promise<Near> {
+  const doc_nos: number[] = [];
+  let seen = 0;
+  for (const look of LOOKS) {
+    const order = await nearest(query, store, asked.tenant, likeness, range, look);
+    for (; seen < order.length; seen += BATCH) {
+      if (doc_nos.length >= enough) return { doc_nos: doc_nos.slice(0, enough), complete: false };
+      const some = order.slice(seen, seen + BATCH);
+      const wanted = new Set((await wantedAmong(query, asked, some)).map(Number));
+      doc_nos.push(...some.filter((doc_no) => wanted.has(doc_no)));
+    }
+    if (order.length < look) return { doc_nos: doc_nos.slice(0, enough), complete: doc_nos.length <= enough };
+    seen = order.length;
+  }
+  return { doc_nos: doc_nos.slice(0, enough), complete: false };
+}
+
+async function nearest(
+  query: Query,
+  store: string,
+  tenant: string,
+  { model, vector, dialect }: Likeness,
+  range: Range,
+  limit: number,
+): Promise<number[]> {
+  if (dialect === 'sqlite') {
+    const table = await bitTable(query, store, { tenant, model, dimensions: vector.length });
+    return table.nearest(signBits(vector), range, limit);
+  }
+  const row = await query.get<{ list: string | null }>(
+    sql`SELECT json_agg(doc_no)::text AS list FROM (SELECT doc_no FROM vector_docs
+          WHERE tenant_id = ${tenant} AND model = ${model} AND dimensions = ${vector.length} AND bits IS NOT NULL
+            AND doc_no BETWEEN ${range.from} AND ${range.to}
+          ORDER BY bit_count(bits # CAST(CAST(${bitsAsDigits(vector)} AS TEXT) AS BIT VARYING)), doc_no DESC
+          LIMIT ${limit}) AS nearest`,
+  );
+  return JSON.parse(row?.list ?? '[]') as number[];
+}
+
+/** How alike these documents are to the question; those without a vector are left out. */
+async function similaritiesOf(
+  query: Query,
+  tenant: string,
+  { model, vector }: Likeness,
+  doc_nos: readonly number[],
+): Promise<Map<number, number>> {
+  const same = sql`v.tenant_id = ${tenant} AND v.model = ${model} AND v.content_hash = l.content_hash
+    AND l.tenant_id = ${tenant} AND l.model = ${model} AND l.dimensions = ${vector.length}`;
+  const rows = await query.all<{ doc_no: number; vector: string }>(
+    byDialect({
+      sqlite: sql`SELECT l.doc_no, v.vector FROM json_each(${JSON.stringify(doc_nos)}) i
+        CROSS JOIN vector_docs l CROSS JOIN vectors v WHERE l.doc_no = i.value AND ${same}`,
+      postgres: sql`SELECT l.doc_no, v.vector FROM vector_docs l JOIN vectors v ON ${same}
+        WHERE l.doc_no = ANY(${doc_nos})`,
+    }),
+  );
+  return new Map(rows.map((row) => [Number(row.doc_no), similarity(vectorFromText(row.vector), vector)]));
+}

@@ -1,0 +1,199 @@
+/** Filters of a search: each really filters, and what they do not know is named. */
+import { expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import type { Filter } from '#cairn/model/search.js';
+import { newTrajectory } from '../support/memory.js';
+import { say, someScope } from '../support/scopes.js';
+import { found, note } from '../support/search.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
+
+type Compared = [field: string, operator: string, value: string | string[]];
+const is = (...[field, operator, value]: Compared): Filter => ({ field, operator, value }) as Filter;
+
+/** One of each, by a name. */
+async function world(cairn: Api) {
+  const { scope_id, trajectory_id } = await someScope(cairn);
+  const said = { speaker: 'Anna Berg', occurred_at: '2024-03-05T10:00:00Z', tags: ['rain', 'wind'] };
+  const turn = await say(cairn, scope_id, 'weather one', { role: 'Assistant', metadata: said });
+  const fact = await note(cairn, 'weather two', {
+    title: 'Wind force',
+    agent_id: 'ann',
+    abstraction_level: 'L1',
+    ttl: 'LongTerm',
+    metadata: { occurred_at: '2024-03-06', tags: ['wind'] },
+  });
+  const steps = await note(cairn, 'weather three', { note_type: 'Procedure', title: 'How' });
+  const drawing = await cairn.artifacts.create({
+    trajectory_id,
+    artifact_type: 'Image',
+    name: 'chart',
+    content: 'weather four',
+  });
+  const card = await cairn.cards.add({
+    content: 'weather five',
+    metadata: { type: 'seen.result', role: 'tool' },
+  });
+  const packet = await cairn.packets.write({
+    packet_type: 'report',
+    payload: { a: 'weather six' },
+    tags: ['rain'],
+  });
+  const names: Record<string, string> = {
+    [`turn ${turn.turn_id}`]: 'turn',
+    [`note ${fact.note_id}`]: 'fact',
+    [`note ${steps.note_id}`]: 'steps',
+    [`artifact ${drawing.artifact_id}`]: 'drawing',
+    [`card ${card.card_id}`]: 'card',
+    [`packet ${packet.packet_id}`]: 'packet',
+  };
+  return { scope_id, trajectory_id, names };
+}
+
+onEveryTarget('filters of a search', (test) => {
+  it('SEARCH-9 compare each field by each operator, with words or without', async () => {
+    const cairn = await test().freshTenant();
+    const { names, scope_id, trajectory_id } = await world(cairn);
+    const all = Object.values(names);
+    const cases: [Compared, string[]][] = [
+      [
+        ['entity_type', 'eq', 'note'],
+        ['fact', 'steps'],
+      ],
+      [
+        ['entity_type', 'ne', 'note'],
+        ['turn', 'drawing', 'card', 'packet'],
+      ],
+      [
+        ['entity_type', 'in', ['card', 'packet']],
+        ['card', 'packet'],
+      ],
+      [['type', 'eq', 'Procedure'], ['steps']],
+      [['type', 'contains', 'RESULT'], ['card']],
+      [
+        ['type', 'ne', 'Fact'],
+        ['turn', 'steps', 'drawing', 'card', 'packet'],
+      ],
+      [['name', 'eq', 'chart'], ['drawing']],
+      [['name', 'contains', 'wind'], ['fact']],
+      [['role', 'eq', 'Assistant'], ['turn']],
+      [
+        ['role', 'in', ['tool', 'ASSISTANT']],
+        ['turn', 'card'],
+      ],
+      [['speaker', 'eq', 'Anna Berg'], ['turn']],
+      [['speaker', 'contains', 'berg'], ['turn']],
+      [['speaker', 'eq', 'anna berg'], []],
+      [['agent_id', 'eq', 'ann'], ['fact']],
+      [
+        ['trajectory_id', 'eq', trajectory_id],
+        ['turn', 'drawing'],
+      ],
+      [
+        ['trajectory_id', 'ne', trajectory_id],
+        ['fact', 'steps', 'card', 'packet'],
+      ],
+      [['scope_id', 'eq', scope_id], ['turn']],
+      [['abstraction_level', 'eq', 'L1'], ['fact']],
+      [
+        ['category', 'in', ['procedural', 'ephemeral']],
+        ['turn', 'steps'],
+      ],
+      [
+        ['tag', 'eq', 'rain'],
+        ['turn', 'packet'],
+      ],
+      [
+        ['tag', 'ne', 'wind'],
+        ['steps', 'drawing', 'card', 'packet'],
+      ],
+      [
+        ['tag', 'in', ['wind', 'snow']],
+        ['turn', 'fact'],
+      ],
+      [['occurred_at', 'lt', '2024-03-06T00:00:00Z'], ['turn']],
+      [
+        ['occurred_at', 'lte', '2024-03-06T00:00:00Z'],
+        ['turn', 'fact'],
+      ],
+      [['occurred_at', 'eq', '2024-03-05T11:00:00+01:00'], ['turn']],
+      [
+        ['occurred_at', 'gt', '2024-03-06T00:00:00Z'],
+        ['steps', 'drawing', 'card', 'packet'],
+      ],
+      [['created_at', 'gte', '2024-03-06T00:00:00Z'], all],
+      [['expires_at', 'gt', '2024-03-06T00:00:00Z'], ['fact']],
+      [['expires_at', 'ne', '2024-03-06T00:00:00Z'], all],
+    ];
+    for (const [compared, wanted] of cases) {
+      const filters = [is(...compared)];
+      for (const query of ['', 'weather'])
+        expect(
+          (await found(cairn, query, { filters })).map((one) => names[one]).sort(),
+          compared.join(' '),
+        ).toEqual([...wanted].sort());
+    }
+  });
+
+  it('SEARCH-9 are joined by and, or and not, and all must hold', async () => {
+    const cairn = await test().freshTenant();
+    const { names, trajectory_id } = await world(cairn);
+    const passed = async (...filters: Filter[]) =>
+      (await found(cairn, 'weather', { filters })).map((one) => names[one]).sort();
+    const [wind, notes] = [is('tag', 'eq', 'wind'), is('entity_type', 'eq', 'note')];
+    expect(await passed({ and: [wind, notes] })).toEqual(['fact']);
+    expect(await passed(wind, notes)).toEqual(['fact']);
+    expect(await passed({ or: [wind, notes] })).toEqual(['fact', 'steps', 'turn']);
+    expect(await passed({ not: { or: [wind, notes] } })).toEqual(['card', 'drawing', 'packet']);
+    // What is not known does not hold, so that its opposite does.
+    expect(await passed({ not: is('speaker', 'contains', 'Anna') })).toHaveLength(5);
+    expect(await passed({ not: is('expires_at', 'gt', '2024-03-06T00:00:00Z') })).toHaveLength(5);
+    const deep: Filter = {
+      and: [{ not: { or: [{ and: [notes, { not: wind }] }, is('role', 'eq', 'tool')] } }],
+    };
+    expect(await passed(deep)).toEqual(['drawing', 'fact', 'packet', 'turn']);
+    expect(
+      await found(cairn, 'weather', { filters: [wind], trajectory_id, entity_types: ['turn'] }),
+    ).toHaveLength(1);
+    expect(await found(cairn, 'weather', { trajectory_id: await newTrajectory(cairn) })).toEqual([]);
+  });
+
+  it('SEARCH-10 name what is wrong with them and where', async () => {
+    const cairn = await test().freshTenant();
+    const fine = is('tag', 'eq', 'a');
+    const nested = (depth: number): unknown => (depth === 1 ? fine : { not: nested(depth - 1) });
+    const cases: [unknown, RegExp][] = [
+      [[is('colour', 'eq', 'a')], /: filters\[0\]\.field: .*"entity_type"/],
+      [[fine, is('tag', 'like', 'a')], /: filters\[1\]\.operator: .*"contains"/],
+      [[is('tag', 'gt', 'a')], /filters\[0\]\.operator: tag takes eq, ne, in, not gt/],
+      [
+        [is('created_at', 'contains', 'a')],
+        /filters\[0\]\.operator: created_at takes eq, ne, gt, gte, lt, lte/,
+      ],
+      [[is('created_at', 'gt', 'soon')], /filters\[0\]\.value: must be an ISO 8601 time/],
+      [[is('tag', 'in', 'a')], /filters\[0\]\.value: must be a list for in/],
+      [[is('tag', 'eq', ['a'])], /filters\[0\]\.value: must be one value/],
+      [[{ field: 'tag', operator: 'eq', value: 1 }], /filters\[0\]\.value: must be text or a list of texts/],
+      [[{ field: 'tag', operator: 'in', value: ['a', 1] }], /filters\[0\]\.value\[1\]: .*expected string/],
+      [[{ field: 'tag', operator: 'eq' }], /filters\[0\]\.value: /],
+      [[{ field: 'tag', operator: 'eq', value: 'a', boost: 2 }], /unknown field "boost" in filters\[0\]/],
+      [[{ and: [fine, { or: [is('tag', 'has', 'a')] }] }], /filters\[0\]\.and\[1\]\.or\[0\]\.operator: /],
+      [[{ and: [] }], /filters\[0\]\.and: /],
+      [[{ and: [fine], or: [fine] }], /unknown field "or" in filters\[0\]/],
+      [[{ not: [fine] }], /filters\[0\]\.not: must be \{ field, operator, value \}/],
+      [[{}], /filters\[0\]: must be \{ field, operator, value \}/],
+      [['tag = a'], /filters\[0\]: must be \{ field, operator, value \}/],
+      [fine, /: filters: .*expected array/],
+      [[nested(9)], /filters: may be nested 8 deep at most/],
+      [[{ or: Array(30).fill(fine) }, { or: Array(21).fill(fine) }], /filters: may compare 50 times at most/],
+      [Array(51).fill(fine), /: filters: /],
+    ];
+    for (const [filters, message] of cases) {
+      const refusal = await refusalOf(cairn.search.query({ query: 'x', filters: filters as Filter[] }));
+      expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
+      expect(refusal.message, JSON.stringify(filters).slice(0, 200)).toMatch(message);
+    }
+    expect(await found(cairn, 'x', { filters: [nested(8) as Filter] })).toEqual([]);
+    const strange = [is('name', 'eq', "'; DROP TABLE cards; --"), is('name', 'contains', '%_"\\')];
+    expect(await found(cairn, '', { filters: strange })).toEqual([]);
+  });
+});

@@ -1,0 +1,135 @@
+/** Pages of a search: one ranking, whatever is written meanwhile. */
+import { expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import { someScope } from '../support/scopes.js';
+import { found, note, pages, theOne } from '../support/search.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
+
+/** So many turns in one scope, of which every third is about it twice. */
+async function talk(cairn: Api, count: number, word: string): Promise<void> {
+  const { scope_id } = await someScope(cairn, { token_budget: 1_000_000 });
+  const text = (i: number) => (i % 3 === 0 ? `${word} ${i} and ${word} again` : `${word} number ${i}`);
+  const items = Array.from({ length: count }, (_, i) => ({
+    create: { scope_id, role: 'User' as const, content: text(i), token_count: 1 },
+  }));
+  for (let at = 0; at < count; at += 500) await cairn.turns.batch({ items: items.slice(at, at + 500) });
+}
+
+onEveryTarget('pages of a search', (test) => {
+  it('SEARCH-12 show each thing once and all of them, in the order of one page', async () => {
+    const cairn = await test().freshTenant();
+    await talk(cairn, 90, 'lighthouse');
+    for (const query of ['lighthouse', 'lighthouse again', '']) {
+      const whole = await found(cairn, query);
+      expect(whole).toHaveLength(90);
+      for (const limit of [7, 90]) expect(await pages(cairn, { query, limit })).toEqual(whole);
+    }
+    const { total, next_cursor } = await cairn.search.query({ query: 'lighthouse', limit: 7 });
+    expect(total).toBe(90);
+    const second = await cairn.search.query({ query: 'lighthouse', limit: 7, cursor: next_cursor! });
+    expect(second.total).toBeNull();
+    const { results } = await cairn.search.query({ query: 'lighthouse' });
+    expect(results).toHaveLength(10);
+  });
+
+  it('SEARCH-12 go on where they were when others write, change and delete', async () => {
+    const cairn = await test().freshTenant();
+    const ids: string[] = [];
+    for (let i = 0; i < 40; i++)
+      ids.push((await note(cairn, `A ferry ${'sails '.repeat(i % 5)}at ${i}.`)).note_id);
+    const query = 'ferry sailing';
+    const before = await found(cairn, query);
+    expect(before).toHaveLength(40);
+    let turn = 0;
+    const seen = await pages(cairn, { query, limit: 6 }, async () => {
+      await note(cairn, `a ferry, a ferry sails ${turn}`);
+      for (let i = 0; i < 5; i++) await note(cairn, `sailing ${turn} ${i}`);
+      // One that was shown, the last one among them, and one that was not yet.
+      await cairn.notes.delete({ note_id: before[6 * turn + 5]!.slice(5) });
+      await cairn.notes.delete({ note_id: before[39 - turn]!.slice(5) });
+      turn++;
+    });
+    const gone = new Set(Array.from({ length: turn }, (_, i) => before[39 - i]));
+    expect(seen).toEqual(before.filter((one) => seen.includes(one)));
+    expect(before.filter((one) => !seen.includes(one) && !gone.has(one))).toEqual([]);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('SEARCH-12 go as far as a thousand', async () => {
+    const cairn = await test().freshTenant();
+    await talk(cairn, 1100, 'beacon');
+    for (const query of ['beacon', '']) {
+      const seen = await pages(cairn, { query, limit: 100 });
+      expect(seen).toHaveLength(1000);
+      expect(new Set(seen).size).toBe(1000);
+    }
+    const first = await cairn.search.query({ query: 'beacon', limit: 1 });
+    expect(first.total).toBeNull();
+  });
+
+  it('SEARCH-12 are refused with a cursor of another search', async () => {
+    const cairn = await test().freshTenant();
+    for (let i = 0; i < 4; i++) await note(cairn, `a buoy ${i}`);
+    const asked = { query: 'buoy', limit: 2 };
+    const { next_cursor } = await cairn.search.query(asked);
+    const cursor = next_cursor!;
+    expect((await cairn.search.query({ ...asked, limit: 1, cursor })).results).toHaveLength(1);
+    const filters = [{ field: 'tag', operator: 'eq', value: 'a' }] as const;
+    for (const other of [
+      { ...asked, query: 'buoys', cursor },
+      { ...asked, filters: [...filters], cursor },
+      { ...asked, min_score: 0.1, cursor },
+      { ...asked, cursor: 'x' },
+    ])
+      expect(await refusalOf(cairn.search.query(other))).toMatchObject({ code: 'INVALID_CURSOR' });
+    expect(await refusalOf(cairn.notes.search({ ...asked, cursor }))).toMatchObject({
+      code: 'INVALID_CURSOR',
+    });
+    for (const limit of [0, 101, 1.5])
+      expect(await refusalOf(cairn.search.query({ ...asked, limit }))).toMatchObject({
+        code: 'INVALID_INPUT',
+      });
+  });
+
+  it('SEARCH-13 leave out what scores less than min_score', async () => {
+    const cairn = await test().freshTenant();
+    await note(cairn, 'a red barge');
+    await note(cairn, 'a red kite');
+    await note(cairn, 'a green kite');
+    const { results } = await cairn.search.query({ query: 'red barge' });
+    expect(results).toHaveLength(2);
+    const [best, other] = results as [(typeof results)[0], (typeof results)[0]];
+    expect(best.score).toBeGreaterThan(other.score);
+    expect(best).toMatchObject({ matched: ['red', 'barge'], snippet: 'a red barge' });
+    expect(other.matched).toEqual(['red']);
+    const one = await theOne(cairn, 'red barge', { min_score: best.score });
+    expect(one.id).toBe(best.id);
+    expect(await cairn.search.query({ query: 'red barge', min_score: best.score })).toMatchObject({
+      total: 1,
+    });
+    expect(await found(cairn, 'red barge', { min_score: best.score * 1.01 })).toEqual([]);
+    expect(await found(cairn, '', { min_score: 0.001 })).toEqual([]);
+  });
+
+  it('SEARCH-13 without a question show the newest first, and nothing for a question of no words', async () => {
+    const cairn = await test().freshTenant();
+    const ids = [];
+    for (const text of ['first', 'second', 'third']) ids.push(`note ${(await note(cairn, text)).note_id}`);
+    expect(await found(cairn, '')).toEqual([...ids].reverse());
+    expect(await found(cairn, ' \n ')).toEqual([...ids].reverse());
+    expect(await cairn.search.query({ query: '?!…' })).toEqual({ results: [], next_cursor: null, total: 0 });
+    expect(await found(cairn, '"first" OR second* -third NEAR( {')).toHaveLength(3);
+    expect(await found(cairn, 'x'.repeat(4000))).toEqual([]);
+  });
+
+  it('SEARCH-11 show the part that answers, with its words marked', async () => {
+    const cairn = await test().freshTenant();
+    const filler = 'Nothing of that kind was said here. '.repeat(20);
+    await note(cairn, `${filler}The 𠮷 sloop sank 🎉 in May. ${filler}`);
+    const { snippet, highlights } = await theOne(cairn, 'when did the sloop sink in may');
+    const marked = highlights.map(({ start, end }) => snippet.slice(start, end));
+    expect(marked).toEqual(['sloop', 'sank', 'May']);
+    expect(snippet).toMatch(/^….*The 𠮷 sloop sank 🎉 in May\..*…$/);
+    expect(snippet.length).toBeLessThan(260);
+  });
+});
