@@ -1,4 +1,5 @@
 // What is measured, by name, in the order of the table.
+import { assembly } from './assembly.mjs';
 import { checkpoints } from './checkpoints.mjs';
 import { delegations } from './delegations.mjs';
 import { growth } from './growth.mjs';
@@ -24,6 +25,7 @@ export const items = {
   http,
   reads,
   search,
+  assembly,
   checkpoints,
   delegations,
   locks,

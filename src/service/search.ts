@@ -53,6 +53,7 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
     ...asked,
     tenant: call.tenant,
     store: call.meta.store_epoch,
+    in_order: call.driver.dialect === 'sqlite',
     now: call.driver.now(),
     viewer: viewerOf(call),
     min_score,

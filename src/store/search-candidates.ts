@@ -2,7 +2,8 @@
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
-import { countPostings, postings, type Range } from './search-postings.js';
+import type { SearchedIndex } from './search-index.js';
+import type { Range } from './search-postings.js';
 
 /** Who asks, and for what. */
 export interface Asked extends Wanted {
@@ -56,13 +57,13 @@ export interface Found {
 
 /** With the counts of the page before, so that it stands where it stood whatever was written or deleted since. */
 export async function findCandidates(
-  query: Query,
+  index: SearchedIndex,
   asked: Asked,
   codes: readonly string[],
   range: Range,
   counted: readonly number[] | undefined,
 ): Promise<Found> {
-  const { order, ...found } = await inOrder(query, asked, codes, range, counted);
+  const { order, ...found } = await inOrder(index, asked, codes, range, counted);
   let at = 0;
   let size = 0;
   const next = async (enough: number): Promise<number[] | undefined> => {
@@ -70,7 +71,7 @@ export async function findCandidates(
     const doc_nos: number[] = [];
     while (at < order.length && doc_nos.length < enough) {
       size = Math.min(Math.max(enough, 2 * size), LARGEST_BATCH);
-      for (const doc_no of await wantedAmong(query, asked, order.slice(at, at + size))) doc_nos.push(doc_no);
+      for (const doc_no of await index.wantedAmong(order.slice(at, at + size))) doc_nos.push(doc_no);
       at += size;
     }
     return doc_nos;
@@ -84,8 +85,8 @@ interface Ordered extends Omit<Found, 'next'> {
 
 /** Documents in the order of what their terms are worth together, and of equals the newest first. */
 async function inOrder(
-  query: Query,
-  { tenant, trajectory_id }: Asked,
+  index: SearchedIndex,
+  { trajectory_id }: Asked,
   codes: readonly string[],
   range: Range,
   counted: readonly number[] | undefined,
@@ -93,10 +94,10 @@ async function inOrder(
   const first: number[][] = [];
   const df: number[] = [];
   for (const [at, code] of codes.entries()) {
-    const list = await postings(query, tenant, code, range, FEW);
+    const list = await index.postings(code, range, FEW);
     const isAll = list.length < FEW && trajectory_id === undefined;
     first.push(list);
-    df.push(counted?.[at] ?? (isAll ? list.length : await countPostings(query, tenant, code, MAX_COUNTED)));
+    df.push(counted?.[at] ?? (isAll ? list.length : await index.count(code, MAX_COUNTED)));
   }
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
@@ -111,8 +112,7 @@ async function inOrder(
     }
     const limit = Math.min(room, MAX_POSTINGS_OF_TERM);
     const known = first[at]!;
-    const list =
-      known.length < FEW ? known : await postings(query, tenant, codes[at]!, range, Math.max(FEW, limit));
+    const list = known.length < FEW ? known : await index.postings(codes[at]!, range, Math.max(FEW, limit));
     for (const doc_no of list) has.set(doc_no, (has.get(doc_no) ?? 0) | (1 << bit));
     if (list.length >= limit) complete = false;
     room -= list.length;
@@ -151,7 +151,7 @@ export async function newest(query: Query, asked: Asked, up_to: number, limit: n
 /** Turns lend their words to so many others before and after them. */
 const NEIGHBOURHOOD = 3;
 
-interface Placed {
+export interface Placed {
   readonly scope_id: string | null;
   readonly position: number | null;
 }

@@ -9,27 +9,23 @@ import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetOf } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
-import {
-  type Asked,
-  type Found as CandidatesFound,
-  findCandidates,
-  neighboursOf,
-  newest,
-} from './search-candidates.js';
+import { type Asked, type Found as CandidatesFound, findCandidates, newest } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
-import { type Features, featuresOf, frequencies, type StoreMark } from './search-features.js';
+import { type Features, frequencies } from './search-features.js';
+import { type SearchedIndex, storedIndex } from './search-index.js';
 import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
 import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
-
 import { inOpenScopes, scopesShown } from './search-scopes.js';
-
+import { smallIndex } from './search-small.js';
 import { type Likeness, withNearest } from './vector-search.js';
 
 export interface SearchRequest extends Asked {
   /** Tells stores in one process apart. */
   readonly store: string;
+  /** Whether documents are committed in the order of their numbers. */
+  readonly in_order: boolean;
   readonly query: string;
   readonly min_score: number;
   readonly limit: number;
@@ -62,18 +58,19 @@ export interface SearchAnswer {
 const ENOUGH = 300;
 
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
-  const { scope_id, ...request } = input as SearchRequest;
-  const { tenant, place } = request;
+  const { scope_id, ...given } = input as SearchRequest;
+  const { tenant, place } = given;
   const extent = await extentOf(query, tenant);
+  const scopes = scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id);
+  const request: SearchRequest = { ...given, scopes };
+  const mark = { store: request.store, generation: extent.generation };
+  const small = request.in_order ? await smallIndex(query, request, mark, extent) : undefined;
   const question = readQuestion(request.query, request.now);
   const search: Search = {
     query,
-    request: {
-      ...request,
-      scopes: scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id),
-    },
+    request,
     question,
-    mark: { store: request.store, generation: extent.generation },
+    index: small ?? storedIndex(query, request, mark),
     up_to: Math.min(extent.last, place?.up_to ?? extent.last),
     docs: place?.docs ?? extent.docs,
   };
@@ -91,7 +88,7 @@ interface Search {
   readonly query: Query;
   readonly request: SearchRequest;
   readonly question: Question;
-  readonly mark: StoreMark;
+  readonly index: SearchedIndex;
   /** The newest document that counts. */
   readonly up_to: number;
   /** How many the tenant has. */
@@ -110,13 +107,13 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
 }
 
 async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
-  const { query, request, question, up_to, docs } = search;
+  const { query, request, question, index, up_to, docs } = search;
   const { tenant, trajectory_id } = request;
   const range =
     trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
   if (!range) return;
   const codes = question.terms.map((term) => termCode(tenant, term));
-  const found = await findCandidates(query, request, codes, range, request.place?.df);
+  const found = await findCandidates(index, request, codes, range, request.place?.df);
   const { likeness } = request;
   const listed = new Set<number>();
   let next = await found.next(ENOUGH);
@@ -124,7 +121,13 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     let results: Result[] = rank(question, candidates, { docs, df: found.df }).map(
-      ({ candidate: { doc_no }, ...why }) => ({ doc_no, ...why }),
+      ({ candidate: { doc_no }, score, matched, nearby, boosts }) => ({
+        doc_no,
+        score,
+        matched,
+        nearby,
+        boosts,
+      }),
     );
     let complete = found.complete;
     if (likeness && number === 0) {
@@ -141,7 +144,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
 
 /** These and the turns around them; those that were ranked before are context alone. */
 async function candidatesOf(
-  { query, request, question, mark, up_to }: Search,
+  { request, question, index, up_to }: Search,
   { mayMatch }: CandidatesFound,
   codes: readonly string[],
   doc_nos: readonly number[],
@@ -149,17 +152,12 @@ async function candidatesOf(
 ): Promise<Candidate[]> {
   const { tenant } = request;
   const isNew = (doc_no: number) => !listed.has(doc_no);
-  const found = await featuresOf(query, mark, tenant, listed.size === 0 ? doc_nos : doc_nos.filter(isNew));
-  const { wanted, context } = await neighboursOf(query, request, found);
+  const found = await index.features(listed.size === 0 ? doc_nos : doc_nos.filter(isNew));
+  const { wanted, context } = await index.neighbours(found);
   const inRange = (doc_no: number) => doc_no <= up_to;
-  const around = await featuresOf(
-    query,
-    mark,
-    tenant,
-    wanted.filter((one) => inRange(one) && isNew(one)),
-  );
+  const around = await index.features(wanted.filter((one) => inRange(one) && isNew(one)));
   const known = wanted.filter((one) => !isNew(one));
-  const beside = await featuresOf(query, mark, tenant, [...context.filter(inRange), ...known]);
+  const beside = await index.features([...context.filter(inRange), ...known]);
   const hasKin = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
   const related = question.related.map((terms) => terms.map((term) => termCode(tenant, term)));

@@ -1,0 +1,100 @@
+/** A tenant with few documents is searched in memory: whatever happens to it, the answers are those of the database. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
+import type { SearchRequest } from '#cairn/store/search-job.js';
+import { tenantOf } from '../support/hierarchy.js';
+import { say, someScope } from '../support/scopes.js';
+import { openTarget, type TestStore, targetNames } from '../support/targets.js';
+
+const isRun = targetNames().includes('sqlite');
+const JOB = new URL('../../dist/store/search-job.js', import.meta.url);
+
+let test: TestStore;
+beforeAll(async () => {
+  if (isRun) test = await openTarget('sqlite');
+});
+afterAll(() => test?.close());
+
+type Limits = Pick<SearchRequest, 'trajectory_id' | 'scope_id' | 'entity_types'>;
+
+/** What is found in memory and by the database; both must be the same. */
+async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise<[unknown, unknown]> {
+  const tenant = await tenantOf(cairn);
+  const { driver } = test.store;
+  const request: SearchRequest = {
+    ...limits,
+    tenant,
+    query,
+    store: 'test',
+    in_order: true,
+    now: driver.now(),
+    viewer: null,
+    min_score: 0,
+    limit: 10,
+    place: undefined,
+    whole: true,
+  };
+  return [
+    await driver.away(tenant, JOB, request),
+    await driver.away(tenant, JOB, { ...request, in_order: false }),
+  ];
+}
+
+async function agree(cairn: Api, limits: readonly Limits[]): Promise<number> {
+  let hits = 0;
+  for (const query of ['heron reeds', 'the old mill', 'otter'])
+    for (const limit of limits) {
+      const [inMemory, stored] = await bothWays(cairn, query, limit);
+      expect(inMemory).toEqual(stored);
+      hits += (stored as { hits: unknown[] }).hits.length;
+    }
+  return hits;
+}
+
+it.runIf(isRun)('INDEX-6 finds the same in memory as in the database, whatever comes and goes', async () => {
+  const cairn = await test.freshTenant();
+  const other = await test.freshTenant();
+  const { scope_id, trajectory_id } = await someScope(cairn);
+  const second = await someScope(cairn);
+  const limits: Limits[] = [
+    {},
+    { trajectory_id },
+    { scope_id: second.scope_id },
+    { entity_types: ['note', 'card'] },
+    { entity_types: ['turn'], trajectory_id },
+  ];
+  expect(await agree(cairn, limits)).toBe(0);
+  for (let i = 0; i < 12; i++) {
+    await say(cairn, i % 3 === 0 ? second.scope_id : scope_id, `heron ${i} stands in the reeds, by the mill`);
+    await say(cairn, scope_id, i % 2 === 0 ? 'and then?' : 'an otter swims');
+  }
+  const found = [await agree(cairn, limits)];
+  const { note_id } = await cairn.notes.create({
+    note_type: 'Fact',
+    title: 'mill',
+    content: 'the mill is old',
+  });
+  const { card_id } = await cairn.cards.add({ content: 'an otter in the mill' });
+  const steps: (() => Promise<unknown>)[] = [
+    () => cairn.notes.update({ note_id, content: 'the mill has burnt, the heron left' }),
+    () => say(other, '', '').catch(() => other.cards.add({ content: 'an otter of others' })),
+    () => cairn.cards.delete({ card_id }),
+    () => cairn.cards.add({ content: 'a heron that stays a minute', ttl_seconds: 60 }),
+    async () => test.advance(61_000),
+    () => cairn.lifetime.sweep(),
+    // One comes and one goes: there are as many as before.
+    async () => {
+      await cairn.cards.add({ content: 'another otter' });
+      await cairn.notes.delete({ note_id });
+    },
+    () => cairn.scopes.checkpoint({ scope_id: second.scope_id }),
+    () => cairn.scopes.restore({ scope_id: second.scope_id }),
+    () => cairn.scopes.close({ scope_id: second.scope_id, wait: true }),
+    () => cairn.scopes.close({ scope_id, wait: true }),
+  ];
+  for (const step of steps) {
+    await step();
+    found.push(await agree(cairn, limits));
+  }
+  expect(new Set(found).size).toBeGreaterThan(4);
+});
