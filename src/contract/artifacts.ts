@@ -127,7 +127,7 @@ export const artifacts = {
     input: z.strictObject({ ...byId, ...expandInput }),
     output: expanded,
     access: 'read',
-    memory: [reads('Artifact', 'artifact_id'), reads('Turn', 'listed')],
+    memory: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
     event: null,
     summary: 'Read what an artifact was made from, while that exists.',
     example: { artifact_id: AN_ARTIFACT },

@@ -126,7 +126,7 @@ export const notes = {
     input: z.strictObject({ ...byId, ...expandInput }),
     output: expanded,
     access: 'read',
-    memory: [reads('Note', 'note_id'), reads('Turn', 'listed')],
+    memory: [reads('Note', 'note_id'), reads('Turn', 'named')],
     event: null,
     summary: 'Read what a note was made from, while that exists.',
     example: { note_id: A_NOTE },

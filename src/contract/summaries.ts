@@ -8,6 +8,7 @@ import { operation } from './operation.js';
 
 const byId = { policy_id: uuid };
 const A_POLICY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
+const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const A_JOB = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a61';
 
 export const summarization_policies = {
@@ -21,7 +22,7 @@ export const summarization_policies = {
     event: 'cairn.summarization_policy.created',
     status: 201,
     summary: 'Say when to summarise or extract: for the tenant, a trajectory or a scope.',
-    example: { trigger: { type: 'DosageThreshold', percent: 80 } },
+    example: { trajectory_id: A_TRAJECTORY, trigger: { type: 'DosageThreshold', percent: 80 } },
   }),
   get: operation({
     method: 'GET',

@@ -142,6 +142,8 @@ const LISTS = [
   'manifests',
   'results',
   'passages',
+  'sources',
+  'jobs',
 ];
 
 interface Nested {
@@ -211,6 +213,7 @@ async function ownThings(api: Api, agent_id: string): Promise<Planted> {
     'delegations.create': given[0],
     'handoffs.create': given[1],
     'profiles.save': { name: 'its own' },
+    'summarization_policies.create': { trajectory_id: given[0]!.trajectory_id },
   };
 }
 

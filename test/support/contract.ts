@@ -109,8 +109,10 @@ async function plantTask(cairn: Api): Promise<Planted> {
     metadata: { about: SECRET },
   });
   const parts: readonly Planted[] = await Promise.all([
-    plantScope(cairn, trajectory_id),
-    plantKnowledge(cairn, trajectory_id),
+    plantScope(cairn, trajectory_id).then(async (scope) => ({
+      ...scope,
+      ...(await plantKnowledge(cairn, trajectory_id, scope.scope_id as string)),
+    })),
     plantExecution(cairn, trajectory_id),
   ]);
   return Object.assign({ trajectory_id }, ...parts) as Planted;
@@ -129,10 +131,13 @@ async function plantScope(cairn: Api, trajectory_id: string): Promise<Planted> {
   return { scope_id, turn_id, context_state };
 }
 
-async function plantKnowledge(cairn: Api, trajectory_id: string): Promise<Planted> {
+/** What was learned from the first turn of a scope. */
+async function plantKnowledge(cairn: Api, trajectory_id: string, scope_id: string): Promise<Planted> {
   const content = { said: SECRET };
   const { artifact_id } = await cairn.artifacts.create({
     trajectory_id,
+    scope_id,
+    source_turn: 1,
     artifact_type: 'Fact',
     name: SECRET,
     content,
