@@ -35,6 +35,7 @@ const WINDOW = 5000;
 const HELD_MS = 90_000;
 /** On PostgreSQL a document may be committed after others with higher numbers, but not by more than this. */
 const SETTLED_MS = 120_000;
+const READ_AT_ONCE = 8;
 const BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 300_000;
 const MAX_ATTEMPTS = 5;
@@ -196,8 +197,12 @@ export class VectorFilling {
   }
 
   async #outcomesOf(tenant: string, docs: readonly Lacking[]): Promise<Outcome[]> {
-    const query = this.#driver.at(tenant);
-    const texts = await embeddingTexts(query, tenant, docs);
+    const query = atLength(this.#driver, tenant);
+    const texts = new Map<number, string>();
+    // A few at a time: they may be large, and others are to have their turn between them.
+    for (let at = 0; at < docs.length; at += READ_AT_ONCE)
+      for (const [doc_no, text] of await embeddingTexts(query, tenant, docs.slice(at, at + READ_AT_ONCE)))
+        texts.set(doc_no, text);
     const hashOf = (text: string) =>
       createHmac('sha256', this.#meta.erasure_key).update(text).digest('base64url');
     const wanted = new Map(
