@@ -31,6 +31,10 @@ const SQLITE = [
     UPDATE search_docs SET expires_at = new.expires_at, held_by = new.held_by
       WHERE tenant_id = new.tenant_id AND content_id = new.card_id;
   END`,
+  // Its card may stay, where a sealed box keeps it.
+  `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions WHEN new.erased_at IS NOT NULL BEGIN
+    UPDATE search_docs SET ${BLANK} WHERE tenant_id = new.tenant_id AND content_id = new.card_id AND terms IS NOT NULL;
+  END`,
   `CREATE TRIGGER search_packet_gone AFTER UPDATE OF erased_at ON packet_store WHEN new.erased_at IS NOT NULL BEGIN
     UPDATE search_docs SET ${BLANK} WHERE tenant_id = new.tenant_id AND content_id = new.packet_id AND terms IS NOT NULL;
   END`,
@@ -94,6 +98,8 @@ const POSTGRES = [
   END $$`,
   `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards FOR EACH ROW
     EXECUTE FUNCTION search_card_lifetime()`,
+  `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions FOR EACH ROW
+    WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`,
   blanking('search_packet_gone', 'OLD.packet_id'),
   `CREATE TRIGGER search_packet_gone AFTER UPDATE OF erased_at ON packet_store FOR EACH ROW
     WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_packet_gone()`,
