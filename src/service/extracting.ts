@@ -31,6 +31,7 @@ import {
 } from './making.js';
 import { createMemory, type PreparedContent, prepareContent, updateMemory } from './memories.js';
 import type { Memory } from './memory-views.js';
+import { withReachOf } from './memory-access.js';
 import { noteNoun } from './notes.js';
 import { type Attempt, factsOf } from './provider-calls.js';
 import type { Call } from './runtime.js';
@@ -51,6 +52,8 @@ interface Draft {
 }
 
 interface Extracting {
+  /** With the reach of whom the facts are for: by it they are known or not. */
+  readonly reader: Call;
   readonly task: Task;
   readonly scope: ScopeRow;
   readonly extraction: Extraction;
@@ -63,13 +66,18 @@ const refTo = ({ kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>): Ent
   entity_id: memory_id,
 });
 
-async function draftOf(call: Call, fact: ExtractedFact, turns: ReadonlyMap<string, Turn>): Promise<Draft> {
+async function draftOf(
+  call: Call,
+  reader: Call,
+  fact: ExtractedFact,
+  turns: ReadonlyMap<string, Turn>,
+): Promise<Draft> {
   const { bytes: _, ...prepared } = await prepareContent(call, fact.content, undefined);
   return {
     fact,
     key: factKey(call.meta.erasure_key, call.tenant, fact),
     prepared,
-    similar: await similarTo(call, fact),
+    similar: await similarTo(reader, fact),
     turns: fact.source_ids.map((id) => turns.get(id)!),
   };
 }
@@ -141,7 +149,7 @@ const surer = (before: number | null, seen: number): number =>
 async function strengthen(
   call: Call,
   tx: Tx,
-  { task, scope, trajectories }: Extracting,
+  { reader, task, scope, trajectories }: Extracting,
   { fact, turns }: Draft,
   row: VersionRow,
   now: number,
@@ -152,7 +160,7 @@ async function strengthen(
   // What is in a finished trajectory, or in one that is not locked, stays as it is; so does what is not the caller's to change.
   const trajectory = row.trajectory_id === null ? undefined : trajectories.get(row.trajectory_id);
   const fixed = row.trajectory_id !== null && (!trajectory || isFinished(trajectory));
-  if (fixed || !(await isReached(call, tx, row, 'write'))) return;
+  if (fixed || !(await isReached(reader, tx, row, 'write'))) return;
   const patch = {
     memory_id: row.memory_id,
     version: undefined,
@@ -192,7 +200,7 @@ async function keepFacts(
   );
   for (const draft of drafts) {
     const similar = [...draft.similar, ...kept.map(idOf)];
-    const { same, contradicted } = await knownFacts(call, tx, draft.fact, draft.key, similar, now);
+    const { same, contradicted } = await knownFacts(extracting.reader, tx, draft.fact, draft.key, similar, now);
     if (!same) {
       kept.push(await keepFact(call, tx, extracting, draft, contradicted, now));
       if (contradicted.length > 0) contradictions++;
@@ -236,8 +244,10 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const request = { sources: sourcesOf(turns, scope.trajectory_id), recalled: recalledIn(turns) };
   const extraction = await factsOf(call.providers, request, attempt);
   const byId = new Map(turns.map((turn) => [turn.turn_id, turn]));
+  // What Cairn or the tenant extracts for an agent is that agent's: what it may not read says nothing about it.
+  const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
-  for (const fact of extraction.facts.slice(0, MAX_FACTS)) drafts.push(await draftOf(call, fact, byId));
+  for (const fact of extraction.facts.slice(0, MAX_FACTS)) drafts.push(await draftOf(call, reader, fact, byId));
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
   let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();
   let locked: ScopeRow | undefined;
@@ -255,7 +265,7 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
         return nothingMade(COVERED, cost);
       }
       await noteCovered(tx, tenant, { ...locked, extracted_turns: turns.at(-1)!.sequence });
-      const extracting = { task, scope: locked, extraction, trajectories };
+      const extracting = { reader, task, scope: locked, extraction, trajectories };
       const kept = await keepFacts(call, tx, extracting, drafts, now);
       const reason = fallback_reason ?? (drafts.length === 0 ? NOTHING_SAID : null);
       return { ...kept, sources: turns.map(refOf), cost, reason };

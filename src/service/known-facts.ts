@@ -81,7 +81,10 @@ export async function knownFacts(
   const contradicted: VersionRow[] = [];
   for (const row of [...byKey, ...found]) {
     // What is itself made of many is no fact.
-    if (row.abstraction_level !== 'L0' || !(await isReached(call, query, row, 'read'))) continue;
+    if (row.abstraction_level !== 'L0') continue;
+    // What was kept for an agent is its own, also where it may read nothing.
+    const own = call.acting !== undefined && row.agent_id === call.acting.agent_id;
+    if (!own && !(await isReached(call, query, row, 'read'))) continue;
     const relation = sameFact(fact, comparable(row));
     if (relation === 'same') return { same: row, contradicted: [] };
     if (relation === 'contradicts') contradicted.push(row);

@@ -3,6 +3,7 @@ import type { MemoryKind, MemoryUse, Need } from '../contract/memory-use.js';
 import { type CardExtents, cardExtents, extentOf, reachesCard } from '../domain/memory-access.js';
 import type { MemoryAccess } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
+import { findAgent } from '../store/agents.js';
 import { findCard } from '../store/cards.js';
 import type { PacketViewer } from '../store/packet-visibility.js';
 import { type CardReach, isWithin, type Reach, type ReachedBy } from '../store/reach.js';
@@ -30,6 +31,16 @@ export async function asPermitted(call: Call, uses: readonly MemoryUse[], input:
   const own: Call = { ...call, acting: { agent_id, current_trajectory_id, memory_access } };
   await checkUses(own, uses, input);
   return own;
+}
+
+/** A call that Cairn or a tenant makes, with no more reach than an agent has: for what is done on that agent's behalf. */
+export async function withReachOf(call: Call, agent_id: string | null): Promise<Call> {
+  if (call.caller.agent_id !== null || agent_id === null) return call;
+  const row = await findAgent(call.driver.at(call.tenant), call.tenant, agent_id);
+  if (!row || row.memory_access === null) return call;
+  const { current_trajectory_id } = row;
+  const memory_access = JSON.parse(row.memory_access) as MemoryAccess;
+  return { ...call, acting: { agent_id, current_trajectory_id, memory_access } };
 }
 
 /** The same for a stream that goes on: by what its agent may do now, which may be less than when it began. */

@@ -66,9 +66,9 @@ export interface Call extends Runtime {
   readonly tenant: string;
   readonly options: CallOptions;
   /** The agent_turn that the call is made in, by its guard: a write is refused unless it is still held so. */
-  readonly turn?: TurnGuard;
+  readonly turn?: TurnGuard | undefined;
   /** The agent that a key without one acts for. */
-  readonly for_agent?: string;
+  readonly for_agent?: string | undefined;
   /** The agent that it is made as, if that was given a part of memory only. */
-  readonly acting?: ActingAgent;
+  readonly acting?: ActingAgent | undefined;
 }

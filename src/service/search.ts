@@ -25,7 +25,7 @@ const LIMIT = 10;
 const MAX_DEPTH = 1000;
 
 function viewerOf(call: Call): Viewer | null {
-  const { agent_id } = call.caller;
+  const agent_id = call.caller.agent_id ?? call.acting?.agent_id ?? null;
   if (agent_id === null) return null;
   return {
     agent_id,

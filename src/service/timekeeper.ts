@@ -83,6 +83,10 @@ export class WrittenTenants {
 /** Cairn itself, acting in a tenant. */
 export const systemCall = (runtime: Runtime, tenant: string): Call => ({
   ...runtime,
+  // Whoever's call it comes from: neither the rights nor the guard of that one count.
+  acting: undefined,
+  for_agent: undefined,
+  turn: undefined,
   tenant,
   caller: { tenant_id: tenant, agent_id: null, role: 'admin', key_id: null },
   operation: 'system',

@@ -154,6 +154,35 @@ onEveryTarget(
       expect(made.map(({ kind }) => kind)).toContain('summary');
       expect(made).toHaveLength(2);
     });
+
+    it('EXTRACT-6 goes by what the agent of the scope may read, whoever closes it', async () => {
+      const store = test();
+      const tenant = `t-${randomUUID()}`;
+      const admin = await store.as({ tenant });
+      const rules = [{ memory_type: '*' as const, scope: 'own' as const }];
+      const agentOf = async (agent_id: string) => {
+        const memory_access = { read: rules, write: rules };
+        await admin.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'], memory_access });
+        return store.as({ tenant, agent: agent_id, role: 'write' });
+      };
+      const [eve, bob] = [await agentOf('eve'), await agentOf('bob')];
+      await somePolicy(admin, { type: 'ScopeClose' }, { actions: ['extract'] });
+      const said = async (agent: Api, text: string, closer = agent) => {
+        const { scope_id } = await someScope(agent);
+        await say(agent, scope_id, text);
+        await closer.scopes.close({ scope_id });
+        return (await agent.notes.list({})).notes.map(({ metadata, contradicted_by }) => [
+          metadata.times_seen,
+          contradicted_by.length,
+        ]);
+      };
+      expect(await said(bob, 'I prefer tabs over spaces. I live in Berlin.')).toHaveLength(2);
+      const first = [1, 0];
+      expect(await said(eve, 'I prefer tabs over spaces.', admin)).toEqual([first]);
+      expect(await said(eve, 'I live in Lisbon.')).toEqual([first, first]);
+      expect(await said(eve, 'I live in Lisbon.', admin)).toEqual([first, [2, 0]]);
+      expect(await said(bob, 'Fine.')).toEqual([first, first]);
+    });
   },
   { sweep_every_ms: 3_600_000 },
 );
