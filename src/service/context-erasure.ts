@@ -1,7 +1,7 @@
 /** What goes of contexts when what they were made in ends: the texts of requests; with a trajectory, the manifests too. */
 import type { Tx } from '../driver/driver.js';
 import { type EndingRow, trajectoryHolder } from '../store/endings.js';
-import { eraseCards } from '../store/lifetime.js';
+import { eraseCards, inBox } from '../store/lifetime.js';
 import { manifestsHeldBy, manifestsOf, noteTextsErased, removeManifests } from '../store/manifests.js';
 import { inBatches } from './erasure-batches.js';
 import type { Call } from './runtime.js';
@@ -9,8 +9,9 @@ import type { Call } from './runtime.js';
 /** False when the store is about to close. */
 export async function eraseContexts(call: Call, { holder, thread_id }: EndingRow): Promise<boolean> {
   const { driver, tenant } = call;
+  // What a job keeps is the turns of the scope, which it is made from; it has no use for what a request said.
   const erase = (tx: Tx, card_ids: readonly string[]) =>
-    eraseCards(tx, tenant, card_ids, call.meta.erasure_key, driver.now());
+    eraseCards(tx, tenant, card_ids, call.meta.erasure_key, driver.now(), inBox);
   const texts = await inBatches(call, (limit) =>
     driver.write(tenant, async (tx) => {
       const held = await manifestsHeldBy(tx, tenant, holder, limit);

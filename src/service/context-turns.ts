@@ -95,6 +95,7 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const reach = reachOf(call, 'Turn');
+  if (reach?.extent === 'none') return { turns: [], total: 0, places: new Map() };
   const newestFirst: TurnCard[] = [];
   const places = new Map<string, TurnPlace>();
   let tokens = 0;

@@ -7,33 +7,40 @@ import type { PacketInput } from '../model/packet.js';
 import { textToList } from './codec.js';
 import { BOX_ENDED, CARD_ENDED, OF_TURN } from './endings.js';
 
+type Pin = (tenant: string, now: number) => Sql;
+
 /**
- * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
- * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
+ * Whether a box keeps the card under the name c.
  * CROSS JOIN keeps SQLite from going through all boxes of the tenant to find the few that hold the card.
  * A sealed box pins what could be read when it was sealed. A box that is held, by an open scope or a checkpoint, pins
  * all that is in it, also turns of a closed scope that it was restored from; not when what holds it has ended. The
  * output of an agent_turn, which is held and not sealed, shows what has expired no longer, and does not pin it. A fork
  * of a box, or a fork of that, pins through its base.
  */
-const strongPins: readonly ((tenant: string, now: number) => Sql)[] = [
-  (tenant, now) =>
-    sql`EXISTS (
-      WITH RECURSIVE held(box_id, added, removed) AS (
-        SELECT e.box_id, e.added_revision, e.removed_revision FROM box_entries e
-          WHERE e.tenant_id = ${tenant} AND e.card_id = c.card_id
-        UNION
-        SELECT f.box_id, 0, f.base_until FROM held h CROSS JOIN boxes f
-          WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.added <= f.base_revision
-            AND (h.removed IS NULL OR h.removed > f.base_revision)
-      )
-      SELECT 1 FROM held h CROSS JOIN boxes b
-        WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL
-          AND CASE WHEN b.held_by IS NOT NULL THEN ${BOX_ENDED} IS NULL
-              AND (b.sealed_at IS NOT NULL OR c.expires_at IS NULL OR c.expires_at > ${now} OR NOT ${OF_TURN})
-            ELSE b.sealed_at IS NOT NULL AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
-              AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
-              AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`,
+export const inBox: Pin = (tenant, now) =>
+  sql`EXISTS (
+    WITH RECURSIVE held(box_id, added, removed) AS (
+      SELECT e.box_id, e.added_revision, e.removed_revision FROM box_entries e
+        WHERE e.tenant_id = ${tenant} AND e.card_id = c.card_id
+      UNION
+      SELECT f.box_id, 0, f.base_until FROM held h CROSS JOIN boxes f
+        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.added <= f.base_revision
+          AND (h.removed IS NULL OR h.removed > f.base_revision)
+    )
+    SELECT 1 FROM held h CROSS JOIN boxes b
+      WHERE b.tenant_id = ${tenant} AND b.box_id = h.box_id AND h.removed IS NULL
+        AND CASE WHEN b.held_by IS NOT NULL THEN ${BOX_ENDED} IS NULL
+            AND (b.sealed_at IS NOT NULL OR c.expires_at IS NULL OR c.expires_at > ${now} OR NOT ${OF_TURN})
+          ELSE b.sealed_at IS NOT NULL AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
+            AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
+            AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`;
+
+/**
+ * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
+ * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
+ */
+const strongPins: readonly Pin[] = [
+  inBox,
   // What a job that fired is still to be made from, though its scope has ended. Whoever ends the job has it erased then.
   (tenant, now) =>
     sql`EXISTS (SELECT 1 FROM jobs j
@@ -41,7 +48,7 @@ const strongPins: readonly ((tenant: string, now: number) => Sql)[] = [
 ];
 
 /** Whether something keeps the card under the name c at a moment. */
-export const pinned = (tenant: string, now: number): Sql =>
+export const pinned: Pin = (tenant, now) =>
   join(
     strongPins.map((pin) => pin(tenant, now)),
     ' OR ',
@@ -112,8 +119,8 @@ async function forgetSubjects(
 }
 
 /**
- * Erases the cards among these whose holder has ended and that nothing pins; says how many are erased now. A card that
- * was erased before counts as well, so that the same batch again gives the same count.
+ * Erases the cards among these whose holder has ended and that nothing pins, or not this pin; says how many are erased
+ * now. A card that was erased before counts as well, so that the same batch again gives the same count.
  */
 export async function eraseCards(
   tx: Tx,
@@ -121,13 +128,14 @@ export async function eraseCards(
   card_ids: readonly string[],
   key: string,
   now: number,
+  pin: Pin = pinned,
 ): Promise<number> {
   const free = await tx.all<
     Pick<ExpiredCard, 'card_id' | 'content_hash' | 'subject_ids'> & { erased_at: number | null }
   >(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.erased_at FROM cards c
         WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids})
-          AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pinned(tenant, now)})))`,
+          AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pin(tenant, now)})))`,
   );
   for (const { card_id, content_hash, subject_ids, erased_at } of free) {
     if (erased_at !== null) continue;

@@ -339,6 +339,10 @@ onEveryTarget('contexts', (test) => {
       return (await ann.context.assemble(input)).included_sections;
     };
     expect(await sees([])).toEqual(['user_input']);
+    // Not even what it said itself.
+    await admin.agents.update({ agent_id: 'ann', memory_access: null });
+    await sayAll(ann, scope_id, ['said by ann']);
+    expect(await sees([])).toEqual(['user_input']);
     expect(await sees(['Note'])).toEqual(['notes', 'user_input']);
     expect(await sees(['Artifact'])).toEqual(['artifacts', 'user_input']);
     expect(await sees(['Turn'])).toEqual(['turns', 'user_input']);

@@ -6,7 +6,7 @@ import type { Api } from '#cairn/client/index.js';
 import type { Summarizer } from '#cairn/provider/summarizer.js';
 import { Store, type StoreOptions } from '#cairn/service/open.js';
 import { illnesses } from '../support/audit.js';
-import { contentsOf, say, someScope } from '../support/scopes.js';
+import { contentsOf, say, someScope, wordsLeft } from '../support/scopes.js';
 import { exitOf, until, within } from '../support/server.js';
 import { type Behaviour, type StandIn, startStandIn } from '../support/stand-in.js';
 import {
@@ -157,6 +157,32 @@ for (const kind of kinds) {
         expect(JSON.stringify(await jobsOf(cairn, scope_id))).not.toContain('not what was asked for');
       },
     );
+
+    it('MAN-9 texts of requests go when their scope ends, though a job keeps its turns for a while', async () => {
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const slow: Summarizer = {
+        name: 'slow',
+        summarize: () => held.then(() => Promise.reject(new Error())),
+      };
+      const cairn = await open({ summarizer: slow });
+      await somePolicy(cairn, { type: 'ScopeClose' });
+      const { scope_id, trajectory_id } = await someScope(cairn);
+      await cairn.context.assemble({ scope_id, user_input: 'okapi', instructions: 'tapir', query: 'quagga' });
+      await say(cairn, scope_id, 'giraffe');
+      const update = { status: 'Failed' as const };
+      await cairn.trajectories.batch({
+        atomic: true,
+        items: [{ operation: 'update', trajectory_id, update }],
+      });
+      await until(
+        'the erasure',
+        async () => (await cairn.scopes.get({ scope_id })).erasure?.state === 'done',
+      );
+      const words = ['giraffe', 'okapi', 'tapir', 'quagga'];
+      expect(await wordsLeft(stores[0]!, 'default', 'cards', words)).toEqual(['giraffe']);
+      release();
+    });
 
     it('SUM-26 whatever hangs, a scope closes by its deadline, with what the offline way makes', async () => {
       const deaf: Summarizer = { name: 'deaf', summarize: () => new Promise(() => undefined) };
