@@ -1,14 +1,14 @@
 /** What is known of a fact: what says the same, and what contradicts it. */
 
 import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
-import { extentOf } from '../domain/memory-access.js';
 import { sameFact } from '../domain/same-fact.js';
 import { textOf } from '../domain/turn-sources.js';
 import type { Query } from '../driver/driver.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { currentMemories, memoriesByFact } from '../store/fact-keys.js';
 import type { VersionRow } from '../store/memories.js';
-import { isWithin, type Reach } from '../store/reach.js';
+import { isWithin } from '../store/reach.js';
+import { reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { findPassages } from './search.js';
 
@@ -30,13 +30,6 @@ export const factFields = ({ subject, slot, value, negated }: ExtractedFact): Js
   negated,
 });
 
-const reachFor = (call: Call, kind: VersionRow['kind'], need: 'read' | 'write'): Reach | 'all' => {
-  if (!call.acting) return 'all';
-  const { agent_id, current_trajectory_id, memory_access } = call.acting;
-  const extent = extentOf(memory_access, kind === 'note' ? 'Note' : 'Artifact', need);
-  return extent === 'all' ? 'all' : { extent, agent_id, current_trajectory_id };
-};
-
 /** Whether this caller may read or change an artifact or note. */
 export async function isReached(
   call: Call,
@@ -44,8 +37,8 @@ export async function isReached(
   { kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>,
   need: 'read' | 'write',
 ): Promise<boolean> {
-  const reach = reachFor(call, kind, need);
-  if (reach === 'all') return true;
+  const reach = reachOf(call, kind === 'note' ? 'Note' : 'Artifact', need);
+  if (!reach) return true;
   return (await isWithin(query, call.tenant, `${kind}_id`, memory_id, reach)) === true;
 }
 
