@@ -1,5 +1,5 @@
 /** Summaries: of the turns of a scope, or of artifacts, into a Summary artifact of the level L1. */
-import { wholeGroups } from '../domain/sources.js';
+import { firstGroup, wholeGroups } from '../domain/sources.js';
 import { groupTurns, sourcesOf, textOf } from '../domain/turn-sources.js';
 import type { Tx } from '../driver/driver.js';
 import type { Artifact } from '../model/artifact.js';
@@ -59,8 +59,7 @@ export async function turnsToTake(
       const sources = sourcesOf(usable, scope.trajectory_id);
       const taken = wholeGroups(sources, max_sources);
       // A group that alone is more than so many is taken whole.
-      const most = taken > 0 ? taken : sources.findIndex(({ group }) => group !== sources[0]?.group);
-      const count = most === -1 ? usable.length : most;
+      const count = taken > 0 ? taken : firstGroup(sources);
       const enough = turns.length > max_sources && count > 0 && count < usable.length;
       if (atEnd || enough || (weight > MAX_CHARACTERS && count > 0)) return usable.slice(0, count);
     }

@@ -75,6 +75,37 @@ onEveryTarget('summaries', (test) => {
       expect(await summarized(1)).toBe(1);
     });
 
+    it('SUM-8 waits for each of several results, however they name their call and whatever is said between', async () => {
+      const { cairn } = test();
+      const { scope_id } = await someScope(cairn);
+      const summarized = async (max_sources = 200) =>
+        (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
+      const called = (...ids: string[]) =>
+        say(cairn, scope_id, 'I look it up.', {
+          role: 'Assistant',
+          tool_calls: ids.map((id) => ({ id, name: 'look', arguments: {} })),
+        });
+      const answered = (tool_call_id: string) =>
+        say(cairn, scope_id, `Found by ${tool_call_id}.`, { role: 'Tool', metadata: { tool_call_id } });
+      await called('a', 'b');
+      await answered('a');
+      expect(await summarized()).toBe(0);
+      await talk(cairn, scope_id, 1);
+      expect(await summarized()).toBe(0);
+      await called('c');
+      await answered('b');
+      // The first call is answered, behind another that is not.
+      expect(await summarized()).toBe(0);
+      await answered('c');
+      expect(await summarized(1)).toBe(6);
+      // What never comes is not waited for without end.
+      await called('d');
+      await talk(cairn, scope_id, 63);
+      expect(await summarized()).toBe(0);
+      await say(cairn, scope_id, sentence(64));
+      expect(await summarized()).toBe(65);
+    });
+
     it('SUM-9 takes the settings of the nearest Manual policy, else those that are given', async () => {
       const cairn = await test().freshTenant();
       const { scope_id } = await someScope(cairn);
