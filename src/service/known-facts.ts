@@ -1,6 +1,7 @@
 /** What is known of a fact: what says the same, and what contradicts it. */
 
 import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
+import { isSaidIn } from '../domain/recalled-facts.js';
 import { sameFact } from '../domain/same-fact.js';
 import { textOf } from '../domain/turn-sources.js';
 import type { Query } from '../driver/driver.js';
@@ -55,6 +56,8 @@ export async function similarTo(call: Call, { content }: ExtractedFact): Promise
 export interface KnownFacts {
   readonly same: VersionRow | undefined;
   readonly contradicted: readonly VersionRow[];
+  /** Summaries and principles that say it among others. */
+  readonly telling: readonly VersionRow[];
 }
 
 /** Among what is kept under the key of a fact and what was found like it, as they are in this transaction. */
@@ -72,15 +75,19 @@ export async function knownFacts(
   const others = similar.filter((id) => !known.has(id));
   const found = others.length === 0 ? [] : await currentMemories(query, tenant, others, now);
   const contradicted: VersionRow[] = [];
+  // What is itself made of many is no fact.
+  const telling: VersionRow[] = [];
   for (const row of [...byKey, ...found]) {
-    // What is itself made of many is no fact.
-    if (row.abstraction_level !== 'L0') continue;
     // What was kept for an agent is its own, also where it may read nothing.
     const own = call.acting !== undefined && row.agent_id === call.acting.agent_id;
     if (!own && !(await isReached(call, query, row, 'read'))) continue;
+    if (row.abstraction_level !== 'L0') {
+      if (isSaidIn(fact, comparable(row).content)) telling.push(row);
+      continue;
+    }
     const relation = sameFact(fact, comparable(row));
-    if (relation === 'same') return { same: row, contradicted: [] };
+    if (relation === 'same') return { same: row, contradicted: [], telling: [] };
     if (relation === 'contradicts') contradicted.push(row);
   }
-  return { same: undefined, contradicted };
+  return { same: undefined, contradicted, telling };
 }
