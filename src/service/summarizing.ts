@@ -5,6 +5,7 @@ import type { Tx } from '../driver/driver.js';
 import type { Artifact } from '../model/artifact.js';
 import type { Json } from '../model/json.js';
 import type { Turn } from '../model/turn.js';
+import { PlainFailure } from '../provider/model-failure.js';
 import type { Summary } from '../provider/summarizer.js';
 import { trajectoryHolder } from '../store/endings.js';
 import type { EntityRef } from '../store/entities.js';
@@ -239,4 +240,4 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
 }
 
 /** What it was made from has changed meanwhile: it is made anew. */
-export class Changed extends Error {}
+export class Changed extends PlainFailure {}
