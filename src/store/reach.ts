@@ -122,6 +122,15 @@ export const jobsWithin = (tenant: string, reach: Reach): Sql =>
     sql`j.trajectory_id`,
   );
 
+/** A policy belongs to who made it, and to the scope or trajectory that it is for; those of the tenant are for all. */
+export const policiesWithin = (tenant: string, reach: Reach): Sql =>
+  sql`(p.attached = 'tenant' OR ${within(tenant, reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = p.scope_id)`,
+    sql`p.trajectory_id`,
+  )})`;
+
 /** Which of these scopes are within reach. */
 export async function scopesReached(
   query: Query,
@@ -160,6 +169,9 @@ const finders = {
         WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
   job_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
+  policy_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(policiesWithin(tenant, reach))} FROM summarization_policies p
+        WHERE p.tenant_id = ${tenant} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
   // Whoever said it, or whose scope it was said in.
   turn_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END
