@@ -16,6 +16,7 @@ export type OwnerId =
   | 'manifest_id'
   | 'turn_id'
   | 'job_id'
+  | 'policy_id'
   | 'scope_id'
   | 'trajectory_id';
 

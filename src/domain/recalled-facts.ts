@@ -33,6 +33,16 @@ export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): bo
   return known.some((one) => agree(one, statement) && overlap(one, statement) >= KNOWN);
 }
 
+/** Whether a text that stood in a window says it, sentence by sentence. */
+export const isSaidIn = (fact: ExtractedFact, text: string): boolean =>
+  isRecalled(
+    fact,
+    [...unitsOf(text)]
+      .filter(({ kind }) => kind !== 'fragment')
+      .slice(0, MAX_STATEMENTS)
+      .map((unit) => statementOf(unit.text)),
+  );
+
 const MEMORY = /<(memory|memories|context|recalled|retrieved|documents?|background)\b[^<>]{0,200}>/gi;
 
 /** The text without what was put into it from memory, by the marks that such texts have. */

@@ -29,15 +29,33 @@ export function isHeard(source: TextSource): boolean {
   return role !== 'tool' && role !== 'system' && source.recalled !== true;
 }
 
-/**
- * How many of the first `wanted` sources can be taken without parting a group. Fewer than wanted where a group would
- * have members on both sides.
- */
-export function wholeGroups(sources: readonly TextSource[], wanted: number): number {
+type Grouped = Pick<TextSource, 'group'>;
+
+function lastOfGroups(sources: readonly Grouped[]): Map<string, number> {
   const last = new Map<string, number>();
   sources.forEach(({ group }, i) => {
     if (group) last.set(group, i);
   });
+  return last;
+}
+
+/** How many of the first sources are the fewest that can be taken without parting a group. */
+export function firstGroup(sources: readonly Grouped[]): number {
+  const last = lastOfGroups(sources);
+  let end = 0;
+  for (const [i, { group }] of sources.entries()) {
+    if (group) end = Math.max(end, last.get(group)!);
+    if (i >= end) return i + 1;
+  }
+  return 0;
+}
+
+/**
+ * How many of the first `wanted` sources can be taken without parting a group. Fewer than wanted where a group would
+ * have members on both sides.
+ */
+export function wholeGroups(sources: readonly Grouped[], wanted: number): number {
+  const last = lastOfGroups(sources);
   let taken = Math.max(0, Math.min(wanted, sources.length));
   // A member that is given back may be the middle of another group, so the look goes on to the start.
   for (let i = taken - 1; i >= 0; i--) {

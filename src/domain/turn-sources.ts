@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import type { Turn } from '../model/turn.js';
 import { canonical } from './canonical.js';
 import { isObject } from './json-values.js';
-import type { TextSource } from './sources.js';
+import { type TextSource, wholeGroups } from './sources.js';
 
 /** The text of a content that may be a list of parts, or any JSON. */
 export function textOf(content: Json): string {
@@ -54,66 +54,66 @@ const turnText = ({ content, tool_calls, tool_results }: Turn): string =>
     .filter((text) => text !== '')
     .join('\n');
 
-/** Which turns of a list are a tool call and its results, and which calls at the end are still without one. */
+/** Which turns of a list are a tool call and its results, and which calls are still without one. */
 export interface Grouped {
   /** By turn_id, the turn that made the call. */
   readonly groups: ReadonlyMap<string, string>;
-  /** From here on the last turns wait for results: none of them can be taken yet. */
+  /** So many of the first turns can be taken: none of them waits for a result behind them. */
   readonly settled: number;
 }
 
-/** A call that was made last, and how much of its answer is still to come. */
+/** Behind so many further turns a result is no longer waited for. */
+const WAITING_TURNS = 64;
+
+/** A call without a result. Without an id, the next results are taken for it. */
 interface OpenCall {
-  readonly group: string;
-  /** Ids without a result. */
-  readonly ids: Set<string>;
-  /** Calls without an id, which the next results are taken for. */
-  unnamed: number;
+  readonly caller: number;
+  readonly id: string | undefined;
 }
 
-const opened = (group: string, calls: readonly Json[]): OpenCall => {
-  const ids = calls.map(callId);
-  const named = ids.filter((id) => id !== undefined);
-  return { group, ids: new Set(named), unnamed: ids.length - named.length };
-};
+/** The ids of the calls that a turn answers; undefined where it does not say which. */
+function answersOf({ role, tool_results, metadata }: Turn): (string | undefined)[] {
+  const results = tool_results ?? [];
+  if (results.length > 0) return results.map(answeredId);
+  if (role !== 'Tool') return [];
+  const { tool_call_id } = metadata;
+  return [typeof tool_call_id === 'string' ? tool_call_id : undefined];
+}
 
-const waits = (open: OpenCall | undefined): open is OpenCall =>
-  open !== undefined && (open.ids.size > 0 || open.unnamed > 0);
+/** The call that a result answers: by its id, else the first that waits of the turn that called last. */
+function placeOf(open: readonly OpenCall[], id: string | undefined): number {
+  const named = id === undefined ? -1 : open.findLastIndex((call) => call.id === id);
+  if (named !== -1) return named;
+  const last = open.at(-1)?.caller;
+  return open.findIndex((call) => call.caller === last && (id === undefined || call.id === undefined));
+}
 
 export function groupTurns(turns: readonly Turn[]): Grouped {
   const groups = new Map<string, string>();
-  const callers = new Map<string, string>();
-  let open: OpenCall | undefined;
-  for (const turn of turns) {
-    const { turn_id, role, tool_calls, tool_results } = turn;
-    const calls = tool_calls ?? [];
-    const results = tool_results ?? [];
-    const isResult = role === 'Tool' || results.length > 0;
-    if (isResult) {
-      const ids = results.map(answeredId).filter((id) => id !== undefined);
-      const named = ids.find((id) => callers.has(id));
-      const group = named === undefined ? open?.group : callers.get(named);
-      if (group !== undefined) groups.set(turn_id, group);
-      for (const id of ids) open?.ids.delete(id);
-      if (open && named === undefined) {
-        // Results that name no call are those of the calls before them.
-        open.unnamed -= Math.max(1, results.length);
-        if (open.unnamed < 0) open.ids.clear();
-      }
+  const callers = new Map<string, number>();
+  const open: OpenCall[] = [];
+  const join = (turn_id: string, group: string): void => {
+    const before = groups.get(turn_id);
+    // One turn may answer several, which then belong together.
+    if (before !== undefined) for (const [id, one] of groups) if (one === before) groups.set(id, group);
+    groups.set(turn_id, group);
+  };
+  turns.forEach((turn, at) => {
+    for (const id of answersOf(turn)) {
+      const place = placeOf(open, id);
+      const caller = place === -1 ? id && callers.get(id) : open.splice(place, 1)[0]!.caller;
+      if (typeof caller === 'number') join(turn.turn_id, groups.get(turns[caller]!.turn_id)!);
     }
-    if (calls.length > 0) {
-      const group = groups.get(turn_id) ?? turn_id;
-      groups.set(turn_id, group);
-      open = opened(group, calls);
-      for (const id of open.ids) callers.set(id, group);
-    } else if (!isResult) {
-      // Somebody went on: a result that did not come by now is not waited for.
-      open = undefined;
+    for (const call of turn.tool_calls ?? []) {
+      const id = callId(call);
+      if (!groups.has(turn.turn_id)) groups.set(turn.turn_id, turn.turn_id);
+      open.push({ caller: at, id });
+      if (id !== undefined) callers.set(id, at);
     }
-  }
-  const { group } = waits(open) ? open : { group: undefined };
-  const waiting = group === undefined ? -1 : turns.findIndex(({ turn_id }) => groups.get(turn_id) === group);
-  return { groups, settled: waiting === -1 ? turns.length : waiting };
+  });
+  const waiting = open.find(({ caller }) => turns.length - caller <= WAITING_TURNS)?.caller ?? turns.length;
+  const grouped = turns.map(({ turn_id }) => ({ group: groups.get(turn_id) }));
+  return { groups, settled: wholeGroups(grouped, waiting) };
 }
 
 const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);

@@ -1,7 +1,7 @@
 /** A model first, and without one what always works: a write must never wait for, or be lost by, an endpoint. */
 import { type CallOptions, type ProviderCost, sumOfCosts } from './cost.js';
 import type { Extractor } from './extractor.js';
-import { costOfFailure } from './model-failure.js';
+import { costOfFailure, reasonOf } from './model-failure.js';
 import type { Summarizer } from './summarizer.js';
 
 export function withFallback(model: Summarizer, offline: Summarizer): Summarizer;
@@ -52,7 +52,7 @@ async function firstOf<T extends { readonly cost: ProviderCost }>(
     spent = result.cost;
   } catch (error) {
     signal?.throwIfAborted();
-    reason = error instanceof Error ? error.message : String(error);
+    reason = reasonOf(error);
     spent = costOfFailure(error);
   }
   const result = await offline();

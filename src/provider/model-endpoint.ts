@@ -1,6 +1,7 @@
 /** Asks a language model over HTTP, with a time limit and a few attempts. The packages for it are optional. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
+import { boundedFetch } from './bounded-fetch.js';
 import type { ProviderCost } from './cost.js';
 import { failureReason, modelFailure, readFailure } from './model-failure.js';
 import type { ModelSettings } from './model-settings.js';
@@ -122,11 +123,13 @@ export class ModelEndpoint {
   }
 }
 
-/** A failure that was made here: by what read the answer, or since a package is missing. */
+/** A failure that was made here, perhaps within another: by what read the answer, or since a package is missing. */
 function ownFailure(error: unknown) {
-  const reason = failureReason(error);
+  let own = error as Error;
+  for (let depth = 0; depth < 5 && failureReason(own) === undefined && own?.cause; depth++)
+    own = own.cause as Error;
+  const reason = failureReason(own);
   if (reason === undefined) return undefined;
-  const own = error as Error;
   return { error: own, reason, message: own.message, retryable: true, wait_ms: 0 };
 }
 
@@ -145,12 +148,13 @@ async function languageModel({ kind, base_url, model, api_key, structured_output
   if (kind === 'anthropic') {
     const { createAnthropic } = await packageOf(kind, () => import('@ai-sdk/anthropic'));
     // Never left out: a key of the environment would go to whatever address is set.
-    return createAnthropic({ baseURL: base_url, apiKey: api_key ?? 'none' })(model);
+    return createAnthropic({ baseURL: base_url, apiKey: api_key ?? 'none', fetch: boundedFetch })(model);
   }
   const { createOpenAICompatible } = await packageOf(kind, () => import('@ai-sdk/openai-compatible'));
   return createOpenAICompatible({
     name: 'endpoint',
     baseURL: base_url,
+    fetch: boundedFetch,
     supportsStructuredOutputs: structured_outputs,
     ...(api_key === undefined ? {} : { apiKey: api_key }),
   }).chatModel(model);

@@ -24,6 +24,20 @@ export function failureReason(error: unknown): ModelFailureReason | undefined {
 export const costOfFailure = (error: unknown): ProviderCost | undefined =>
   error instanceof CairnError ? (error.details?.cost as ProviderCost | undefined) : undefined;
 
+/** A failure whose message was written here: it holds nothing of what was worked on. */
+export class PlainFailure extends Error {}
+
+const NAME = /^\w{1,60}$/;
+
+/** What a failure says of itself, fit to be kept: the words of others may repeat what they were given, so these are left out. */
+export function reasonOf(error: unknown): string {
+  const isPlain = error instanceof PlainFailure || failureReason(error) !== undefined;
+  if (isPlain) return (error as Error).message.replace(/\s+/g, ' ').slice(0, 500);
+  const { name, code } = (error instanceof Error ? error : {}) as { name?: string; code?: unknown };
+  const known = [code, name].find((one) => typeof one === 'string' && NAME.test(one));
+  return `it failed with ${known ?? 'an error'}`;
+}
+
 interface CallFailure {
   readonly statusCode?: number;
   readonly isRetryable?: boolean;

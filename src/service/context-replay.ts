@@ -150,7 +150,7 @@ async function refuseBeyond(call: Call, query: Query, shown: readonly ContextEnt
     throw new CairnError(
       'FORBIDDEN',
       `agent ${reach.agent_id} may no longer read ${entity_type} ${id}, which is in this context`,
-      { rule: 'memory_access', memory_type, need: 'read', scope: reach.extent },
+      { rule: 'memory_access', memory_type, need: 'read', scope: reach.turns ?? reach.extent },
     );
   }
 }

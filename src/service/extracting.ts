@@ -15,6 +15,7 @@ import type { VersionRow } from '../store/memories.js';
 import { linkEdge } from '../store/memory-links.js';
 import { lockTrajectories } from '../store/memory-sources.js';
 import { findScope, lockScope, noteCovered, type ScopeRow } from '../store/scopes.js';
+import { wasShown } from '../store/shown-memories.js';
 import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { artifactNoun } from './artifacts.js';
 import { linkAll } from './edges.js';
@@ -30,8 +31,8 @@ import {
   type Task,
 } from './making.js';
 import { createMemory, type PreparedContent, prepareContent, updateMemory } from './memories.js';
-import type { Memory } from './memory-views.js';
 import { withReachOf } from './memory-access.js';
+import type { Memory } from './memory-views.js';
 import { noteNoun } from './notes.js';
 import { type Attempt, factsOf } from './provider-calls.js';
 import type { Call } from './runtime.js';
@@ -183,6 +184,21 @@ async function strengthen(
   else await updateMemory(call, tx, artifactNoun, patch, now);
 }
 
+/** Whether a model only repeats what it was shown: one of these stood in a context of the trajectory before it spoke. */
+async function isEcho(
+  call: Call,
+  tx: Tx,
+  { turns }: Draft,
+  { trajectory_id }: ScopeRow,
+  known: readonly VersionRow[],
+): Promise<boolean> {
+  if (turns.some(({ role }) => role !== 'Assistant')) return false;
+  const until = Math.min(...turns.map(({ created_at }) => Date.parse(created_at)));
+  for (const { memory_id } of known)
+    if (await wasShown(tx, call.tenant, memory_id, { trajectory_id, until })) return true;
+  return false;
+}
+
 async function keepFacts(
   call: Call,
   tx: Tx,
@@ -200,7 +216,9 @@ async function keepFacts(
   );
   for (const draft of drafts) {
     const similar = [...draft.similar, ...kept.map(idOf)];
-    const { same, contradicted } = await knownFacts(extracting.reader, tx, draft.fact, draft.key, similar, now);
+    const known = await knownFacts(extracting.reader, tx, draft.fact, draft.key, similar, now);
+    const { same, contradicted } = known;
+    if (await isEcho(call, tx, draft, extracting.scope, same ? [same] : known.telling)) continue;
     if (!same) {
       kept.push(await keepFact(call, tx, extracting, draft, contradicted, now));
       if (contradicted.length > 0) contradictions++;
@@ -247,7 +265,8 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   // What Cairn or the tenant extracts for an agent is that agent's: what it may not read says nothing about it.
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
-  for (const fact of extraction.facts.slice(0, MAX_FACTS)) drafts.push(await draftOf(call, reader, fact, byId));
+  for (const fact of extraction.facts.slice(0, MAX_FACTS))
+    drafts.push(await draftOf(call, reader, fact, byId));
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
   let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();
   let locked: ScopeRow | undefined;

@@ -8,6 +8,7 @@ import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Job } from '../model/summary.js';
+import { reasonOf } from '../provider/model-failure.js';
 import { eraseAgain, scopeHolder } from '../store/endings.js';
 import {
   countJobs,
@@ -29,7 +30,7 @@ import { costOf, nothingMade, type Outcome, type Ready, type Task } from './maki
 import { reachOf } from './memory-access.js';
 import { listPage } from './pages.js';
 import { findPrinciple } from './principles.js';
-import { type Attempt, reasonOf } from './provider-calls.js';
+import type { Attempt } from './provider-calls.js';
 import type { Call } from './runtime.js';
 import { summarizeArtifacts, summarizeTurns } from './summarizing.js';
 

@@ -1,14 +1,15 @@
 /** What is known of a fact: what says the same, and what contradicts it. */
 
 import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
-import { extentOf } from '../domain/memory-access.js';
+import { isSaidIn } from '../domain/recalled-facts.js';
 import { sameFact } from '../domain/same-fact.js';
 import { textOf } from '../domain/turn-sources.js';
 import type { Query } from '../driver/driver.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { currentMemories, memoriesByFact } from '../store/fact-keys.js';
 import type { VersionRow } from '../store/memories.js';
-import { isWithin, type Reach } from '../store/reach.js';
+import { isWithin } from '../store/reach.js';
+import { reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { findPassages } from './search.js';
 
@@ -30,13 +31,6 @@ export const factFields = ({ subject, slot, value, negated }: ExtractedFact): Js
   negated,
 });
 
-const reachFor = (call: Call, kind: VersionRow['kind'], need: 'read' | 'write'): Reach | 'all' => {
-  if (!call.acting) return 'all';
-  const { agent_id, current_trajectory_id, memory_access } = call.acting;
-  const extent = extentOf(memory_access, kind === 'note' ? 'Note' : 'Artifact', need);
-  return extent === 'all' ? 'all' : { extent, agent_id, current_trajectory_id };
-};
-
 /** Whether this caller may read or change an artifact or note. */
 export async function isReached(
   call: Call,
@@ -44,8 +38,8 @@ export async function isReached(
   { kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>,
   need: 'read' | 'write',
 ): Promise<boolean> {
-  const reach = reachFor(call, kind, need);
-  if (reach === 'all') return true;
+  const reach = reachOf(call, kind === 'note' ? 'Note' : 'Artifact', need);
+  if (!reach) return true;
   return (await isWithin(query, call.tenant, `${kind}_id`, memory_id, reach)) === true;
 }
 
@@ -62,6 +56,8 @@ export async function similarTo(call: Call, { content }: ExtractedFact): Promise
 export interface KnownFacts {
   readonly same: VersionRow | undefined;
   readonly contradicted: readonly VersionRow[];
+  /** Summaries and principles that say it among others. */
+  readonly telling: readonly VersionRow[];
 }
 
 /** Among what is kept under the key of a fact and what was found like it, as they are in this transaction. */
@@ -79,15 +75,19 @@ export async function knownFacts(
   const others = similar.filter((id) => !known.has(id));
   const found = others.length === 0 ? [] : await currentMemories(query, tenant, others, now);
   const contradicted: VersionRow[] = [];
+  // What is itself made of many is no fact.
+  const telling: VersionRow[] = [];
   for (const row of [...byKey, ...found]) {
-    // What is itself made of many is no fact.
-    if (row.abstraction_level !== 'L0') continue;
     // What was kept for an agent is its own, also where it may read nothing.
     const own = call.acting !== undefined && row.agent_id === call.acting.agent_id;
     if (!own && !(await isReached(call, query, row, 'read'))) continue;
+    if (row.abstraction_level !== 'L0') {
+      if (isSaidIn(fact, comparable(row).content)) telling.push(row);
+      continue;
+    }
     const relation = sameFact(fact, comparable(row));
-    if (relation === 'same') return { same: row, contradicted: [] };
+    if (relation === 'same') return { same: row, contradicted: [], telling: [] };
     if (relation === 'contradicts') contradicted.push(row);
   }
-  return { same: undefined, contradicted };
+  return { same: undefined, contradicted, telling };
 }

@@ -1,6 +1,12 @@
 /** Holds an agent to its memory_access, by what the table says that an operation touches. */
 import type { MemoryKind, MemoryUse, Need } from '../contract/memory-use.js';
-import { type CardExtents, cardExtents, extentOf, reachesCard } from '../domain/memory-access.js';
+import {
+  type CardExtents,
+  cardExtents,
+  type Extent,
+  extentOf,
+  reachesCard,
+} from '../domain/memory-access.js';
 import type { MemoryAccess } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
 import { findAgent } from '../store/agents.js';
@@ -54,9 +60,13 @@ export async function checkUses(call: Call, uses: readonly MemoryUse[], input: o
   const { acting } = call;
   if (!acting) return;
   for (const use of uses) {
-    const scope = await refusing(call, acting, use, input as Given);
-    if (scope === undefined) continue;
-    const { type: memory_type, need } = use;
+    const refused = await refusing(call, acting, use, input as Given);
+    if (refused === undefined) continue;
+    const {
+      type: memory_type,
+      need,
+      scope,
+    } = typeof refused === 'string' ? { ...use, scope: refused } : refused;
     throw new CairnError(
       'FORBIDDEN',
       `agent ${acting.agent_id} may not ${need} this ${memory_type}: its memory_access lets it ${need} ${IN_WORDS[scope]}`,
@@ -66,7 +76,9 @@ export async function checkUses(call: Call, uses: readonly MemoryUse[], input: o
 }
 
 type Given = Readonly<Record<string, unknown>>;
-type Limited = Reach['extent'];
+type Limited = Exclude<Extent, 'all'>;
+/** Of another type than that of the use. */
+type Refused = Limited | { readonly type: MemoryKind; readonly need: Need; readonly scope: Limited };
 
 const IN_WORDS: Readonly<Record<Limited, string>> = {
   none: 'none of this type',
@@ -80,21 +92,33 @@ async function refusing(
   acting: ActingAgent,
   use: MemoryUse,
   given: Given,
-): Promise<Limited | undefined> {
+): Promise<Refused | undefined> {
   if (use.by === 'listed' || use.by === 'named') return undefined;
   if (isNotGiven(use, given)) return undefined;
   const extent = extentOf(acting.memory_access, use.type, use.need);
   if (extent === 'none') return extent;
   if (use.by === 'card_id') return refusingCard(call, acting, use.need, given.card_id);
-  if (extent === 'all' || use.by === 'items') return undefined;
-  if (use.by !== 'made') {
-    const id = given[use.member ?? use.by];
-    return (await isBeyond(call, use.by, id, { ...acting, extent })) ? extent : undefined;
-  }
+  if (use.by === 'items') return undefined;
+  if (use.by !== 'made')
+    return refusingOne(call, limitOf(acting, use.type, use.need), use.by, given[use.member ?? use.by]);
+  if (extent === 'all') return undefined;
   // What is made is one's own; but it must not be put where one has no business.
   for (const place of use.places ?? [])
     if (await isBeyond(call, place, given[place], { ...acting, extent: 'own_trajectory' })) return extent;
   return undefined;
+}
+
+async function refusingOne(
+  call: Call,
+  reach: Reach | undefined,
+  by: ReachedBy,
+  id: unknown,
+): Promise<Refused | undefined> {
+  if (!reach || !(await isBeyond(call, by, id, reach))) return undefined;
+  const { extent, turns } = reach;
+  if (extent !== 'all' && (await isBeyond(call, by, id, { ...reach, turns: undefined }))) return extent;
+  // It sums up turns that the agent may not read.
+  return { type: 'Turn', need: 'read', scope: turns! };
 }
 
 const isNotGiven = ({ by, member, where }: MemoryUse, given: Given): boolean =>
@@ -121,11 +145,21 @@ async function refusingCard(
 }
 
 /** How far a list of this type reaches; undefined where it shows all. */
-export function reachOf(call: Call, type: MemoryKind): Reach | undefined {
-  if (!call.acting) return undefined;
-  const { agent_id, current_trajectory_id, memory_access } = call.acting;
-  const extent = extentOf(memory_access, type, 'read');
-  return extent === 'all' ? undefined : { extent, agent_id, current_trajectory_id };
+export function reachOf(call: Call, type: MemoryKind, need: Need = 'read'): Reach | undefined {
+  return call.acting && limitOf(call.acting, type, need);
+}
+
+/** What sums up turns is for those who read the turns, also where they may read or change all artifacts or notes. */
+function limitOf(
+  { agent_id, current_trajectory_id, memory_access }: ActingAgent,
+  type: MemoryKind,
+  need: Need,
+): Reach | undefined {
+  const extent = extentOf(memory_access, type, need);
+  const heard = extentOf(memory_access, 'Turn', 'read');
+  const turns = (type === 'Artifact' || type === 'Note') && heard !== 'all' ? heard : undefined;
+  if (extent === 'all' && turns === undefined) return undefined;
+  return { extent, turns, agent_id, current_trajectory_id };
 }
 
 function extentsOf(call: Call): CardExtents | undefined {

@@ -22,6 +22,7 @@ import {
   listPolicies,
   lockPolicy,
   type PolicyRow,
+  policiesAt,
   toPolicy,
   updatePolicy,
 } from '../store/policies.js';
@@ -29,6 +30,7 @@ import { findScope } from '../store/scopes.js';
 import { findTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
 import { refuseFormerOwner } from './former-owners.js';
+import { reachOf } from './memory-access.js';
 import { unknownEntity } from './memory-views.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -123,6 +125,17 @@ async function placeOf(
   return { attached: attachedTo.tenant, trajectory_id: null, scope_id: null };
 }
 
+/** Whatever is written fires all that apply to it: there must be few. */
+const MAX_POLICIES = 20;
+
+async function refuseMany(call: Call, tx: Tx, attached: string): Promise<void> {
+  if ((await policiesAt(tx, call.tenant, attached)) < MAX_POLICIES) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `a tenant, a trajectory or a scope has at most ${MAX_POLICIES} policies: change or delete one of them`,
+  );
+}
+
 /** The policy that has this id already, if it came of the same request by the same agent. */
 function samePolicy(row: PolicyRow, sent_hash: string | null, agent_id: string | null): SummarizationPolicy {
   const what = `summarization policy ${row.policy_id}`;
@@ -163,6 +176,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
       const existing = input.policy_id && (await findPolicy(tx, tenant, input.policy_id));
       if (existing) return samePolicy(existing, sent_hash, agent_id);
       const place = await placeOf(call, tx, input);
+      await refuseMany(call, tx, place.attached);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
       await insertPolicy(tx, tenant, row);
       journal(call, tx, now, 'created', row);
@@ -198,7 +212,7 @@ export const get = (call: Call, input: In<'get'>): Promise<SummarizationPolicy> 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { trajectory_id, scope_id } = input;
-  const filter = { trajectory_id, scope_id };
+  const filter = { trajectory_id, scope_id, reach: reachOf(call, 'Artifact') };
   const { rows, ...page } = await listPage<PolicyRow, string>(call, {
     input,
     filters: { trajectory_id: trajectory_id ?? null, scope_id: scope_id ?? null },

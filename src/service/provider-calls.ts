@@ -1,7 +1,7 @@
 /** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
 import { sumOfCosts } from '../provider/cost.js';
 import type { Extraction, ExtractionRequest, Extractor } from '../provider/extractor.js';
-import { costOfFailure } from '../provider/model-failure.js';
+import { costOfFailure, PlainFailure, reasonOf } from '../provider/model-failure.js';
 import type { Summarizer, Summary, SummaryRequest } from '../provider/summarizer.js';
 import { countTokens } from '../provider/tokenizer.js';
 
@@ -30,7 +30,7 @@ async function inTime<T>(
   either.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
     const giveUp = () =>
-      reject(over.aborted ? new Error(`no answer within ${Math.ceil(timeout_ms)} ms`) : either.reason);
+      reject(over.aborted ? new PlainFailure(`no answer within ${Math.ceil(timeout_ms)} ms`) : either.reason);
     either.addEventListener('abort', giveUp, { once: true });
     work(either)
       .then(resolve, reject)
@@ -38,29 +38,26 @@ async function inTime<T>(
   });
 }
 
-/** What a failure says of itself, in one line that is fit to be kept. */
-export const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 500);
-
 async function checkSummary(
   { text, source_ids }: Summary,
   { sources, max_tokens }: SummaryRequest,
 ): Promise<void> {
   if (typeof text !== 'string' || !text.isWellFormed() || text.includes('\u0000'))
-    throw new Error('the summary is no text');
+    throw new PlainFailure('the summary is no text');
   const tokens = await countTokens(text);
-  if (tokens > max_tokens) throw new Error(`the summary has ${tokens} tokens, more than ${max_tokens}`);
+  if (tokens > max_tokens)
+    throw new PlainFailure(`the summary has ${tokens} tokens, more than ${max_tokens}`);
   refuseForeign(source_ids, sources);
 }
 
 function refuseForeign(ids: readonly string[], sources: readonly { readonly id: string }[]): void {
   const known = new Set(sources.map(({ id }) => id));
   if (!Array.isArray(ids) || ids.some((id) => !known.has(id)))
-    throw new Error('it names sources that it was not given');
+    throw new PlainFailure('it names sources that it was not given');
 }
 
 function checkFacts({ facts }: Extraction, { sources }: ExtractionRequest): void {
-  if (!Array.isArray(facts)) throw new Error('the facts are no list');
+  if (!Array.isArray(facts)) throw new PlainFailure('the facts are no list');
   for (const fact of facts) {
     const { kind, type, title, content, confidence, source_ids } = fact;
     const texts = [type, title, content];
@@ -72,9 +69,9 @@ function checkFacts({ facts }: Extraction, { sources }: ExtractionRequest): void
       type.length <= 100 &&
       confidence >= 0 &&
       confidence <= 1;
-    if (!sound) throw new Error('a fact has no type, title, content or confidence that can be kept');
+    if (!sound) throw new PlainFailure('a fact has no type, title, content or confidence that can be kept');
     refuseForeign(source_ids, sources);
-    if (source_ids.length === 0) throw new Error('a fact names no source');
+    if (source_ids.length === 0) throw new PlainFailure('a fact names no source');
   }
 }
 
@@ -116,7 +113,7 @@ export function summaryOf(
       await checkSummary(summary, given);
       // That summaries have nothing in common is an answer; that turns say nothing is none.
       if (summarizer !== other && given.level !== 'L2' && summary.text.trim() === '')
-        throw new Error('the summary is empty');
+        throw new PlainFailure('the summary is empty');
     },
   });
 }

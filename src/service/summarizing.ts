@@ -1,10 +1,11 @@
 /** Summaries: of the turns of a scope, or of artifacts, into a Summary artifact of the level L1. */
-import { wholeGroups } from '../domain/sources.js';
+import { firstGroup, wholeGroups } from '../domain/sources.js';
 import { groupTurns, sourcesOf, textOf } from '../domain/turn-sources.js';
 import type { Tx } from '../driver/driver.js';
 import type { Artifact } from '../model/artifact.js';
 import type { Json } from '../model/json.js';
 import type { Turn } from '../model/turn.js';
+import { PlainFailure } from '../provider/model-failure.js';
 import type { Summary } from '../provider/summarizer.js';
 import { trajectoryHolder } from '../store/endings.js';
 import type { EntityRef } from '../store/entities.js';
@@ -59,8 +60,7 @@ export async function turnsToTake(
       const sources = sourcesOf(usable, scope.trajectory_id);
       const taken = wholeGroups(sources, max_sources);
       // A group that alone is more than so many is taken whole.
-      const most = taken > 0 ? taken : sources.findIndex(({ group }) => group !== sources[0]?.group);
-      const count = most === -1 ? usable.length : most;
+      const count = taken > 0 ? taken : firstGroup(sources);
       const enough = turns.length > max_sources && count > 0 && count < usable.length;
       if (atEnd || enough || (weight > MAX_CHARACTERS && count > 0)) return usable.slice(0, count);
     }
@@ -68,6 +68,8 @@ export async function turnsToTake(
 }
 
 interface Described {
+  /** Whose it is: who may read only its own has read all that it says. */
+  readonly agent_id: string | null;
   readonly name: string;
   /** What the metadata says of the sources. */
   readonly summary_of: { readonly [name: string]: Json };
@@ -91,7 +93,7 @@ async function writeSummary(
 ): Promise<Artifact> {
   const { summary, prepared, refs } = draft;
   const { trajectory_id, scope } = place;
-  const agent_id = task.agent_id ?? scope?.agent_id ?? null;
+  const agent_id = draft.agent_id;
   const metadata = {
     summary_of: draft.summary_of,
     ...howMade(task, summary.cost, summary.fallback_reason),
@@ -157,6 +159,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   const [from, to] = [turns[0]!.sequence, turns.at(-1)!.sequence];
   const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
   const draft: Draft = {
+    agent_id: task.agent_id ?? scope.agent_id,
     name: `Turns ${from} to ${to} of ${scope.name}`,
     summary_of: { scope_id: scope.scope_id, from_sequence: from, to_sequence: to, turns: turns.length },
     summary,
@@ -209,7 +212,9 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
   const summary = await summaryOf(call.providers, request, attempt);
   if (summary.text === '') return ready(nothingMade(NOTHING_SAID, summary.cost));
   const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
+  const owners = new Set(rows.map(({ agent_id }) => agent_id));
   const draft: Draft = {
+    agent_id: owners.size === 1 ? rows[0]!.agent_id : null,
     name: `Summary of ${rows.length} artifact(s)`,
     summary_of: { ...place, artifacts: rows.length },
     summary,
@@ -235,4 +240,4 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
 }
 
 /** What it was made from has changed meanwhile: it is made anew. */
-export class Changed extends Error {}
+export class Changed extends PlainFailure {}

@@ -171,14 +171,18 @@ export async function overduePins(query: Query, tenant: string, now: number): Pr
   return rows.map(({ job_id }) => job_id);
 }
 
-/** Ends all open jobs of trajectories that are deleted: nothing is to be made of them. */
-export function dropJobs(
+/** Ends all open jobs of trajectories that are deleted: nothing is to be made of them. What went wrong before goes too. */
+export async function dropJobs(
   tx: Tx,
   tenant: string,
   trajectory_ids: readonly string[],
   now: number,
 ): Promise<void> {
-  return tx.send(
+  await tx.send(
+    sql`UPDATE jobs SET error = NULL
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND ended_at IS NOT NULL`,
+  );
+  await tx.send(
     sql`UPDATE jobs SET state = 'failed', error = 'its trajectory was deleted', pins = NULL, pinned_until = NULL,
           updated_at = ${now}, ended_at = ${now}
         WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND ended_at IS NULL`,

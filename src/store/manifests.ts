@@ -234,7 +234,7 @@ const entriesByCard: Sql = byDialect({
  * The contexts that a card was in: assembled ones by their cards, or as a turn of a box or of one that was forked from
  * it, and packed ones by their boxes.
  */
-const withCard = (tenant: string, card_id: string): Sql =>
+export const withCard = (tenant: string, card_id: string): Sql =>
   sql`m.manifest_id IN (
     WITH RECURSIVE held(box_id, position) AS (
       SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${tenant} AND e.card_id = ${card_id}

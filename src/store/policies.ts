@@ -4,6 +4,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { toIso } from '../model/common.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../model/summary.js';
+import { policiesWithin, type Reach } from './reach.js';
 
 export interface PolicyRow {
   readonly policy_id: string;
@@ -164,13 +165,24 @@ export function deletePoliciesOf(
 export interface PolicyFilter {
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
+  readonly reach?: Reach | undefined;
 }
 
-function where(tenant: string, { trajectory_id, scope_id }: PolicyFilter): Sql {
+function where(tenant: string, { trajectory_id, scope_id, reach }: PolicyFilter): Sql {
   const conditions: Sql[] = [sql`p.tenant_id = ${tenant}`, sql`p.deleted_at IS NULL`];
   if (trajectory_id !== undefined) conditions.push(sql`p.trajectory_id = ${trajectory_id}`);
   if (scope_id !== undefined) conditions.push(sql`p.attached = ${attachedTo.scope(scope_id)}`);
+  if (reach !== undefined) conditions.push(policiesWithin(tenant, reach));
   return join(conditions, ' AND ');
+}
+
+/** How many there are for a place. */
+export async function policiesAt(query: Query, tenant: string, attached: string): Promise<number> {
+  const row = await query.get<{ policies: number }>(
+    sql`SELECT COUNT(*) AS policies FROM summarization_policies p
+        WHERE p.tenant_id = ${tenant} AND p.attached = ${attached} AND p.deleted_at IS NULL`,
+  );
+  return row!.policies;
 }
 
 export function listPolicies(

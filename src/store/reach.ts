@@ -4,16 +4,19 @@
  */
 import type { CardExtents, Extent } from '../domain/memory-access.js';
 import type { Query } from '../driver/driver.js';
-import { type Sql, sql } from '../driver/sql.js';
+import { join, type Sql, sql } from '../driver/sql.js';
 
 /** Of one type of memory; where an agent reaches all of it, there is none. */
 export interface Reach {
-  readonly extent: Exclude<Extent, 'all'>;
+  readonly extent: Extent;
+  /** Of artifacts and notes, where it is not all: how far the agent reads turns. What sums up turns is reached no further. */
+  readonly turns?: Exclude<Extent, 'all'> | undefined;
   readonly agent_id: string;
   readonly current_trajectory_id: string | null;
 }
 
 const NOTHING = sql`1 = 0`;
+const EVERYTHING = sql`1 = 1`;
 
 /** Whether a trajectory is the agent's, or the one that it works in. */
 export const isMine = (tenant: string, { agent_id, current_trajectory_id }: Reach, trajectory: Sql): Sql =>
@@ -21,28 +24,68 @@ export const isMine = (tenant: string, { agent_id, current_trajectory_id }: Reac
     WHERE mine.tenant_id = ${tenant} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${agent_id}))`;
 
 function within(tenant: string, reach: Reach, owner: Sql, trajectory: Sql): Sql {
+  if (reach.extent === 'all') return EVERYTHING;
   if (reach.extent === 'none') return NOTHING;
   if (reach.extent === 'own') return sql`${owner} = ${reach.agent_id}`;
   return sql`(${owner} = ${reach.agent_id} OR ${isMine(tenant, reach, trajectory)})`;
 }
 
-export const artifactsWithin = (tenant: string, reach: Reach): Sql =>
-  within(tenant, reach, sql`v.agent_id`, sql`v.trajectory_id`);
-
-/** A note is in no trajectory: it counts where it was learned. */
-export function notesWithin(tenant: string, reach: Reach): Sql {
-  if (reach.extent !== 'own_trajectory') return within(tenant, reach, sql`v.agent_id`, sql`NULL`);
-  return sql`(v.agent_id = ${reach.agent_id} OR ${notesLearnedWithin(tenant, reach, sql`v.memory_id`)})`;
+/** The columns that say of an artifact or note whose it is, and what. */
+export interface MemoryColumns {
+  readonly id: Sql;
+  readonly owner: Sql;
+  readonly trajectory: Sql;
+  readonly type: Sql;
+  readonly level: Sql;
 }
 
-/** Whether a note was learned in a trajectory of the agent. */
-export const notesLearnedWithin = (tenant: string, reach: Reach, note_id: Sql): Sql =>
-  sql`EXISTS (SELECT 1 FROM edge_participants learned
+const versions: MemoryColumns = {
+  id: sql`v.memory_id`,
+  owner: sql`v.agent_id`,
+  trajectory: sql`v.trajectory_id`,
+  type: sql`v.type`,
+  level: sql`v.abstraction_level`,
+};
+
+/** A summary says what was said, so it takes the reach of turns besides. It bears the id of the scope's agent. */
+export function artifactsWithin(tenant: string, reach: Reach, of: MemoryColumns = versions): Sql {
+  const reached = within(tenant, reach, of.owner, of.trajectory);
+  const { turns } = reach;
+  if (turns === undefined) return reached;
+  const heard = within(tenant, { ...reach, extent: turns }, of.owner, of.trajectory);
+  return sql`(${reached} AND (${of.type} <> 'Summary' OR ${of.level} <> 'L1' OR ${heard}))`;
+}
+
+/** A note is in no trajectory: it counts where it was learned; a principle only where all of these are reached. */
+export function notesWithin(tenant: string, reach: Reach, of: MemoryColumns = versions): Sql {
+  const { extent, turns, agent_id } = reach;
+  if (extent === 'none' || extent === 'own') return within(tenant, reach, of.owner, sql`NULL`);
+  const mine = (trajectory: Sql): Sql => isMine(tenant, reach, trajectory);
+  const heard = (trajectory: Sql): Sql => (turns === 'own_trajectory' ? mine(trajectory) : NOTHING);
+  const conditions: Sql[] = [];
+  if (extent === 'own_trajectory') {
+    conditions.push(sql`EXISTS (${learnedIn(tenant, of.id)} AND ${mine(sql`source.entity_id`)})`);
+    conditions.push(
+      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(tenant, of.id)} AND NOT ${mine(sql`source.entity_id`)}))`,
+    );
+  }
+  if (turns !== undefined)
+    conditions.push(
+      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(tenant, of.id)} AND NOT (${heard(sql`source.entity_id`)})))`,
+    );
+  return conditions.length === 0
+    ? EVERYTHING
+    : sql`(${of.owner} = ${agent_id} OR (${join(conditions, ' AND ')}))`;
+}
+
+/** The trajectories that a note was learned in, under the name source. */
+const learnedIn = (tenant: string, note_id: Sql): Sql =>
+  sql`SELECT 1 FROM edge_participants learned
     CROSS JOIN edge_participants source
     WHERE learned.tenant_id = ${tenant} AND learned.entity_id = ${note_id} AND learned.edge_type = 'DerivedFrom'
       AND learned.position = 1 AND learned.deleted_at IS NULL
       AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
-      AND source.entity_type = 'Trajectory' AND ${isMine(tenant, reach, sql`source.entity_id`)})`;
+      AND source.entity_type = 'Trajectory'`;
 
 export const packetsWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`p.agent`, sql`p.thread_id`);
@@ -78,6 +121,15 @@ export const jobsWithin = (tenant: string, reach: Reach): Sql =>
     sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = j.scope_id)`,
     sql`j.trajectory_id`,
   );
+
+/** A policy belongs to who made it, and to the scope or trajectory that it is for; those of the tenant are for all. */
+export const policiesWithin = (tenant: string, reach: Reach): Sql =>
+  sql`(p.attached = 'tenant' OR ${within(tenant, reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = p.scope_id)`,
+    sql`p.trajectory_id`,
+  )})`;
 
 /** Which of these scopes are within reach. */
 export async function scopesReached(
@@ -117,6 +169,9 @@ const finders = {
         WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
   job_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
+  policy_id: (tenant: string, id: string, reach: Reach) =>
+    sql`SELECT ${said(policiesWithin(tenant, reach))} FROM summarization_policies p
+        WHERE p.tenant_id = ${tenant} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
   // Whoever said it, or whose scope it was said in.
   turn_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END

@@ -2,7 +2,14 @@
 import { acrossTenants, byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { asMoment, type Comparison, type Filter } from '../model/search.js';
 import { visibleBox } from './boxes.js';
-import { type CardReach, isMine, notesLearnedWithin, type Reach } from './reach.js';
+import {
+  artifactsWithin,
+  type CardReach,
+  isMine,
+  type MemoryColumns,
+  notesWithin,
+  type Reach,
+} from './reach.js';
 import { isRestored, type WantedScope } from './search-scopes.js';
 
 /** How far an agent reaches, by what is found; absent where it reaches all of it. */
@@ -43,10 +50,13 @@ function turnInReach(tenant: string, reach: Reach): Sql {
     WHERE o.tenant_id = ${tenant} AND o.scope_id = d.scope_id AND o.agent_id = ${reach.agent_id}))`;
 }
 
-function noteInReach(tenant: string, reach: Reach): Sql {
-  if (reach.extent !== 'own_trajectory') return inReach(tenant, reach);
-  return sql`(d.agent_id = ${reach.agent_id} OR ${notesLearnedWithin(tenant, reach, sql`d.entity_id`)})`;
-}
+const found: MemoryColumns = {
+  id: sql`d.entity_id`,
+  owner: sql`d.agent_id`,
+  trajectory: sql`d.trajectory_id`,
+  type: sql`d.type`,
+  level: sql`d.abstraction_level`,
+};
 
 function cardInReach({ loose, held, agent_id }: CardReach): Sql {
   const by = (extent: string): Sql =>
@@ -68,8 +78,8 @@ export function seenBy(tenant: string, viewer: Viewer | null): Sql {
   const others: Sql[] = [];
   const rule = (type: Sql, condition: Sql) => others.push(sql`(d.entity_type <> ${type} OR ${condition})`);
   if (turn) rule(sql`'turn'`, turnInReach(tenant, turn));
-  if (artifact) rule(sql`'artifact'`, inReach(tenant, artifact));
-  if (note) rule(sql`'note'`, noteInReach(tenant, note));
+  if (artifact) rule(sql`'artifact'`, artifactsWithin(tenant, artifact, found));
+  if (note) rule(sql`'note'`, notesWithin(tenant, note, found));
   if (packet) rule(sql`'packet'`, inReach(tenant, packet));
   if (thought) rule(sql`'thought'`, inReach(tenant, thought));
   if (card) rule(sql`'card'`, cardInReach(card));

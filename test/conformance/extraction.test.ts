@@ -105,6 +105,34 @@ onEveryTarget('extraction', (test) => {
     expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ notes: [], artifacts: [], sources: 3 });
   });
 
+  it('EXTRACT-5 takes nothing from an answer that repeats what its context showed', async () => {
+    const cairn = await test().freshTenant();
+    const fact = 'We decided to use Kafka for the events.';
+    const first = await someScope(cairn);
+    await say(cairn, first.scope_id, fact);
+    const [known] = (await cairn.scopes.extract({ scope_id: first.scope_id })).artifacts;
+    const { artifact_id, trajectory_id } = known!;
+    const { scope_id } = await someScope(cairn, { trajectory_id });
+    const answered = async (text: string) => {
+      await say(cairn, scope_id, text, { role: 'Assistant' });
+      return cairn.scopes.extract({ scope_id });
+    };
+    await say(cairn, scope_id, 'What carries the events?');
+    // Without having been shown it, it knows by itself.
+    expect((await answered(fact)).strengthened).toHaveLength(1);
+    const { trace } = await cairn.context.assemble({ scope_id, query: 'events', token_budget: 2000 });
+    expect(trace.some(({ id, place }) => id === artifact_id && place !== null)).toBe(true);
+    expect(await answered(fact)).toMatchObject({ artifacts: [], strengthened: [], sources: 1 });
+    // Neither is it learned from what the window has of an earlier turn; but what a user says counts.
+    const more = 'We decided to use PostgreSQL for the billing service.';
+    await say(cairn, scope_id, more);
+    expect((await cairn.scopes.extract({ scope_id })).artifacts).toHaveLength(1);
+    await cairn.context.assemble({ trajectory_id, token_budget: 2000 });
+    expect(await answered(more)).toMatchObject({ artifacts: [], strengthened: [] });
+    await say(cairn, scope_id, more);
+    expect((await cairn.scopes.extract({ scope_id })).strengthened).toHaveLength(1);
+  });
+
   it('EXTRACT-6 keeps out of what an agent may not write', async () => {
     const store = test();
     const tenant = `t-${randomUUID()}`;

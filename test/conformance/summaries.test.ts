@@ -1,6 +1,7 @@
 /** Summaries by hand and by policies: what they are made from, once each, and how they are expanded. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Api } from '#cairn/client/index.js';
 import { countTokens } from '#cairn/provider/tokenizer.js';
 import { contentsOf, say, someScope, someTrajectory } from '../support/scopes.js';
 import {
@@ -72,6 +73,37 @@ onEveryTarget('summaries', (test) => {
       // One source at a time, and still both.
       expect(await summarized(1)).toBe(2);
       expect(await summarized(1)).toBe(1);
+    });
+
+    it('SUM-8 waits for each of several results, however they name their call and whatever is said between', async () => {
+      const { cairn } = test();
+      const { scope_id } = await someScope(cairn);
+      const summarized = async (max_sources = 200) =>
+        (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
+      const called = (...ids: string[]) =>
+        say(cairn, scope_id, 'I look it up.', {
+          role: 'Assistant',
+          tool_calls: ids.map((id) => ({ id, name: 'look', arguments: {} })),
+        });
+      const answered = (tool_call_id: string) =>
+        say(cairn, scope_id, `Found by ${tool_call_id}.`, { role: 'Tool', metadata: { tool_call_id } });
+      await called('a', 'b');
+      await answered('a');
+      expect(await summarized()).toBe(0);
+      await talk(cairn, scope_id, 1);
+      expect(await summarized()).toBe(0);
+      await called('c');
+      await answered('b');
+      // The first call is answered, behind another that is not.
+      expect(await summarized()).toBe(0);
+      await answered('c');
+      expect(await summarized(1)).toBe(6);
+      // What never comes is not waited for without end.
+      await called('d');
+      await talk(cairn, scope_id, 63);
+      expect(await summarized()).toBe(0);
+      await say(cairn, scope_id, sentence(64));
+      expect(await summarized()).toBe(65);
     });
 
     it('SUM-9 takes the settings of the nearest Manual policy, else those that are given', async () => {
@@ -176,6 +208,64 @@ onEveryTarget('summaries', (test) => {
       await cairn.artifacts.delete({ artifact_id });
       expect(await cairn.notes.expand({ note_id })).toEqual({ sources: [] });
     });
+  });
+
+  it('ACCESS-21 shows summaries and principles to those who may read the turns behind them', async () => {
+    const store = test();
+    const tenant = `t-${randomUUID()}`;
+    const admin = await store.as({ tenant });
+    type Reach = 'own' | 'own_trajectory' | 'all';
+    const agentOf = async (agent_id: string, turns: Reach, others: Reach) => {
+      const rules = (['Turn', 'Artifact', 'Note', 'Card'] as const).map((memory_type) => ({
+        memory_type,
+        scope: memory_type === 'Turn' ? turns : others,
+      }));
+      const memory_access = { read: rules };
+      await admin.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'], memory_access });
+      return store.as({ tenant, agent: agent_id, role: 'write' });
+    };
+    const eve = await agentOf('eve', 'own_trajectory', 'own_trajectory');
+    const bob = await agentOf('bob', 'own_trajectory', 'own_trajectory');
+    const deaf = await agentOf('deaf', 'own', 'own_trajectory');
+    const wide = await agentOf('wide', 'own', 'all');
+    const common = 'Inputs must always be validated at the boundary of the service.';
+    const summarized = async (agent: Api, trajectory_id?: string) => {
+      const { scope_id } = await someScope(agent, trajectory_id === undefined ? {} : { trajectory_id });
+      await say(agent, scope_id, common);
+      return (await admin.scopes.summarize({ scope_id })).artifact!;
+    };
+    const seen = async (agent: Api) => {
+      const { results } = await agent.search.query({ query: common, limit: 50 });
+      const lists = [
+        ...(await agent.artifacts.list({})).artifacts.map((one) => one.artifact_id),
+        ...(await agent.notes.list({})).notes.map((one) => one.note_id),
+      ];
+      const found = results.filter(({ entity_type }) => entity_type !== 'turn').map(({ id }) => id);
+      expect(found.sort()).toEqual([...lists].sort());
+      return lists;
+    };
+    const trajectory_id = await someTrajectory(deaf);
+    const foreign = await summarized(bob, trajectory_id);
+    const { artifact_id } = foreign;
+    expect([await seen(deaf), await seen(wide), await seen(bob)]).toEqual([[], [], [artifact_id]]);
+    const refusal = await refusalOf(deaf.artifacts.get({ artifact_id }));
+    expect(refusal).toMatchObject({ code: 'FORBIDDEN', details: { memory_type: 'Turn', scope: 'own' } });
+    const assembled = await deaf.context.assemble({ trajectory_id, token_budget: 500, format: 'markdown' });
+    expect(assembled.text).not.toContain('boundary');
+    const own = await summarized(deaf, trajectory_id);
+    expect(await seen(deaf)).toEqual([own.artifact_id]);
+    // A principle rests on the trajectories of several: whoever has one of them has not read it all.
+    const first = await summarized(eve);
+    const { note } = await admin.scopes.summarize({ scope_id: first.scope_id!, target_level: 'L2' });
+    expect(note).toMatchObject({ agent_id: null });
+    const { note_id } = note!;
+    for (const agent of [eve, deaf, wide]) expect(await seen(agent)).not.toContain(note_id);
+    expect((await refusalOf(eve.notes.get({ note_id }))).code).toBe('FORBIDDEN');
+    // But one of its own trajectories alone is an agent's.
+    for (let i = 0; i < 2; i++) await summarized(eve);
+    const { note: mine } = await admin.scopes.summarize({ scope_id: first.scope_id!, target_level: 'L2' });
+    expect(mine).toMatchObject({ agent_id: 'eve' });
+    expect(await seen(eve)).toContain(mine!.note_id);
   });
 });
 

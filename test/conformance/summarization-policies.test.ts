@@ -118,6 +118,34 @@ onEveryTarget('summarization policies', (test) => {
     expect((await refusalOf(somePolicy(cat, CLOSE, { trajectory_id }))).code).toBe('FORBIDDEN');
   });
 
+  it('SUM-4 shows an agent those of the tenant, its own and those within its reach', async () => {
+    const store = test();
+    const tenant = `t-${randomUUID()}`;
+    const admin = await store.as({ tenant });
+    const memory_access = { read: [{ memory_type: '*' as const, scope: 'own_trajectory' as const }] };
+    for (const agent_id of ['ann', 'bob'])
+      await admin.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'], memory_access });
+    const ann = await store.as({ tenant, agent: 'ann', role: 'write' });
+    const bob = await store.as({ tenant, agent: 'bob', role: 'write' });
+    const common = await somePolicy(admin, CLOSE);
+    const { scope_id } = await someScope(ann);
+    const hers = await somePolicy(ann, CLOSE, { scope_id, name: 'secret' });
+    const set = await somePolicy(admin, CLOSE, { scope_id });
+    const { get, list } = bob.summarization_policies;
+    expect(await list({})).toMatchObject({ summarization_policies: [common], total: 1 });
+    expect((await refusalOf(get({ policy_id: hers.policy_id }))).code).toBe('FORBIDDEN');
+    expect(await get({ policy_id: common.policy_id })).toEqual(common);
+    expect((await refusalOf(get({ policy_id: randomUUID() }))).code).toBe('POLICY_NOT_FOUND');
+    expect((await ann.summarization_policies.list({})).summarization_policies).toEqual([common, hers, set]);
+    for (let i = 2; i < 20; i++) await somePolicy(admin, CLOSE, { scope_id });
+    expect(await refusalOf(somePolicy(admin, CLOSE, { scope_id }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('at most 20'),
+    });
+    await admin.summarization_policies.delete({ policy_id: set.policy_id });
+    await somePolicy(admin, CLOSE, { scope_id });
+  });
+
   it('SUM-6 goes with its trajectory, and so do the jobs that wait', async () => {
     const cairn = await test().freshTenant();
     const { scope_id, trajectory_id } = await someScope(cairn);

@@ -199,6 +199,24 @@ for (const kind of kinds) {
       expect(summary!.metadata.fallback_reason).toContain('no answer within');
     });
 
+    it('SUM-31 keeps nothing of what a summariser says when it fails', async () => {
+      const chatty: Summarizer = {
+        name: 'chatty',
+        summarize: async ({ sources }) => JSON.parse(sources[0]!.text) as never,
+      };
+      const cairn = await open({ summarizer: chatty });
+      await somePolicy(cairn, { type: 'ScopeClose' });
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, 'Topsecret is the word.');
+      await cairn.scopes.close({ scope_id });
+      const [job] = await jobsOf(cairn, scope_id);
+      expect(job).toMatchObject({ state: 'done', error: 'it failed with SyntaxError' });
+      const [summary] = await summariesOf(cairn, scope_id);
+      expect(summary!.metadata.fallback_reason).toBe('it failed with SyntaxError');
+      await cairn.trajectories.delete({ trajectory_id: job!.trajectory_id! });
+      expect(await jobsOf(cairn, scope_id)).toMatchObject([{ state: 'done', error: null }]);
+    });
+
     it('SUM-27 a model that answers is believed, and what it cost is recorded', async () => {
       const { base_url } = await endpoint({ says: 'Invoices were checked.' });
       const model = { kind: 'openai-compatible', base_url, model: 'm', api_key: 'sk-secret' } as const;

@@ -8,6 +8,7 @@ export type Behaviour =
   | { readonly status: number; readonly headers?: Record<string, string> }
   | { readonly raw: string }
   | 'hang'
+  | 'endless'
   | 'hang up';
 
 export interface SeenRequest {
@@ -68,7 +69,7 @@ function answer(
     request.socket.destroy();
     return;
   }
-  if ('status' in behaviour) {
+  if (behaviour !== 'endless' && 'status' in behaviour) {
     const told = {
       error: { type: 'bad', message: `no, ${request.headers.authorization ?? ''}` },
       type: 'error',
@@ -78,10 +79,21 @@ function answer(
     return;
   }
   response.writeHead(200, { 'content-type': 'application/json' });
+  if (behaviour === 'endless') {
+    sendOn(response);
+    return;
+  }
   if ('raw' in behaviour) response.end(behaviour.raw);
   else if (request.url!.endsWith('/messages'))
     response.end(JSON.stringify(asAnthropic(behaviour.text, body)));
   else response.end(JSON.stringify(asOpenAi(behaviour.text)));
+}
+
+/** Until whoever reads it goes away. */
+function sendOn(response: ServerResponse): void {
+  const chunk = '"'.padEnd(1 << 18, 'x');
+  while (!response.destroyed && response.write(chunk));
+  if (!response.destroyed) response.once('drain', () => sendOn(response));
 }
 
 const asOpenAi = (text: string) => ({

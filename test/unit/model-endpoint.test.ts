@@ -240,6 +240,19 @@ describe('a failing endpoint', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
+  it.each(['openai-compatible', 'anthropic'] as const)(
+    'SUM-32 that never ends its answer is left (%s)',
+    async (kind) => {
+      server.behave('endless');
+      const asked = modelSummarizer(settings({ kind, max_retries: 0 })).summarize(request);
+      await expect(asked).rejects.toMatchObject({
+        code: 'MODEL_FAILED',
+        message: expect.stringContaining('more than 4194304 bytes'),
+        details: { reason: 'nonsense' },
+      });
+    },
+  );
+
   it('that hangs is left when its time is over', async () => {
     server.behave('hang');
     await expect(modelSummarizer(settings({ timeout_ms: 60 })).summarize(request)).rejects.toMatchObject({

@@ -1,0 +1,22 @@
+/** fetch, with a limit to what is read of an answer: what exceeds it is left, and its connection ended. */
+import { modelFailure } from './model-failure.js';
+
+/** Many times what any answer has that is asked for. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+export const boundedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const { body, status, statusText, headers } = response;
+  if (!body) return response;
+  let bytes = 0;
+  const counted = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength;
+        if (bytes <= MAX_ANSWER_BYTES) controller.enqueue(chunk);
+        else controller.error(modelFailure('nonsense', `answered with more than ${MAX_ANSWER_BYTES} bytes`));
+      },
+    }),
+  );
+  return new Response(counted, { status, statusText, headers });
+};
