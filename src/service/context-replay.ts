@@ -15,8 +15,9 @@ import { findManifest, type ManifestRow, textToEntries } from '../store/manifest
 import { isWithin, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
 import { openBox } from './box-access.js';
+import { cardsBeyond } from './card-access.js';
 import { cardsOf, givenPart, memoryPart, passagePart, turnCardOf } from './context-parts.js';
-import { reachOf } from './memory-access.js';
+import { mayReadCard, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
 /** That of this id, if the caller may see it: a packed context by its box, the others by what the table says. */
@@ -56,6 +57,7 @@ export async function replayed(call: Call, query: Query, row: ManifestRow): Prom
   const shown = entries.filter(({ place }) => place !== null).sort((a, b) => a.place! - b.place!);
   await refuseBeyond(call, query, shown);
   const { cards, erased } = await cardsShown(call, query, shown);
+  refuseTexts(call, row, shown, cards);
   if (erased.length > 0) throw goneFrom(row, erased);
   const memories = shown
     .filter(({ entity_type }) => entity_type === 'artifact' || entity_type === 'note')
@@ -132,6 +134,25 @@ function partOf(
   const section = named as SectionName;
   if (GIVEN.includes(section)) return givenPart(section, row);
   return entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
+}
+
+/** What another's request said is shown to those who may read its cards. */
+function refuseTexts(
+  call: Call,
+  row: ManifestRow,
+  shown: readonly ContextEntry[],
+  cards: ReadonlyMap<string, CardRow>,
+): void {
+  if (row.agent_id !== null && row.agent_id === call.caller.agent_id) return;
+  const beyond = shown.filter(({ entity_type, card_id }) => {
+    const card = cards.get(card_id);
+    return entity_type === 'card' && card !== undefined && !mayReadCard(call, card);
+  });
+  if (beyond.length > 0)
+    throw cardsBeyond(
+      call,
+      beyond.map(({ card_id }) => card_id),
+    );
 }
 
 const REACHED_BY = { artifact: 'artifact_id', note: 'note_id', turn: 'turn_id' } as const;

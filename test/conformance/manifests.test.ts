@@ -265,6 +265,14 @@ onEveryTarget('manifests', (test) => {
     expect((await ann.manifests.replay({ manifest_id: own.manifest_id })).content_hash).toBe(
       own.content_hash,
     );
+    // What the request of another said are cards of the other's.
+    const said = await bob.context.assemble({ trajectory_id, user_input: 'secret', include_turns: false });
+    const { manifest_id, trace } = said;
+    const card_id = trace.find(({ section }) => section === 'user_input')!.card_id;
+    expect(await refusalOf(ann.cards.get({ card_id }))).toMatchObject(forbidden);
+    expect(await refusalOf(ann.manifests.replay({ manifest_id }))).toMatchObject(forbidden);
+    await allow('all', ['*']);
+    expect((await ann.manifests.replay({ manifest_id })).messages).toEqual(said.messages);
     await bob.profiles.create({ name: 'coder' });
     await bob.pmo.pack_context({
       tool_suffix: 'test',
