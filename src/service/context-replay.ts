@@ -11,6 +11,7 @@ import type { ContextEntry, ContextSection, SectionName } from '../model/context
 import { CairnError } from '../model/errors.js';
 import { type CardRow, isVisible } from '../store/cards.js';
 import { type MemoryName, namesOf } from '../store/context-sources.js';
+import { keyedHash } from '../store/lifetime.js';
 import { findManifest, type ManifestRow, textToEntries } from '../store/manifests.js';
 import { isWithin, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
@@ -37,6 +38,8 @@ export interface Replayed {
   readonly rendering: Rendering;
   readonly entries: ContextEntry[];
   readonly sections: ContextSection[];
+  /** Of what is rendered: a manifest keeps it keyed. */
+  readonly content_hash: string;
 }
 
 interface Parameters {
@@ -54,6 +57,37 @@ export const sectionsOf = (row: ManifestRow, entries: readonly ContextEntry[]): 
 /** The same bytes again, or a refusal that names what is gone. */
 export async function replayed(call: Call, query: Query, row: ManifestRow): Promise<Replayed> {
   const entries = textToEntries(row.entries!);
+  const rendering = await renderedAgain(call, query, row, entries);
+  const content_hash = sha256(rendering.text);
+  if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {
+    throw new Error(`manifest ${row.manifest_id} renders otherwise than it did`);
+  }
+  return { rendering, entries, sections: sectionsOf(row, entries), content_hash };
+}
+
+/** For whom the context can be replayed, its own hash; else the keyed one, from which nobody can tell whether a guess was right. */
+export async function shownHash(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  entries: readonly ContextEntry[],
+): Promise<string> {
+  const kept = row.content_hash!;
+  try {
+    const hash = sha256((await renderedAgain(call, query, row, entries)).text);
+    return keyedHash(call.meta.erasure_key, hash) === kept ? hash : kept;
+  } catch (error) {
+    if (error instanceof CairnError) return kept;
+    throw error;
+  }
+}
+
+async function renderedAgain(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  entries: readonly ContextEntry[],
+): Promise<Rendering> {
   const shown = entries.filter(({ place }) => place !== null).sort((a, b) => a.place! - b.place!);
   await refuseBeyond(call, query, shown);
   const { cards, erased } = await cardsShown(call, query, shown);
@@ -63,11 +97,7 @@ export async function replayed(call: Call, query: Query, row: ManifestRow): Prom
     .filter(({ entity_type }) => entity_type === 'artifact' || entity_type === 'note')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
   const names = await namesOf(query, call.tenant, memories);
-  const rendering = shapes[row.format!].render(windowOf(row, shown, cards, names));
-  if (sha256(rendering.text) !== row.content_hash) {
-    throw new Error(`manifest ${row.manifest_id} renders otherwise than it did`);
-  }
-  return { rendering, entries, sections: sectionsOf(row, entries) };
+  return shapes[row.format!].render(windowOf(row, shown, cards, names));
 }
 
 export const goneFrom = (row: ManifestRow, card_ids: readonly string[]): CairnError =>
@@ -78,7 +108,7 @@ export const goneFrom = (row: ManifestRow, card_ids: readonly string[]): CairnEr
   );
 
 /** The cards that are shown and can be read, and which cannot. */
-export async function cardsShown(
+async function cardsShown(
   call: Call,
   query: Query,
   shown: readonly ContextEntry[],

@@ -26,6 +26,7 @@ export interface ManifestRow {
   readonly request_card_ids: string | null;
   /** JSON of the places of the turns that it shows. */
   readonly turn_ranges: string | null;
+  /** Keyed. Null for a packing. */
   readonly content_hash: string | null;
   readonly held_by: string | null;
   readonly created_at: number;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { sql } from '#cairn/driver/sql.js';
 import { artifact, note, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, wordsLeft } from '../support/scopes.js';
@@ -45,6 +46,12 @@ onEveryTarget('manifests', (test) => {
       [expect.any(String), 3, null],
     ]);
     expect(manifest.entries.some(({ id }) => id === one.artifact_id)).toBe(false);
+    // What outlives the content has no hash that would tell whether a guess at it was right.
+    const kept = await test().store.driver.long(
+      await tenantOf(cairn),
+      sql`SELECT * FROM manifests WHERE tenant_id = ${await tenantOf(cairn)}`,
+    );
+    expect(JSON.stringify(kept)).not.toContain(sha256(made.text!));
     const [event] = await eventsOf(cairn, 'cairn.context.assembled', made.manifest_id);
     expect(event).toMatchObject({
       token_count: made.token_count,
