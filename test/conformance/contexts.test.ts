@@ -152,6 +152,11 @@ onEveryTarget('contexts', (test) => {
     expect((await cairn.manifests.list({})).total).toBe(0);
     const made = await cairn.context.assemble({ ...input, token_budget: needed_tokens });
     expect(made.token_count).toBe(needed_tokens);
+    for (const name of ['user_input', 'instructions', 'query', 'relevance_query']) {
+      const blank = await refusalOf(cairn.context.assemble({ trajectory_id, [name]: ' \n ' }));
+      expect(blank).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining(name) });
+    }
+    expect((await cairn.manifests.list({})).total).toBe(1);
   });
 
   it('CTX-6 a call and its results are in or out together, also when nothing names the call', async () => {
