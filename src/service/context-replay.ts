@@ -12,7 +12,8 @@ import { CairnError } from '../model/errors.js';
 import { type CardRow, isVisible } from '../store/cards.js';
 import { type MemoryName, namesOf } from '../store/context-sources.js';
 import { keyedHash } from '../store/lifetime.js';
-import { findManifest, type ManifestRow, textToEntries } from '../store/manifests.js';
+import { readEntries } from '../store/manifest-entries.js';
+import { findManifest, type ManifestRow } from '../store/manifests.js';
 import { isWithin, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
 import { openBox } from './box-access.js';
@@ -56,7 +57,7 @@ export const sectionsOf = (row: ManifestRow, entries: readonly ContextEntry[]): 
 
 /** The same bytes again, or a refusal that names what is gone. */
 export async function replayed(call: Call, query: Query, row: ManifestRow): Promise<Replayed> {
-  const entries = textToEntries(row.entries!);
+  const entries = await readEntries(query, call.tenant, row.entries!);
   const rendering = await renderedAgain(call, query, row, entries);
   const content_hash = sha256(rendering.text);
   if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {

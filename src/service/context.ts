@@ -12,6 +12,7 @@ import { findAgentTurn } from '../store/agent-turns.js';
 import { type CardRow, findCards } from '../store/cards.js';
 import { scopeHolder, trajectoryHolder } from '../store/endings.js';
 import { keyedHash } from '../store/lifetime.js';
+import type { TurnPlace } from '../store/manifest-entries.js';
 import { insertManifest, lastRequestCards, type NewManifest, type TurnRange } from '../store/manifests.js';
 import { findScope, lockScope } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
@@ -19,7 +20,6 @@ import { addCard, type PreparedCard, prepareCard } from './cards.js';
 import { type Gathered, gather, type Wanted } from './context-material.js';
 import { newMeter } from './context-parts.js';
 import { openManifest, replayed } from './context-replay.js';
-import type { TurnPlace } from './context-turns.js';
 import type { Call } from './runtime.js';
 import { noScope, refuseClosed } from './scopes.js';
 import { noTrajectory, openTrajectory } from './trajectories.js';
@@ -205,7 +205,7 @@ export async function assemble(call: Call, input: In): Promise<AssembledContext>
       const text_ids = await keepTexts(call, tx, texts, held_by, now);
       const entries = namedEntries(assembly.entries, text_ids);
       const row = manifestRow(call, wanted, gathered, assembly, { content_hash, held_by, now }, text_ids);
-      await insertManifest(tx, tenant, row, { entries, turns });
+      await insertManifest(tx, tenant, row, { entries, turns, places: gathered.places });
       journalAssembly(call, tx, row, now);
       return answerOf(row, { ...assembly, content_hash }, entries);
     },

@@ -11,7 +11,8 @@ import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from '.
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { type BoxRow, findBox } from '../store/boxes.js';
 import { type CardRow, toCard, wasVisible } from '../store/cards.js';
-import { countManifests, listManifests, type ManifestRow, textToEntries } from '../store/manifests.js';
+import { readEntries } from '../store/manifest-entries.js';
+import { countManifests, listManifests, type ManifestRow } from '../store/manifests.js';
 import { readCards } from './chunks.js';
 import { goneFrom, openManifest, replayed, sectionsOf, shownHash } from './context-replay.js';
 import { reachOf } from './memory-access.js';
@@ -78,7 +79,7 @@ const entriesOf = async (
   limit: number,
 ): Promise<{ entries: ContextEntry[]; total: number }> => {
   if (row.kind === 'packing') return boxEntries(call, query, row, limit);
-  const entries = textToEntries(row.entries!);
+  const entries = await readEntries(query, call.tenant, row.entries!);
   return { entries, total: entries.length };
 };
 
