@@ -5,7 +5,7 @@ import { assembledContext, contextInput } from '../model/context.js';
 import { anyId, uuid } from '../model/ids.js';
 import { manifest, manifestDiff, manifestKind, manifestSummary, replayedContext } from '../model/manifest.js';
 import { contextAsText } from './context-text.js';
-import { reads } from './memory-use.js';
+import { makes, reads } from './memory-use.js';
 import { operation } from './operation.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -19,8 +19,13 @@ export const context = {
     input: contextInput,
     output: assembledContext,
     access: 'write',
-    // What is beyond reach is left out, as it is of lists.
-    memory: [reads('Turn', 'listed'), reads('Artifact', 'listed'), reads('Note', 'listed')],
+    // What is beyond reach is left out, as it is of lists; the texts of the request become cards of the place.
+    memory: [
+      reads('Turn', 'listed'),
+      reads('Artifact', 'listed'),
+      reads('Note', 'listed'),
+      makes('Card', 'trajectory_id', 'scope_id'),
+    ],
     event: 'cairn.context.assembled',
     summary: 'Choose what goes into the window of a model, within a budget of tokens, and record why.',
     mcp: {

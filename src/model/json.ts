@@ -82,3 +82,7 @@ export const text = (max: number, min = 0) =>
     .min(min)
     .max(max)
     .refine((value) => textFault(value) === undefined, 'contains NUL or half of a surrogate pair');
+
+/** The same, with something to read in it. */
+export const words = (max: number) =>
+  text(max, 1).refine((value) => value.trim() !== '', 'has nothing but white space');

@@ -38,7 +38,7 @@ export const manifest = manifestSummary
       .string()
       .nullable()
       .describe(
-        'Of what was rendered; keyed once content of it is erased. Null for a packing, whose cards have theirs',
+        'Of what was rendered; keyed where that can no longer be replayed. Null for a packing, whose cards have theirs',
       ),
   })
   .meta({ id: 'Manifest' });

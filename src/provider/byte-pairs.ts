@@ -1,4 +1,5 @@
 /** Byte-pair merging of a long piece of text: by a heap, in n log n, where looking for the lowest rank again takes n². */
+import type { GiveWay } from '../domain/giving-way.js';
 
 export type RankOfBytes = (bytes: Uint8Array) => number | undefined;
 
@@ -8,47 +9,105 @@ const NONE = -1;
 const STARTS = 2 ** 32;
 const RANKS = 2 ** 18;
 
-/** How many tokens a piece becomes: always the pair of the lowest rank is merged, the leftmost first. */
-export function longPieceTokens(piece: Uint8Array, rankOf: RankOfBytes): number {
-  const n = piece.length;
-  // A part is known by its start. `next` and `before` link the parts that are left, `token` is the rank of each.
-  const next = Int32Array.from({ length: n }, (_, i) => i + 1);
-  const before = Int32Array.from({ length: n + 1 }, (_, i) => i - 1);
-  const token = Int32Array.from(piece, (byte) => rankOf(Uint8Array.of(byte))!);
-  // Of the part and its successor, as it stands now: an entry of the heap that says otherwise is out of date.
-  const pair = new Int32Array(n).fill(NONE);
-  const known = new Map<number, number>();
-  const heap = new Heap(n);
+/** So many steps take well under a millisecond. */
+const STEPS_AT_A_TIME = 1024;
 
-  const consider = (start: number): void => {
+/**
+ * How many tokens a piece becomes: always the pair of the lowest rank is merged, the leftmost first. A word may be as
+ * long as a text, so others get their turn in between.
+ */
+export async function longPieceTokens(
+  piece: Uint8Array,
+  rankOf: RankOfBytes,
+  giveWay: GiveWay,
+): Promise<number> {
+  const merging = new Merging(piece, rankOf);
+  while (merging.step(STEPS_AT_A_TIME)) {
+    const wait = giveWay();
+    if (wait) await wait;
+  }
+  return merging.parts;
+}
+
+/** The parts of a piece while they are merged. A part is known by its start. */
+class Merging {
+  parts: number;
+  private readonly piece: Uint8Array;
+  private readonly rankOf: RankOfBytes;
+  private readonly next: Int32Array;
+  private readonly before: Int32Array;
+  /** The rank of each part. */
+  private readonly token: Int32Array;
+  /** Of the part and its successor, as it stands now: an entry of the heap that says otherwise is out of date. */
+  private readonly pair: Int32Array;
+  private readonly known = new Map<number, number>();
+  private readonly heap: Heap;
+  /** How many bytes have their token, and of how many the pair was considered. */
+  private placed = 0;
+  private considered = 0;
+
+  constructor(piece: Uint8Array, rankOf: RankOfBytes) {
+    const n = piece.length;
+    this.piece = piece;
+    this.rankOf = rankOf;
+    this.parts = n;
+    this.next = new Int32Array(n);
+    this.before = new Int32Array(n + 1);
+    this.token = new Int32Array(n);
+    this.pair = new Int32Array(n).fill(NONE);
+    this.heap = new Heap(n);
+  }
+
+  /** Goes on by so many steps; false at the end. */
+  step(steps: number): boolean {
+    const n = this.piece.length;
+    for (let i = 0; i < steps; i++) {
+      if (this.placed < n) this.place(this.placed++);
+      else if (this.considered < n - 1) this.consider(this.considered++);
+      else if (!this.mergeLowest()) return false;
+    }
+    return true;
+  }
+
+  private place(start: number): void {
+    this.next[start] = start + 1;
+    this.before[start + 1] = start;
+    this.token[start] = this.rankOf(this.piece.subarray(start, start + 1))!;
+  }
+
+  private consider(start: number): void {
+    const { piece, next, token, pair, known } = this;
     const second = next[start]!;
     pair[start] = NONE;
-    if (second >= n) return;
+    if (second >= piece.length) return;
     // Two tokens say which bytes they are, so what they merge into is looked up once.
     const both = token[start]! * RANKS + token[second]!;
     let rank = known.get(both);
-    if (rank === undefined) known.set(both, (rank = rankOf(piece.subarray(start, next[second])) ?? NONE));
+    if (rank === undefined)
+      known.set(both, (rank = this.rankOf(piece.subarray(start, next[second])) ?? NONE));
     pair[start] = rank;
-    if (rank !== NONE) heap.push(rank * STARTS + start);
-  };
+    if (rank !== NONE) this.heap.push(rank * STARTS + start);
+  }
 
-  for (let start = 0; start < n - 1; start++) consider(start);
-  let parts = n;
-  for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+  /** False when no pair is left. */
+  private mergeLowest(): boolean {
+    const { next, before, pair } = this;
+    const entry = this.heap.pop();
+    if (entry === undefined) return false;
     const start = entry % STARTS;
     const rank = Math.floor(entry / STARTS);
-    if (pair[start] !== rank) continue;
+    if (pair[start] !== rank) return true;
     const merged = next[start]!;
     const after = next[merged]!;
     next[start] = after;
     before[after] = start;
     pair[merged] = NONE;
-    token[start] = rank;
-    parts -= 1;
-    consider(start);
-    if (start > 0) consider(before[start]!);
+    this.token[start] = rank;
+    this.parts -= 1;
+    this.consider(start);
+    if (start > 0) this.consider(before[start]!);
+    return true;
   }
-  return parts;
 }
 
 /** The smallest number first. */

@@ -1,6 +1,7 @@
 /** Counts tokens exactly as o200k_base has them, with the vocabulary of gpt-tokenizer that the build puts into dist. */
-import { setImmediate } from 'node:timers/promises';
+import type { GiveWay } from '../domain/giving-way.js';
 import { longPieceTokens, type RankOfBytes } from './byte-pairs.js';
+import { givingWay } from './giving-way.js';
 
 /** What is used of gpt-tokenizer: its vocabulary, its way to split a text, and its merging of a short piece. */
 interface Encoding {
@@ -15,8 +16,12 @@ interface Encoding {
 
 /** Beyond this many characters in one piece, merging in a time that grows with the square of them is too slow. */
 const LONG_PIECE = 256;
-/** After so many characters others get their turn: a long text must not hold up all the rest. */
-const CHARACTERS_AT_A_TIME = 32_768;
+/** No token has more characters. */
+const LONGEST_TOKEN = 256;
+/** Of a longer text the pieces are not all looked for at once. */
+const SPLIT_AT_ONCE = 32_768;
+/** After so many characters it is asked whether others should get their turn: a long text must not hold up all the rest. */
+const CHARACTERS_AT_A_TIME = 512;
 
 let loading: Promise<Encoding> | undefined;
 
@@ -38,20 +43,22 @@ const MET_LENGTH = 32;
 export async function countTokens(text: string): Promise<number> {
   const api = await encoding();
   const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
+  const giveWay = givingWay();
+  // All pieces at once takes half the time of one after another.
+  const pieces =
+    text.length <= SPLIT_AT_ONCE ? (text.match(tokenSplitRegex) ?? []) : piecesOf(text, tokenSplitRegex);
   let tokens = 0;
+  let since = 0;
   try {
-    if (text.length <= CHARACTERS_AT_A_TIME) {
-      // All pieces at once takes half the time of one after another.
-      for (const piece of text.match(tokenSplitRegex) ?? []) tokens += tokensOf(api, piece);
-      return tokens;
-    }
-    let pauseAt = CHARACTERS_AT_A_TIME;
-    for (const { 0: piece, index } of text.matchAll(tokenSplitRegex)) {
-      if (index >= pauseAt) {
-        await setImmediate();
-        pauseAt = index + CHARACTERS_AT_A_TIME;
+    for (const piece of pieces) {
+      since += piece.length;
+      if (since > CHARACTERS_AT_A_TIME) {
+        since = 0;
+        const wait = giveWay();
+        if (wait) await wait;
       }
-      tokens += tokensOf(api, piece);
+      const counted = tokensOf(api, piece, giveWay);
+      tokens += typeof counted === 'number' ? counted : await counted;
     }
     return tokens;
   } finally {
@@ -60,7 +67,13 @@ export async function countTokens(text: string): Promise<number> {
   }
 }
 
-function tokensOf(api: Encoding, piece: string): number {
+function* piecesOf(text: string, split: RegExp): Generator<string> {
+  for (const [piece] of text.matchAll(split)) yield piece;
+}
+
+/** At once, but for a long piece. */
+function tokensOf(api: Encoding, piece: string, giveWay: GiveWay): number | Promise<number> {
+  if (piece.length > LONG_PIECE) return mergedLong(api, piece, giveWay);
   if (piece.length > MET_LENGTH) return merged(api, piece);
   let tokens = met.get(piece);
   if (tokens === undefined) {
@@ -73,26 +86,36 @@ function tokensOf(api: Encoding, piece: string): number {
 }
 
 function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string): number {
-  if (core.getBpeRankFromString(piece) !== undefined) return 1;
-  if (piece.length <= LONG_PIECE) return core.bytePairEncode(piece).length;
-  return longPieceTokens(Buffer.from(piece), (bytes) => core.getBpeRankFromBytes(bytes));
+  return core.getBpeRankFromString(piece) === undefined ? core.bytePairEncode(piece).length : 1;
+}
+
+function mergedLong(
+  { bytePairEncodingCoreProcessor: core }: Encoding,
+  piece: string,
+  giveWay: GiveWay,
+): Promise<number> {
+  return longPieceTokens(Buffer.from(piece), (bytes) => core.getBpeRankFromBytes(bytes), giveWay);
 }
 
 /** How many characters from the start of a text have at most so many tokens; whole pieces, but for one that is long. */
 export async function charactersWithin(text: string, limit: number): Promise<number> {
   const api = await encoding();
   const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
+  const giveWay = givingWay();
   let tokens = 0;
   let pauseAt = CHARACTERS_AT_A_TIME;
   try {
     for (const { 0: piece, index } of text.matchAll(tokenSplitRegex)) {
       if (index >= pauseAt) {
-        await setImmediate();
         pauseAt = index + CHARACTERS_AT_A_TIME;
+        const wait = giveWay();
+        if (wait) await wait;
       }
-      const more = tokensOf(api, piece);
-      if (tokens + more > limit) return index + startWithin(api, piece, limit - tokens);
-      tokens += more;
+      // A long piece is not counted whole to learn that a start of it is enough.
+      const whole =
+        piece.length > (limit - tokens) * LONGEST_TOKEN ? Infinity : await tokensOf(api, piece, giveWay);
+      if (tokens + whole > limit) return index + (await startWithin(api, piece, limit - tokens, giveWay));
+      tokens += whole;
     }
     return text.length;
   } finally {
@@ -101,12 +124,12 @@ export async function charactersWithin(text: string, limit: number): Promise<num
 }
 
 /** Of a piece that does not fit whole, a start that does: halved until it fits, which need not be the longest. */
-function startWithin(api: Encoding, piece: string, limit: number): number {
+async function startWithin(api: Encoding, piece: string, limit: number, giveWay: GiveWay): Promise<number> {
   let length = limit <= 0 || piece.length <= MET_LENGTH ? 0 : piece.length;
   while (length > 0) {
     length = Math.floor(length / 2);
     if (/[\ud800-\udbff]/.test(piece[length - 1] ?? '')) length--;
-    if (length > 0 && merged(api, piece.slice(0, length)) <= limit) return length;
+    if (length > 0 && (await tokensOf(api, piece.slice(0, length), giveWay)) <= limit) return length;
   }
   return 0;
 }

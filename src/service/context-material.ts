@@ -26,8 +26,9 @@ import {
   sourceCounts,
   sourcesAmong,
 } from '../store/context-sources.js';
+import type { TurnPlace } from '../store/manifest-entries.js';
 import { cardsOf, givenPart, memoryPart, passagePart } from './context-parts.js';
-import { readTurns, type TurnPlace } from './context-turns.js';
+import { readTurns } from './context-turns.js';
 import { reachOf } from './memory-access.js';
 import { openProfile } from './profiles.js';
 import type { Call } from './runtime.js';

@@ -11,12 +11,15 @@ import type { ContextEntry, ContextSection, SectionName } from '../model/context
 import { CairnError } from '../model/errors.js';
 import { type CardRow, isVisible } from '../store/cards.js';
 import { type MemoryName, namesOf } from '../store/context-sources.js';
-import { findManifest, type ManifestRow, textToEntries } from '../store/manifests.js';
+import { keyedHash } from '../store/lifetime.js';
+import { readEntries } from '../store/manifest-entries.js';
+import { findManifest, type ManifestRow } from '../store/manifests.js';
 import { isWithin, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
 import { openBox } from './box-access.js';
+import { cardsBeyond } from './card-access.js';
 import { cardsOf, givenPart, memoryPart, passagePart, turnCardOf } from './context-parts.js';
-import { reachOf } from './memory-access.js';
+import { mayReadCard, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
 /** That of this id, if the caller may see it: a packed context by its box, the others by what the table says. */
@@ -36,6 +39,8 @@ export interface Replayed {
   readonly rendering: Rendering;
   readonly entries: ContextEntry[];
   readonly sections: ContextSection[];
+  /** Of what is rendered: a manifest keeps it keyed. */
+  readonly content_hash: string;
 }
 
 interface Parameters {
@@ -52,20 +57,48 @@ export const sectionsOf = (row: ManifestRow, entries: readonly ContextEntry[]): 
 
 /** The same bytes again, or a refusal that names what is gone. */
 export async function replayed(call: Call, query: Query, row: ManifestRow): Promise<Replayed> {
-  const entries = textToEntries(row.entries!);
+  const entries = await readEntries(query, call.tenant, row.entries!);
+  const rendering = await renderedAgain(call, query, row, entries);
+  const content_hash = sha256(rendering.text);
+  if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {
+    throw new Error(`manifest ${row.manifest_id} renders otherwise than it did`);
+  }
+  return { rendering, entries, sections: sectionsOf(row, entries), content_hash };
+}
+
+/** For whom the context can be replayed, its own hash; else the keyed one, from which nobody can tell whether a guess was right. */
+export async function shownHash(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  entries: readonly ContextEntry[],
+): Promise<string> {
+  const kept = row.content_hash!;
+  try {
+    const hash = sha256((await renderedAgain(call, query, row, entries)).text);
+    return keyedHash(call.meta.erasure_key, hash) === kept ? hash : kept;
+  } catch (error) {
+    if (error instanceof CairnError) return kept;
+    throw error;
+  }
+}
+
+async function renderedAgain(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  entries: readonly ContextEntry[],
+): Promise<Rendering> {
   const shown = entries.filter(({ place }) => place !== null).sort((a, b) => a.place! - b.place!);
   await refuseBeyond(call, query, shown);
   const { cards, erased } = await cardsShown(call, query, shown);
+  refuseTexts(call, row, shown, cards);
   if (erased.length > 0) throw goneFrom(row, erased);
   const memories = shown
     .filter(({ entity_type }) => entity_type === 'artifact' || entity_type === 'note')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
   const names = await namesOf(query, call.tenant, memories);
-  const rendering = shapes[row.format!].render(windowOf(row, shown, cards, names));
-  if (sha256(rendering.text) !== row.content_hash) {
-    throw new Error(`manifest ${row.manifest_id} renders otherwise than it did`);
-  }
-  return { rendering, entries, sections: sectionsOf(row, entries) };
+  return shapes[row.format!].render(windowOf(row, shown, cards, names));
 }
 
 export const goneFrom = (row: ManifestRow, card_ids: readonly string[]): CairnError =>
@@ -76,7 +109,7 @@ export const goneFrom = (row: ManifestRow, card_ids: readonly string[]): CairnEr
   );
 
 /** The cards that are shown and can be read, and which cannot. */
-export async function cardsShown(
+async function cardsShown(
   call: Call,
   query: Query,
   shown: readonly ContextEntry[],
@@ -132,6 +165,25 @@ function partOf(
   const section = named as SectionName;
   if (GIVEN.includes(section)) return givenPart(section, row);
   return entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
+}
+
+/** What another's request said is shown to those who may read its cards. */
+function refuseTexts(
+  call: Call,
+  row: ManifestRow,
+  shown: readonly ContextEntry[],
+  cards: ReadonlyMap<string, CardRow>,
+): void {
+  if (row.agent_id !== null && row.agent_id === call.caller.agent_id) return;
+  const beyond = shown.filter(({ entity_type, card_id }) => {
+    const card = cards.get(card_id);
+    return entity_type === 'card' && card !== undefined && !mayReadCard(call, card);
+  });
+  if (beyond.length > 0)
+    throw cardsBeyond(
+      call,
+      beyond.map(({ card_id }) => card_id),
+    );
 }
 
 const REACHED_BY = { artifact: 'artifact_id', note: 'note_id', turn: 'turn_id' } as const;

@@ -8,6 +8,7 @@ import { segmentsOf, tailOf } from '../store/box-entries.js';
 import { type BoxRow, findBox } from '../store/boxes.js';
 import { type CardRow, findCards } from '../store/cards.js';
 import { newestScopes, type ScopePlace, scopesAround, turnsIn } from '../store/context-sources.js';
+import type { TurnPlace } from '../store/manifest-entries.js';
 import { scopesReached } from '../store/reach.js';
 import { cardBytes, nextLimit } from './chunks.js';
 import { turnCardOf } from './context-parts.js';
@@ -30,11 +31,6 @@ export interface ReadTurns {
   readonly total: number;
   /** Where each stands. */
   readonly places: ReadonlyMap<string, TurnPlace>;
-}
-
-export interface TurnPlace {
-  readonly box_id: string;
-  readonly position: number;
 }
 
 interface PlacedCard {

@@ -12,6 +12,7 @@ import { findAgentTurn } from '../store/agent-turns.js';
 import { type CardRow, findCards } from '../store/cards.js';
 import { scopeHolder, trajectoryHolder } from '../store/endings.js';
 import { keyedHash } from '../store/lifetime.js';
+import type { TurnPlace } from '../store/manifest-entries.js';
 import { insertManifest, lastRequestCards, type NewManifest, type TurnRange } from '../store/manifests.js';
 import { findScope, lockScope } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
@@ -19,7 +20,6 @@ import { addCard, type PreparedCard, prepareCard } from './cards.js';
 import { type Gathered, gather, type Wanted } from './context-material.js';
 import { newMeter } from './context-parts.js';
 import { openManifest, replayed } from './context-replay.js';
-import type { TurnPlace } from './context-turns.js';
 import type { Call } from './runtime.js';
 import { noScope, refuseClosed } from './scopes.js';
 import { noTrajectory, openTrajectory } from './trajectories.js';
@@ -166,7 +166,7 @@ function turnRanges(entries: readonly ContextEntry[], places: ReadonlyMap<string
 
 const answerOf = (
   row: NewManifest,
-  rendered: Pick<Assembly, 'messages' | 'text' | 'sections'>,
+  rendered: Pick<Assembly, 'messages' | 'text' | 'sections'> & { readonly content_hash: string },
   entries: readonly ContextEntry[],
 ): AssembledContext => ({
   manifest_id: row.manifest_id,
@@ -176,7 +176,7 @@ const answerOf = (
   messages: rendered.messages,
   text: rendered.messages === null ? rendered.text : null,
   token_count: row.token_count!,
-  content_hash: row.content_hash!,
+  content_hash: rendered.content_hash,
   token_budget: row.token_budget!,
   truncated: row.truncated === 1,
   included_sections: rendered.sections
@@ -205,9 +205,9 @@ export async function assemble(call: Call, input: In): Promise<AssembledContext>
       const text_ids = await keepTexts(call, tx, texts, held_by, now);
       const entries = namedEntries(assembly.entries, text_ids);
       const row = manifestRow(call, wanted, gathered, assembly, { content_hash, held_by, now }, text_ids);
-      await insertManifest(tx, tenant, row, { entries, turns });
+      await insertManifest(tx, tenant, row, { entries, turns, places: gathered.places });
       journalAssembly(call, tx, row, now);
-      return answerOf(row, assembly, entries);
+      return answerOf(row, { ...assembly, content_hash }, entries);
     },
     remember: ({ manifest_id }) => manifest_id,
     again: (query, id) => assembledAgain(call, query, id as string),
@@ -237,7 +237,8 @@ function manifestRow(
     truncated: truncated ? 1 : 0,
     parameters: canonical(parametersOf(wanted, gathered, texts)),
     request_card_ids: texts.size === 0 ? null : JSON.stringify([...texts.values()]),
-    content_hash,
+    // Keyed, as in events: it outlives the content, whose hash would tell whether a guess at it was right.
+    content_hash: keyedHash(call.meta.erasure_key, content_hash),
     held_by,
     created_at: now,
   };
@@ -250,8 +251,7 @@ function journalAssembly(call: Call, tx: Tx, row: NewManifest, now: number): voi
     format: row.format,
     token_count: row.token_count,
     token_budget: row.token_budget,
-    // Keyed, as hashes in events are: it outlives the content.
-    content_hash: keyedHash(call.meta.erasure_key, row.content_hash!),
+    content_hash: row.content_hash,
   };
   const { manifest_id, trajectory_id } = row;
   tx.journal(event(call, now, 'cairn.context.assembled', 'manifest', manifest_id, facts, trajectory_id));
@@ -259,6 +259,6 @@ function journalAssembly(call: Call, tx: Tx, row: NewManifest, now: number): voi
 
 async function assembledAgain(call: Call, query: Query, manifest_id: string): Promise<AssembledContext> {
   const row = await openManifest(call, query, manifest_id);
-  const { rendering, entries, sections } = await replayed(call, query, row);
-  return answerOf(row, { ...rendering, sections }, entries);
+  const { rendering, entries, ...rest } = await replayed(call, query, row);
+  return answerOf(row, { ...rendering, ...rest }, entries);
 }

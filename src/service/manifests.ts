@@ -11,10 +11,10 @@ import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from '.
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
 import { type BoxRow, findBox } from '../store/boxes.js';
 import { type CardRow, toCard, wasVisible } from '../store/cards.js';
-import { keyedHash } from '../store/lifetime.js';
-import { countManifests, listManifests, type ManifestRow, textToEntries } from '../store/manifests.js';
+import { readEntries } from '../store/manifest-entries.js';
+import { countManifests, listManifests, type ManifestRow } from '../store/manifests.js';
 import { readCards } from './chunks.js';
-import { cardsShown, goneFrom, openManifest, replayed, sectionsOf } from './context-replay.js';
+import { goneFrom, openManifest, replayed, sectionsOf, shownHash } from './context-replay.js';
 import { reachOf } from './memory-access.js';
 import { MAX_CONTEXT_CARDS } from './packing.js';
 import { listPage } from './pages.js';
@@ -79,7 +79,7 @@ const entriesOf = async (
   limit: number,
 ): Promise<{ entries: ContextEntry[]; total: number }> => {
   if (row.kind === 'packing') return boxEntries(call, query, row, limit);
-  const entries = textToEntries(row.entries!);
+  const entries = await readEntries(query, call.tenant, row.entries!);
   return { entries, total: entries.length };
 };
 
@@ -93,21 +93,8 @@ export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manif
     sections: row.kind === 'packing' ? [] : sectionsOf(row, entries),
     entries,
     entries_total: total,
-    content_hash: await shownHash(call, query, row, entries),
+    content_hash: row.content_hash === null ? null : await shownHash(call, query, row, entries),
   };
-}
-
-/** Plain while all content is there; then from the hash nobody can tell whether a guess at what is gone was right. */
-async function shownHash(
-  call: Call,
-  query: Query,
-  row: ManifestRow,
-  entries: readonly ContextEntry[],
-): Promise<string | null> {
-  if (row.content_hash === null) return null;
-  const shown = entries.filter(({ place }) => place !== null);
-  const { erased } = await cardsShown(call, query, shown);
-  return erased.length === 0 ? row.content_hash : keyedHash(call.meta.erasure_key, row.content_hash);
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -132,7 +119,7 @@ export async function replay(call: Call, { manifest_id }: In<'replay'>): Promise
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
   if (row.kind === 'packing') return replayedBox(call, row);
-  const { rendering } = await replayed(call, query, row);
+  const { rendering, content_hash } = await replayed(call, query, row);
   const { text, messages } = rendering;
   return {
     manifest_id,
@@ -142,7 +129,7 @@ export async function replay(call: Call, { manifest_id }: In<'replay'>): Promise
     text: messages === null ? text : null,
     cards: null,
     token_count: row.token_count,
-    content_hash: row.content_hash!,
+    content_hash,
   };
 }
 

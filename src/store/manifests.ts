@@ -5,6 +5,7 @@ import type { ContextEntry, ContextFormat } from '../model/context.js';
 import type { ManifestKind } from '../model/manifest.js';
 import { visibleBox } from './boxes.js';
 import { trajectoryHolder } from './endings.js';
+import { cardsShownBy, cardsShownIn, entriesToText, type TurnPlace } from './manifest-entries.js';
 import { manifestsWithin, type Reach } from './reach.js';
 
 export interface ManifestRow {
@@ -26,6 +27,7 @@ export interface ManifestRow {
   readonly request_card_ids: string | null;
   /** JSON of the places of the turns that it shows. */
   readonly turn_ranges: string | null;
+  /** Keyed. Null for a packing. */
   readonly content_hash: string | null;
   readonly held_by: string | null;
   readonly created_at: number;
@@ -44,6 +46,8 @@ export interface TurnRange {
 export interface ManifestContent {
   readonly entries: readonly ContextEntry[];
   readonly turns: readonly TurnRange[];
+  /** Of the turns among the entries, by their ids. */
+  readonly places: ReadonlyMap<string, TurnPlace>;
 }
 
 const manifestsTable: Table = {
@@ -87,12 +91,6 @@ const cardsTable: Table = {
   columns: { tenant_id: 'text', card_id: 'text', manifest_id: 'text' },
 };
 
-/** The cards that stand in a context apart from its turns, in the order of their ids. */
-const cardsShownBy = (entries: readonly ContextEntry[]): string[] => {
-  const shown = entries.filter(({ place, section }) => place !== null && section !== 'turns');
-  return [...new Set(shown.map(({ card_id }) => card_id))].sort();
-};
-
 /** A packing has nothing beside it: all is in its box. */
 export async function insertManifest(
   tx: Tx,
@@ -115,7 +113,7 @@ export async function insertManifest(
       row.token_count,
       row.truncated,
       row.parameters,
-      content && entriesToText(content.entries),
+      content && entriesToText(content.entries, content.places),
       content && JSON.stringify(content.turns),
       row.request_card_ids,
       row.content_hash,
@@ -133,57 +131,6 @@ export async function insertManifest(
     content.turns.map(({ box_id, first, last }) => [tenant, box_id, last, first, row.manifest_id]),
   );
 }
-
-type Packed = [
-  ContextEntry['action'],
-  ContextEntry['section'],
-  ContextEntry['reason'],
-  ContextEntry['entity_type'],
-  string,
-  string | null,
-  number | null,
-  number | null,
-  number | null,
-  number | null,
-  string | null,
-];
-
-/** As lists: the names of the members would be most of it. */
-const entriesToText = (entries: readonly ContextEntry[]): string =>
-  JSON.stringify(
-    entries.map(
-      (e): Packed => [
-        e.action,
-        e.section,
-        e.reason,
-        e.entity_type,
-        e.id,
-        e.card_id === e.id ? null : e.card_id,
-        e.tokens,
-        e.score,
-        e.place,
-        e.kept_characters,
-        e.by,
-      ],
-    ),
-  );
-
-export const textToEntries = (text: string): ContextEntry[] =>
-  (JSON.parse(text) as Packed[]).map(
-    ([action, section, reason, entity_type, id, card_id, tokens, score, place, kept_characters, by]) => ({
-      action,
-      section,
-      reason,
-      entity_type,
-      id,
-      card_id: card_id ?? id,
-      tokens,
-      score,
-      place,
-      kept_characters,
-      by,
-    }),
-  );
 
 const COLUMNS: Sql = sql`m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
   m.token_budget, m.token_count, m.truncated, m.parameters, m.entries, m.turn_ranges, m.request_card_ids, m.content_hash, m.held_by,
@@ -350,7 +297,7 @@ export async function manifestsOf(
   );
   return rows.map((row) => ({
     ...toHeld(row),
-    shown_card_ids: cardsShownBy(row.entries === null ? [] : textToEntries(row.entries)),
+    shown_card_ids: row.entries === null ? [] : cardsShownIn(row.entries),
     turns: JSON.parse(row.turn_ranges ?? '[]') as TurnRange[],
   }));
 }

@@ -152,6 +152,11 @@ onEveryTarget('contexts', (test) => {
     expect((await cairn.manifests.list({})).total).toBe(0);
     const made = await cairn.context.assemble({ ...input, token_budget: needed_tokens });
     expect(made.token_count).toBe(needed_tokens);
+    for (const name of ['user_input', 'instructions', 'query', 'relevance_query']) {
+      const blank = await refusalOf(cairn.context.assemble({ trajectory_id, [name]: ' \n ' }));
+      expect(blank).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining(name) });
+    }
+    expect((await cairn.manifests.list({})).total).toBe(1);
   });
 
   it('CTX-6 a call and its results are in or out together, also when nothing names the call', async () => {
@@ -332,7 +337,7 @@ onEveryTarget('contexts', (test) => {
     const input = { trajectory_id, user_input: 'login', format: 'markdown' as const };
     const rules = (types: readonly string[]) => ({
       read: types.map((memory_type) => ({ memory_type: memory_type as 'Note', scope: 'all' as const })),
-      write: [],
+      write: [{ memory_type: 'Card' as const, scope: 'all' as const }],
     });
     const sees = async (types: readonly string[]) => {
       await admin.agents.update({ agent_id: 'ann', memory_access: rules(types) });
@@ -347,6 +352,30 @@ onEveryTarget('contexts', (test) => {
     expect(await sees(['Artifact'])).toEqual(['artifacts', 'user_input']);
     expect(await sees(['Turn'])).toEqual(['turns', 'user_input']);
     expect(await sees(['*'])).toEqual(['notes', 'artifacts', 'turns', 'user_input']);
+  });
+
+  it('CTX-17 an agent assembles where it may make cards, and nothing is recorded elsewhere', async () => {
+    const admin = await test().freshTenant();
+    const tenant = await tenantOf(admin);
+    const [ann, bob] = [await test().as({ tenant, agent: 'ann' }), await test().as({ tenant, agent: 'bob' })];
+    const [hers, his] = [await someTask(ann), await someTask(bob)];
+    const own = [{ memory_type: '*' as const, scope: 'own' as const }];
+    const allow = (write: typeof own) =>
+      admin.agents.update({ agent_id: 'ann', memory_access: { read: own, write } });
+    await admin.agents.register({ agent_id: 'ann', agent_type: 'coder', capabilities: ['code'] });
+    await allow(own);
+    const user_input = 'ann was here';
+    const forbidden = { code: 'FORBIDDEN', details: { rule: 'memory_access', memory_type: 'Card' } };
+    for (const place of [{ scope_id: his.scope_id }, { trajectory_id: his.trajectory_id }])
+      expect(await refusalOf(ann.context.assemble({ ...place, user_input }))).toMatchObject(forbidden);
+    expect(saidIn(await ann.context.assemble({ scope_id: hers.scope_id, user_input }))).toEqual([
+      `user: ${user_input}`,
+    ]);
+    await allow([]);
+    expect(
+      await refusalOf(ann.context.assemble({ scope_id: hers.scope_id, user_input: 'again' })),
+    ).toMatchObject(forbidden);
+    expect((await admin.manifests.list({})).total).toBe(1);
   });
 
   it('CTX-14 what expired, was deleted or superseded is in no context', async () => {

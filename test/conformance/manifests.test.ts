@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { sql } from '#cairn/driver/sql.js';
 import { artifact, note, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, wordsLeft } from '../support/scopes.js';
@@ -45,6 +46,12 @@ onEveryTarget('manifests', (test) => {
       [expect.any(String), 3, null],
     ]);
     expect(manifest.entries.some(({ id }) => id === one.artifact_id)).toBe(false);
+    // What outlives the content has no hash that would tell whether a guess at it was right.
+    const kept = await test().store.driver.long(
+      await tenantOf(cairn),
+      sql`SELECT * FROM manifests WHERE tenant_id = ${await tenantOf(cairn)}`,
+    );
+    expect(JSON.stringify(kept)).not.toContain(sha256(made.text!));
     const [event] = await eventsOf(cairn, 'cairn.context.assembled', made.manifest_id);
     expect(event).toMatchObject({
       token_count: made.token_count,
@@ -121,9 +128,36 @@ onEveryTarget('manifests', (test) => {
     await sayAll(cairn, restored.scope_id, ['Again.']);
     const both = await cairn.context.assemble({ scope_id: restored.scope_id });
     const last = await cairn.context.assemble({ scope_id: restored.scope_id, max_turns: 1, max_passages: 0 });
+    for (const { manifest_id, trace } of [both, last])
+      expect((await cairn.manifests.get({ manifest_id })).entries).toEqual(trace);
     const { manifests } = await cairn.manifests.list({ card_id: card_id! });
     expect(manifests.map((one) => one.manifest_id)).toEqual([manifest_id, both.manifest_id]);
     expect(manifests).not.toContainEqual(expect.objectContaining({ manifest_id: last.manifest_id }));
+  });
+
+  it('MAN-11 turns that follow each other take little room in a manifest, which names them all', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id, trajectory_id } = await someTask(cairn);
+    const tenant = await tenantOf(cairn);
+    await sayAll(
+      cairn,
+      scope_id,
+      Array.from({ length: 60 }, (_, i) => `This is ${i}.`),
+    );
+    const second = await cairn.scopes.create({ trajectory_id, name: 'second' });
+    await sayAll(cairn, second.scope_id, ['And more.', 'And the last.']);
+    for (const max_turns of [50, 62]) {
+      const { manifest_id, trace } = await cairn.context.assemble({ trajectory_id, max_turns });
+      expect(trace.filter(({ section, place }) => section === 'turns' && place !== null)).toHaveLength(
+        max_turns,
+      );
+      expect((await cairn.manifests.get({ manifest_id })).entries).toEqual(trace);
+      const [kept] = await test().store.driver.long<{ entries: string }>(
+        tenant,
+        sql`SELECT entries FROM manifests WHERE tenant_id = ${tenant} AND manifest_id = ${manifest_id}`,
+      );
+      expect(kept!.entries.length).toBeLessThan(10 * max_turns + 100 * (trace.length - max_turns) + 400);
+    }
   });
 
   it('MAN-6 lists filter by trajectory, scope, kind and card, of assembled and packed contexts', async () => {
@@ -265,6 +299,14 @@ onEveryTarget('manifests', (test) => {
     expect((await ann.manifests.replay({ manifest_id: own.manifest_id })).content_hash).toBe(
       own.content_hash,
     );
+    // What the request of another said are cards of the other's.
+    const said = await bob.context.assemble({ trajectory_id, user_input: 'secret', include_turns: false });
+    const { manifest_id, trace } = said;
+    const card_id = trace.find(({ section }) => section === 'user_input')!.card_id;
+    expect(await refusalOf(ann.cards.get({ card_id }))).toMatchObject(forbidden);
+    expect(await refusalOf(ann.manifests.replay({ manifest_id }))).toMatchObject(forbidden);
+    await allow('all', ['*']);
+    expect((await ann.manifests.replay({ manifest_id })).messages).toEqual(said.messages);
     await bob.profiles.create({ name: 'coder' });
     await bob.pmo.pack_context({
       tool_suffix: 'test',

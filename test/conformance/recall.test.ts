@@ -132,7 +132,8 @@ onEveryTarget('remember and recall', (test) => {
       expect(refusal.message).toContain(word);
     }
     expect(await count()).toEqual(before);
-    expect(await refusalOf(cairn.memory.recall({ query: '' }))).toMatchObject({ code: 'INVALID_INPUT' });
+    for (const query of ['', ' \n '])
+      expect(await refusalOf(cairn.memory.recall({ query }))).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   it('RECALL-4 the default place is made once, and another when it is over', async () => {

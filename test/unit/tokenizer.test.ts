@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { countTokens } from '#cairn/provider/tokenizer.js';
+import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
 
 const plainly = { disallowedSpecial: new Set<string>() };
 
@@ -71,5 +71,23 @@ describe('tokens', () => {
     const tick = setInterval(() => turns++, 0);
     await counting.finally(() => clearInterval(tick));
     expect(turns).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['one long word', 'ab'.repeat(100_000)],
+    ['text without a space', '你好世界'.repeat(25_000)],
+  ])('of %s let others have their turn', async (_, text) => {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      tick = setImmediate(count);
+    };
+    let tick = setImmediate(count);
+    await countTokens(text);
+    expect(turns).toBeGreaterThan(5);
+    turns = 0;
+    expect(await charactersWithin(text, 15_000)).toBeGreaterThan(0);
+    clearImmediate(tick);
+    expect(turns).toBeGreaterThan(2);
   });
 });

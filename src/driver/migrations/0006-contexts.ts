@@ -8,7 +8,7 @@ export const contexts: Migration = {
   statements: ({ id, int, json, table, compact }) => [
     // kind: assembly, whose entries are in the row, or packing, whose sealed box is the list of what went in.
     // request_card_ids: the texts that the request brought, which end with what holds the manifest. Ids, numbers and
-    // hashes, never content.
+    // keyed hashes, never content.
     `CREATE TABLE manifests (
       tenant_id ${id} NOT NULL,
       manifest_id ${id} NOT NULL,
