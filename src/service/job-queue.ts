@@ -28,16 +28,17 @@ export class JobQueue {
     this.#run = run;
   }
 
-  /**
-   * A hint: what is lost of it is noticed by the lease of the job. Says whether it is taken; `busy` when it cannot be, since
-   * it is under way here or there is too much, so that another process should.
-   */
-  expect(tenant: string, job_id: string): 'taken' | 'busy' | 'off' {
-    if (!this.#run || this.#stop.signal.aborted) return 'off';
-    if (this.#waiting.has(job_id) || this.#waiting.size >= MAX_WAITING) return 'busy';
+  /** How many wait or are under way. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** A hint: what is lost of it, or is too much here, is noticed again by the lease of the job. */
+  expect(tenant: string, job_id: string): void {
+    if (!this.#run || this.#stop.signal.aborted) return;
+    if (this.#waiting.has(job_id) || this.#waiting.size >= MAX_WAITING) return;
     this.#waiting.add(job_id);
     this.#later({ tenant, job_id, looks: 0 });
-    return 'taken';
   }
 
   #later(one: { readonly tenant: string; readonly job_id: string; readonly looks: number }): void {

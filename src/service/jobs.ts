@@ -45,6 +45,9 @@ const MAX_ATTEMPTS = 6;
 const BACKOFF_MS = [1000, 5000, 15_000, 60_000, 60_000] as const;
 /** When a job that waits is noticed again, should whoever noticed it do nothing. */
 const NOTICE_MS = 5000;
+/** The later, the more wait here. */
+const NOTICE_MS_EACH = 10;
+const MAX_NOTICE_MS = 60_000;
 
 /** Of this process: by it a lease says who works. */
 const WORKER = newId();
@@ -230,9 +233,10 @@ export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Pro
     const error = 'whoever did it went away';
     await moveJob(tx, tenant, job_id, { state: 'waiting', attempts: job.attempts, error }, now);
   }
-  // Left as it is, another process notices it as well.
-  if (call.jobs.expect(tenant, job_id) === 'busy') return;
-  const notice = Math.min(now + NOTICE_MS, job.pinned_until ?? Number.MAX_SAFE_INTEGER);
+  // Nobody holds it meanwhile: another process that notices it before this one comes to it begins it.
+  call.jobs.expect(tenant, job_id);
+  const notice_ms = Math.min(NOTICE_MS + call.jobs.waiting * NOTICE_MS_EACH, MAX_NOTICE_MS);
+  const notice = Math.min(now + notice_ms, job.pinned_until ?? Number.MAX_SAFE_INTEGER);
   await putLease(tx, tenant, { ...over, holder: null, expires_at: notice });
 }
 

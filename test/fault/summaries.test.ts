@@ -6,7 +6,7 @@ import type { Api } from '#cairn/client/index.js';
 import type { Summarizer } from '#cairn/provider/summarizer.js';
 import { Store, type StoreOptions } from '#cairn/service/open.js';
 import { illnesses } from '../support/audit.js';
-import { contentsOf, say, someScope } from '../support/scopes.js';
+import { contentsOf, eventsOf, say, someScope } from '../support/scopes.js';
 import { exitOf, until, within } from '../support/server.js';
 import { type Behaviour, type StandIn, startStandIn } from '../support/stand-in.js';
 import {
@@ -171,6 +171,20 @@ for (const kind of kinds) {
       });
       const [summary] = await summariesOf(cairn, scope_id);
       expect(summary!.metadata.fallback_reason).toContain('no answer within');
+    });
+
+    it('SUM-31 more jobs than are looked at together keep no other lease, and not the store from closing', async () => {
+      const deaf: Summarizer = { name: 'deaf', summarize: () => new Promise(() => undefined) };
+      const cairn = await open({ summarizer: deaf });
+      await somePolicy(cairn, { type: 'TurnCount', count: 1 });
+      const { scope_id } = await someScope(cairn);
+      await talk(cairn, scope_id, 80);
+      expect(await jobsOf(cairn, scope_id)).toHaveLength(80);
+      const resource = { resource_type: 'f', resource_id: '1', holder_agent_id: 'a', lease_ms: 100 };
+      const { lock_id } = await cairn.locks.acquire(resource);
+      const ended = () => eventsOf(cairn, 'cairn.lock.expired', lock_id);
+      await until('the lock to end', async () => (await ended()).length > 0, 5000);
+      await within(5000, closeAll(), 'the store to close');
     });
 
     it('SUM-27 a model that answers is believed, and what it cost is recorded', async () => {
