@@ -114,8 +114,11 @@ export async function fireOnArtifact(
     tallies.set(about, made);
     const crossed = artifactCrossing(policy, made);
     if (crossed === undefined) continue;
-    for (const action of policy.actions)
+    for (const action of policy.actions) {
+      // What is in no scope has no turns beside it that could be looked through.
+      if (action === 'extract' && scope_id === null) continue;
       await fire(call, tx, { policy, action, place, about, crossing: crossed }, now);
+    }
   }
 }
 
