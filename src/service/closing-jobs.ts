@@ -18,6 +18,9 @@ const PROVIDER_SHARE = 5 / 6;
 /** The scopes that are about to close: one with those nested in it, or all of some trajectories. */
 export type Closing =
   | { readonly scope_ids: readonly string[] }
+/** Refuses what they would close with, before anything is made of them. */
+type Check = (query: Query) => Promise<void>;
+
   | { readonly trajectory_ids: readonly string[] };
 
 async function idsAt(query: Query, tenant: string, closing: Closing): Promise<string[]> {
@@ -25,13 +28,14 @@ async function idsAt(query: Query, tenant: string, closing: Closing): Promise<st
 }
 
 /** Fires what closing these scopes makes fire, and gives the jobs of them that are still to be done. */
-function jobsToDo(call: Call, closing: Closing): Promise<string[]> {
+function jobsToDo(call: Call, closing: Closing, check: Check): Promise<string[]> {
   const { driver, tenant } = call;
   return writeGuarded(call, async (tx) => {
     const scopes =
       'scope_ids' in closing
         ? await lockOpenScopes(tx, tenant, closing.scope_ids)
         : await lockScopesOf(tx, tenant, closing.trajectory_ids);
+    await check(tx);
     for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
       await refuseFormerOwner(call, tx, trajectory_id);
     await fireOnClose(call, tx, scopes, driver.now());
@@ -74,7 +78,11 @@ async function doJob(call: Call, job_id: string, end: number): Promise<readonly 
  * Makes what is to be made of scopes before they close, in rounds: turns may be added meanwhile, and there may be more of
  * them than one summary takes. Ends by the deadline, whatever hangs.
  */
-export async function workBeforeClosing(call: Call, closing: Closing): Promise<Made[]> {
+export async function workBeforeClosing(
+  call: Call,
+  closing: Closing,
+  check: Check = async () => undefined,
+): Promise<Made[]> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const made: Made[] = [];
@@ -85,7 +93,7 @@ export async function workBeforeClosing(call: Call, closing: Closing): Promise<M
   const own = systemCall(call, tenant);
   const end = performance.now() + call.limits.max_closing_ms;
   for (;;) {
-    const job_ids = await jobsToDo(call, closing);
+    const job_ids = await jobsToDo(call, closing, check);
     if (job_ids.length === 0) return made;
     const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, end)));
     made.push(...done.flat());
