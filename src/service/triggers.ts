@@ -25,6 +25,7 @@ interface Place {
   readonly scope_id: string | null;
 }
 
+import { takenOverAt } from './job-times.js';
 interface Firing {
   readonly policy: FiringPolicy;
   readonly action: PolicyAction;
@@ -181,7 +182,7 @@ export async function fireAtEnd(call: Call, tx: Tx, scopes: readonly ScopeRow[],
     tx,
     call.tenant,
     scopes.map(({ scope_id }) => scope_id),
-    until,
+    { now, taken_over_at: takenOverAt(call.limits, until), until },
   );
   await fireOnClose(call, tx, scopes, now, until);
 }

@@ -154,11 +154,31 @@ export async function openJobs(
   return rows.map(({ job_id }) => job_id);
 }
 
-/** Keeps what open jobs of scopes that end are made from, until a moment. */
-export function pinJobs(tx: Tx, tenant: string, scope_ids: readonly string[], until: number): Promise<void> {
-  return tx.send(
-    sql`UPDATE jobs SET pins = 'scope:' || scope_id, pinned_until = ${until}
-        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND ended_at IS NULL AND pins IS NULL`,
+/**
+ * Keeps what open jobs of scopes that end are made from, until a moment. Those that wait are due now, however long they
+ * were to wait; what is under way may be taken over before that moment.
+ */
+export async function pinJobs(
+  tx: Tx,
+  tenant: string,
+  scope_ids: readonly string[],
+  times: { readonly now: number; readonly taken_over_at: number; readonly until: number },
+): Promise<void> {
+  const pinned = await tx.returning<{ job_id: string; state: JobState }>(
+    sql`UPDATE jobs SET pins = 'scope:' || scope_id, pinned_until = ${times.until}
+        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND ended_at IS NULL AND pins IS NULL
+        RETURNING job_id, state`,
+  );
+  const of = (state: JobState) => pinned.filter((job) => job.state === state).map(({ job_id }) => job_id);
+  if (pinned.length === 0) return;
+  await tx.send(
+    sql`UPDATE leases SET expires_at = ${times.now}, holder = NULL
+        WHERE tenant_id = ${tenant} AND kind = 'job' AND subject_id = ANY(${of('waiting')})`,
+  );
+  await tx.send(
+    sql`UPDATE leases SET expires_at = ${times.taken_over_at}
+        WHERE tenant_id = ${tenant} AND kind = 'job' AND subject_id = ANY(${of('running')})
+          AND expires_at > ${times.taken_over_at}`,
   );
 }
 
