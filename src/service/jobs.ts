@@ -33,6 +33,7 @@ import { findPrinciple } from './principles.js';
 import { type Attempt, reasonOf } from './provider-calls.js';
 import type { Call } from './runtime.js';
 import { summarizeArtifacts, summarizeTurns } from './summarizing.js';
+import { fireNext } from './triggers.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -124,6 +125,7 @@ async function finish(
   const result = { made, strengthened };
   await endJob(tx, tenant, job.job_id, { state, sources, result, cost: costOf(cost), error: reason }, now);
   await endLease(tx, tenant, 'job', job.job_id);
+  if (state === 'done') await fireNext(call, tx, job, now);
   // Where the scope has ended, the turns that were kept for it are erased now.
   if (job.scope_id !== null) await eraseAgain(tx, tenant, scopeHolder(job.scope_id));
   tx.wake(jobKey(job.job_id));
