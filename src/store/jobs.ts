@@ -182,6 +182,31 @@ export async function pinJobs(
   );
 }
 
+/**
+ * Gives the open jobs about the turns of a scope to the one that it goes on as, to be begun anew: what is under way has
+ * lost its hold. Those about artifacts stay where these are.
+ */
+export async function moveJobs(
+  tx: Tx,
+  tenant: string,
+  from: string,
+  to: string,
+  now: number,
+): Promise<string[]> {
+  const moved = await tx.returning<{ job_id: string }>(
+    sql`UPDATE jobs SET scope_id = ${to}, state = 'waiting', updated_at = ${now}
+        WHERE tenant_id = ${tenant} AND scope_id = ${from} AND ended_at IS NULL AND trigger_type <> 'ArtifactCount'
+        RETURNING job_id`,
+  );
+  const ids = moved.map(({ job_id }) => job_id);
+  if (ids.length > 0)
+    await tx.send(
+      sql`UPDATE leases SET holder = NULL, token = token + 1, expires_at = ${now}
+          WHERE tenant_id = ${tenant} AND kind = 'job' AND subject_id = ANY(${ids})`,
+    );
+  return ids;
+}
+
 /** Those that keep turns beyond their time. */
 export async function overduePins(query: Query, tenant: string, now: number): Promise<string[]> {
   const rows = await query.all<{ job_id: string }>(
