@@ -21,9 +21,13 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
 
 type Issue = z.core.$ZodIssue;
 
+/** What zod says of a union that says nothing itself. */
+const UNSAID = 'Invalid input';
+
 /** What is wrong by the alternative that was meant; where none is nearer than the others, that none fits. */
 function withinUnion(issue: Issue): Issue[] {
-  if (issue.code !== 'invalid_union') return [issue];
+  // A union that says itself what it takes is understood.
+  if (issue.code !== 'invalid_union' || issue.message !== UNSAID) return [issue];
   const misfits = issue.errors.map(misfitOf);
   const least = Math.min(...misfits);
   if (misfits.every((misfit) => misfit === least)) return [issue];

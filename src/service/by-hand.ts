@@ -4,6 +4,7 @@ import { makes } from '../contract/memory-use.js';
 import type { scopes as operations } from '../contract/scopes.js';
 import { applying } from '../domain/summary-triggers.js';
 import type { Tx } from '../driver/driver.js';
+import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import {
   DEFAULT_MAX_SOURCES,
@@ -95,6 +96,13 @@ async function record(
   await endJob(tx, call.tenant, task.job_id, end, now);
 }
 
+const outrun = (scope_id: string): CairnError =>
+  new CairnError(
+    'STATE_CONFLICT',
+    `others were faster ${ATTEMPTS} times with the turns of scope ${scope_id}: see what they made, and ask again`,
+    { scope_id },
+  );
+
 interface Asked<A> {
   readonly action: PolicyAction;
   readonly input: In<'summarize'>;
@@ -130,7 +138,8 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
         again: (tx, kept) => again(tx, kept as string | null),
       });
     } catch (error) {
-      if (!(error instanceof Changed) || attempt >= ATTEMPTS) throw error;
+      if (!(error instanceof Changed)) throw error;
+      if (attempt >= ATTEMPTS) throw outrun(input.scope_id);
     }
   }
 }

@@ -5,6 +5,7 @@ import { findJob, openJobs, resultOf } from '../store/jobs.js';
 import { anyPolicy } from '../store/policies.js';
 import { lockOpenScopes, lockScopesOf, openScopesAt } from '../store/scopes.js';
 import { refuseFormerOwner } from './former-owners.js';
+import { PROVIDER_SHARE } from './job-times.js';
 import { jobKey, runJob } from './jobs.js';
 import type { Call } from './runtime.js';
 import { systemCall } from './timekeeper.js';
@@ -12,20 +13,20 @@ import { fireOnClose } from './triggers.js';
 import { waitFor } from './waiting-for.js';
 import { writeGuarded } from './write.js';
 
-/** The share of the time that the provider has; the rest is for the offline way and the writing. */
-const PROVIDER_SHARE = 5 / 6;
-
 /** The scopes that are about to close: one with those nested in it, or all of some trajectories. */
 export type Closing =
   | { readonly scope_ids: readonly string[] }
   | { readonly trajectory_ids: readonly string[] };
+
+/** Refuses what they would close with, before anything is made of them. */
+type Check = (query: Query) => Promise<void>;
 
 async function idsAt(query: Query, tenant: string, closing: Closing): Promise<string[]> {
   return (await openScopesAt(query, tenant, closing)).map(({ scope_id }) => scope_id);
 }
 
 /** Fires what closing these scopes makes fire, and gives the jobs of them that are still to be done. */
-function jobsToDo(call: Call, closing: Closing): Promise<string[]> {
+function jobsToDo(call: Call, closing: Closing, check: Check): Promise<string[]> {
   const { driver, tenant } = call;
   return writeGuarded(call, async (tx) => {
     const scopes =
@@ -34,6 +35,7 @@ function jobsToDo(call: Call, closing: Closing): Promise<string[]> {
         : await lockScopesOf(tx, tenant, closing.trajectory_ids);
     for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
       await refuseFormerOwner(call, tx, trajectory_id);
+    await check(tx);
     await fireOnClose(call, tx, scopes, driver.now());
     return openJobs(
       tx,
@@ -43,9 +45,15 @@ function jobsToDo(call: Call, closing: Closing): Promise<string[]> {
   });
 }
 
+/** Moments of `performance.now()`: until when providers are asked, and when all is over. */
+interface Deadline {
+  readonly asked_until: number;
+  readonly end: number;
+}
+
 /** Does a job, or waits for whoever does it; gives what it made, as far as it has ended in time. */
-async function doJob(call: Call, job_id: string, end: number): Promise<readonly Made[]> {
-  const { driver, tenant } = call;
+async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline): Promise<readonly Made[]> {
+  const { driver, tenant, jobs } = call;
   const left = (): number => end - performance.now();
   const look = async () => {
     const job = await findJob(driver.at(tenant), tenant, job_id);
@@ -54,8 +62,12 @@ async function doJob(call: Call, job_id: string, end: number): Promise<readonly 
   };
   let at_once = true;
   const trying = async () => {
-    const timeout_ms = Math.max(1, left() * PROVIDER_SHARE);
-    await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: call.jobs.signal });
+    // However many there are, and whoever closes something: so many ask a provider at a time.
+    await jobs.closing.run(async () => {
+      if (left() <= 0) return;
+      const timeout_ms = asked_until - performance.now();
+      await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: jobs.signal });
+    });
     at_once = false;
     return look();
   };
@@ -74,7 +86,11 @@ async function doJob(call: Call, job_id: string, end: number): Promise<readonly 
  * Makes what is to be made of scopes before they close, in rounds: turns may be added meanwhile, and there may be more of
  * them than one summary takes. Ends by the deadline, whatever hangs.
  */
-export async function workBeforeClosing(call: Call, closing: Closing): Promise<Made[]> {
+export async function workBeforeClosing(
+  call: Call,
+  closing: Closing,
+  check: Check = async () => undefined,
+): Promise<Made[]> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const made: Made[] = [];
@@ -83,11 +99,14 @@ export async function workBeforeClosing(call: Call, closing: Closing): Promise<M
   if (!(await anyPolicy(query, tenant)) && (await openJobs(query, tenant, ids)).length === 0) return made;
   // Cairn does it, as its policies say, whoever closes the scope.
   const own = systemCall(call, tenant);
-  const end = performance.now() + call.limits.max_closing_ms;
+  const { max_closing_ms } = call.limits;
+  const begin = performance.now();
+  const end = begin + max_closing_ms;
+  const asked_until = begin + max_closing_ms * PROVIDER_SHARE;
   for (;;) {
-    const job_ids = await jobsToDo(call, closing);
+    const job_ids = await jobsToDo(call, closing, check);
     if (job_ids.length === 0) return made;
-    const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, end)));
+    const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, { asked_until, end })));
     made.push(...done.flat());
     if (performance.now() >= end) return made;
   }

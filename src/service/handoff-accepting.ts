@@ -10,6 +10,7 @@ import { findBox } from '../store/boxes.js';
 import { handoffHolder, scopeHolder } from '../store/endings.js';
 import { addFormerOwner, dropFormerOwner } from '../store/former-owners.js';
 import { type HandoffRow, moveHandoff, toHandoff } from '../store/handoffs.js';
+import { moveJobs } from '../store/jobs.js';
 import { endLease } from '../store/leases.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../store/scopes.js';
@@ -59,7 +60,12 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
   await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
-  await endScopes(call, tx, open, now, 'moved');
+  for (const job_id of await moveJobs(tx, tenant, scope_id, new_scope_id, now))
+    call.jobs.expect(tenant, job_id);
+  // Those nested in it do not go on: what is to be made of them is made.
+  const nested = open.filter((one) => one.scope_id !== scope_id);
+  if (nested.length > 0) await endScopes(call, tx, nested, now);
+  await endScopes(call, tx, [scope], now, 'moved');
   return { new_scope_id, context_box_id, closed_scope_ids: open.map((one) => one.scope_id) };
 }
 

@@ -26,6 +26,7 @@ import { endLease, findLease, type Lease, putLease, stillOver } from '../store/l
 import { startErasure } from './erasure.js';
 import { extractFacts } from './extracting.js';
 import type { Looked } from './job-queue.js';
+import { heldUntil, isOverdue, isUrgent, noticedAt, providerTime } from './job-times.js';
 import { costOf, nothingMade, type Outcome, type Ready, type Task } from './making.js';
 import { reachOf } from './memory-access.js';
 import { listPage } from './pages.js';
@@ -33,20 +34,15 @@ import { findPrinciple } from './principles.js';
 import type { Attempt } from './provider-calls.js';
 import type { Call } from './runtime.js';
 import { summarizeArtifacts, summarizeTurns } from './summarizing.js';
+import { fireNext } from './triggers.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
-/** How long a provider has for one attempt, and how long a job is held for it. */
-const PROVIDER_MS = 60_000;
-const LEASE_MS = 90_000;
 /** After so many attempts the offline way is taken; if even that fails a few times, the job is given up. */
 const PROVIDER_ATTEMPTS = 3;
 const MAX_ATTEMPTS = 6;
 const BACKOFF_MS = [1000, 5000, 15_000, 60_000, 60_000] as const;
-/** When a job that waits is noticed again, should whoever noticed it do nothing. */
-const NOTICE_MS = 5000;
-
 /** Of this process: by it a lease says who works. */
 const WORKER = newId();
 /** Of a lease that says when to try again. */
@@ -62,12 +58,12 @@ type Claim = Claimed | 'missing' | 'left';
 
 /** Takes a job, if it waits, or if whoever had it lost it; at once, or not before the time of a retry. */
 function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
-  const { driver, tenant } = call;
+  const { driver, tenant, limits } = call;
   return driver.write(tenant, async (tx): Promise<Claim> => {
     const now = driver.now();
     const job = await lockJob(tx, tenant, job_id);
     if (!job) return 'missing';
-    if (job.ended_at !== null) return 'left';
+    if (job.ended_at !== null || isOverdue(job, now)) return 'left';
     const lease = await findLease(tx, tenant, 'job', job_id);
     const held = lease !== undefined && lease.expires_at > now;
     if (held && job.state === 'running') return 'left';
@@ -80,17 +76,18 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
       subject_id: job_id,
       holder: WORKER,
       token,
-      expires_at: now + LEASE_MS,
+      expires_at: heldUntil(limits, job, now),
     });
     return { job: { ...job, state: 'running', attempts }, token };
   });
 }
 
-/** Whether the job, now locked, is still held by this claim: nobody else took it, and nobody ended it. */
-async function isStillHeld(call: Call, tx: Tx, { job, token }: Claimed): Promise<boolean> {
+/** The job, now locked, if it is still held by this claim: nobody else took it, and nobody ended it. */
+async function stillHeld(call: Call, tx: Tx, { job, token }: Claimed): Promise<JobRow | undefined> {
   const current = await lockJob(tx, call.tenant, job.job_id);
-  if (current?.state !== 'running') return false;
-  return (await findLease(tx, call.tenant, 'job', job.job_id))?.token === token;
+  if (current?.state !== 'running') return undefined;
+  const lease = await findLease(tx, call.tenant, 'job', job.job_id);
+  return lease?.token === token ? current : undefined;
 }
 
 export const taskOf = (job: JobRow): Task => ({
@@ -119,7 +116,7 @@ export function prepareTask(
 async function finish(
   call: Call,
   tx: Tx,
-  job: Pick<JobRow, 'job_id' | 'scope_id'>,
+  job: JobRow,
   state: 'done' | 'failed',
   outcome: Outcome,
   now: number,
@@ -129,6 +126,7 @@ async function finish(
   const result = { made, strengthened };
   await endJob(tx, tenant, job.job_id, { state, sources, result, cost: costOf(cost), error: reason }, now);
   await endLease(tx, tenant, 'job', job.job_id);
+  if (state === 'done') await fireNext(call, tx, job, now);
   // Where the scope has ended, the turns that were kept for it are erased now.
   if (job.scope_id !== null) await eraseAgain(tx, tenant, scopeHolder(job.scope_id));
   tx.wake(jobKey(job.job_id));
@@ -136,30 +134,35 @@ async function finish(
 
 export const jobKey = (job_id: string): string => `job:${job_id}`;
 
-/** Has it done again later, or gives it up. */
-async function putBack(call: Call, claimed: Claimed, error: unknown, aborted: boolean): Promise<void> {
+/** Has it done again, later or at once, or gives it up. */
+function putBack(call: Call, claimed: Claimed, error: unknown, run: Attempt): Promise<Looked> {
   const { driver, tenant } = call;
-  const { job, token } = claimed;
-  await driver.write(tenant, async (tx) => {
+  const { token } = claimed;
+  const aborted = run.signal?.aborted ?? false;
+  return driver.write(tenant, async (tx): Promise<Looked> => {
     const now = driver.now();
-    if (!(await isStillHeld(call, tx, claimed))) return;
+    const job = await stillHeld(call, tx, claimed);
+    if (!job) return 'worked';
     if (job.attempts >= MAX_ATTEMPTS && !aborted) {
       await finish(call, tx, job, 'failed', nothingMade(reasonOf(error)), now);
-      return;
+      return 'worked';
     }
+    // Its scope has ended meanwhile: what is kept for it is not kept for long.
+    const again = !aborted && !run.final && job.pinned_until !== null;
     // What this process has to leave is no failure of the job.
     const attempts = aborted ? job.attempts - 1 : job.attempts;
-    const wait_ms = aborted ? 0 : BACKOFF_MS[Math.min(job.attempts, BACKOFF_MS.length) - 1]!;
+    const wait_ms = aborted || again ? 0 : BACKOFF_MS[Math.min(job.attempts, BACKOFF_MS.length) - 1]!;
     const told = aborted ? job.error : reasonOf(error);
     await moveJob(tx, tenant, job.job_id, { state: 'waiting', attempts, error: told }, now);
     await putLease(tx, tenant, {
       kind: 'job',
       subject_id: job.job_id,
-      holder: aborted ? null : LATER,
+      holder: wait_ms === 0 ? null : LATER,
       token,
-      expires_at: now + wait_ms,
+      expires_at: Math.min(now + wait_ms, job.pinned_until ?? Number.POSITIVE_INFINITY),
     });
     tx.wake(jobKey(job.job_id));
+    return again ? 'again' : 'worked';
   });
 }
 
@@ -175,35 +178,37 @@ export interface Run {
 
 /** Claims a job and does it, or leaves it to whoever has it. */
 export async function runJob(call: Call, job_id: string, run: Run = {}): Promise<Looked> {
-  const { driver, tenant } = call;
-  const { timeout_ms = PROVIDER_MS, hurry = false, at_once = false, signal } = run;
+  const { driver, tenant, limits } = call;
+  const { hurry = false, at_once = false, signal } = run;
   const claimed = await claim(call, job_id, at_once);
   if (typeof claimed === 'string') return claimed;
   const { job } = claimed;
-  const final = hurry || job.attempts >= PROVIDER_ATTEMPTS;
+  const most_ms = providerTime(limits, job, driver.now());
+  const attempt: Attempt = {
+    timeout_ms: Math.min(run.timeout_ms ?? most_ms, most_ms),
+    final: hurry || job.pinned_until !== null || job.attempts >= PROVIDER_ATTEMPTS,
+    ...(signal ? { signal } : {}),
+  };
+  let looked: Looked = 'worked';
   try {
-    const attempt: Attempt = { timeout_ms, final, ...(signal ? { signal } : {}) };
     const { bytes, lock, write } = await prepareTask(call, job.action, taskOf(job), attempt);
     await driver.write(
       tenant,
       async (tx) => {
         const now = driver.now();
         await lock(tx);
-        if (!(await isStillHeld(call, tx, claimed))) return;
-        await finish(call, tx, job, 'done', await write(tx, now), now);
+        const current = await stillHeld(call, tx, claimed);
+        if (current) await finish(call, tx, current, 'done', await write(tx, now), now);
       },
       { bytes },
     );
   } catch (error) {
     // If even this fails, the lease ends and another takes it.
-    await putBack(call, claimed, error, signal?.aborted ?? false).catch(() => undefined);
+    looked = await putBack(call, claimed, error, attempt).catch((): Looked => 'worked');
   }
   if (job.scope_id !== null) startErasure(call, [scopeHolder(job.scope_id)]);
-  return 'worked';
+  return looked;
 }
-
-const isOverdue = ({ pinned_until }: JobRow, now: number): boolean =>
-  pinned_until !== null && pinned_until <= now;
 
 const giveUp = (call: Call, tx: Tx, job: JobRow, now: number): Promise<void> =>
   finish(call, tx, job, 'failed', nothingMade('it was not done in time, and its turns are gone'), now);
@@ -220,21 +225,26 @@ export async function releasePins(call: Call): Promise<void> {
 
 /** A lease of a job is over: it is time to begin it, or whoever did it is gone. What was kept for it too long is let go. */
 export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const { tenant } = call;
+  const { tenant, limits } = call;
   const { subject_id: job_id } = lease;
   const job = await lockJob(tx, tenant, job_id);
   if (!job || job.ended_at !== null) return endLease(tx, tenant, 'job', job_id);
   const over = await stillOver(tx, tenant, lease, now);
   if (!over) return;
   if (isOverdue(job, now)) return giveUp(call, tx, job, now);
+  if (job.state === 'running' && job.pinned_until !== null && over.holder === WORKER)
+    // It is under way here: to begin it anew would take more time than there is.
+    return putLease(tx, tenant, { ...over, expires_at: job.pinned_until });
   if (job.state === 'running') {
     const error = 'whoever did it went away';
     await moveJob(tx, tenant, job_id, { state: 'waiting', attempts: job.attempts, error }, now);
   }
-  // Left as it is, another process notices it as well.
-  if (call.jobs.expect(tenant, job_id) === 'busy') return;
-  const notice = Math.min(now + NOTICE_MS, job.pinned_until ?? Number.MAX_SAFE_INTEGER);
-  await putLease(tx, tenant, { ...over, holder: null, expires_at: notice });
+  // Too slow here, and lost: left as it is, so that another process notices it at once.
+  if (call.jobs.isUnderWay(job_id)) return;
+  // Nobody holds it meanwhile: another process that notices it before this one comes to it begins it.
+  call.jobs.expect(tenant, job_id, isUrgent(limits, job, now));
+  const expires_at = noticedAt(limits, job, call.jobs.waiting, now);
+  await putLease(tx, tenant, { ...over, holder: null, expires_at });
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Job> {

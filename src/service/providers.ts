@@ -1,4 +1,5 @@
 /** What summarises and extracts in a store: what was given, a model endpoint, or the offline way. */
+import { Breaker } from '../provider/breaker.js';
 import type { Extractor } from '../provider/extractor.js';
 import { modelExtractor } from '../provider/model-extractor.js';
 import { type ModelSettingsInput, parseModelSettings } from '../provider/model-settings.js';
@@ -23,5 +24,6 @@ export function providersOf({ model, summarizer, extractor }: ProviderOptions): 
     summarizer: summarizer ?? (settings ? modelSummarizer(settings) : offlineSummarizer),
     extractor: extractor ?? (settings ? modelExtractor(settings) : offlineExtractor),
     offline: { summarizer: offlineSummarizer, extractor: offlineExtractor },
+    breakers: { summarizer: new Breaker(), extractor: new Breaker() },
   };
 }

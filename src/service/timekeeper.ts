@@ -3,7 +3,7 @@
  * agent_turn over and what is overdue ends, also when nobody asks. Whoever asks before notices by itself.
  */
 import type { Driver } from '../driver/driver.js';
-import { dueLeases, nextDue } from '../store/leases.js';
+import { dueLeases, type Lease, nextDue } from '../store/leases.js';
 import { listTenants } from '../store/tenants.js';
 import { expiries } from './expiries.js';
 import type { Call, Runtime } from './runtime.js';
@@ -47,7 +47,7 @@ export class Timekeeper {
     for (const tenant of tenants) {
       if (this.#stopped) return;
       // Whatever fails, a database that is away say, is found again in the next round.
-      await expireDue(systemCall(this.#runtime, tenant)).catch(() => undefined);
+      await expireDue(systemCall(this.#runtime, tenant), () => this.#stopped).catch(() => undefined);
       await this.#note(driver, tenant);
     }
   }
@@ -122,20 +122,22 @@ export function waitForEnd<T>(
   return waitFor(call, keys, timeout_ms, noticing, () => performance.now() + next_ms);
 }
 
-/** Ends all leases of a tenant that are over; says how many. */
-export async function expireDue(call: Call): Promise<number> {
+/**
+ * Ends the leases of a tenant that are over, each looked at once, so that one that stays as it is keeps none of the
+ * others; says how many.
+ */
+export async function expireDue(call: Call, isStopped: () => boolean = () => false): Promise<number> {
   const { driver, tenant } = call;
+  const now = driver.now();
   let total = 0;
-  for (let failed = 0; ; ) {
-    const due = await dueLeases(driver.at(tenant), tenant, driver.now(), BATCH, failed);
-    // Together they share commits. Those that fail stay the oldest: they are left to the next round, and keep none of
-    // the others.
+  for (let last: Lease | undefined; ; ) {
+    const due = await dueLeases(driver.at(tenant), tenant, now, BATCH, last);
+    // Together they share commits. Those that fail are left to the next round.
     const outcomes = await Promise.allSettled(
       due.map((lease) => driver.write(tenant, (tx) => expiries[lease.kind](call, tx, lease, driver.now()))),
     );
-    const ended = outcomes.filter(({ status }) => status === 'fulfilled').length;
-    total += ended;
-    failed += due.length - ended;
-    if (due.length < BATCH) return total;
+    total += outcomes.filter(({ status }) => status === 'fulfilled').length;
+    last = due.at(-1);
+    if (due.length < BATCH || isStopped()) return total;
   }
 }

@@ -1,7 +1,7 @@
 /** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
 import type { z } from 'zod';
 import type { trajectories as operations } from '../contract/trajectories.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Outcome, OutcomeInput } from '../model/trajectory.js';
 import { settleEdges } from '../store/edges.js';
@@ -51,17 +51,27 @@ export interface Finished {
   readonly closed_scope_ids: readonly string[];
 }
 
+/** What an outcome says was produced, each once. */
+const producedOf = ({ outcome = {} }: Finish) => ({
+  artifact: outcome.produced_artifacts && [...new Set(outcome.produced_artifacts)],
+  note: outcome.produced_notes && [...new Set(outcome.produced_notes)],
+});
+
+/** Refuses to finish a trajectory that has parts under way, or with an outcome that names what is not there. */
+export async function checkFinish(call: Call, query: Query, what: Finish, now: number): Promise<void> {
+  const { trajectory_id, status } = what;
+  if (status === 'Completed') await refuseActiveChildren(call, query, trajectory_id);
+  const named = producedOf(what);
+  await refuseUnknown(call, query, 'artifact', named.artifact ?? [], now);
+  await refuseUnknown(call, query, 'note', named.note ?? [], now);
+}
+
 /** Ends what lives as long as the trajectory, which is locked: its open scopes, and what is kept for the session. */
 export async function finish(call: Call, tx: Tx, what: Finish, now: number): Promise<Finished> {
   const { tenant } = call;
   const { trajectory_id, status, outcome: given = {} } = what;
-  if (status === 'Completed') await refuseActiveChildren(call, tx, trajectory_id);
-  const named = {
-    artifact: given.produced_artifacts && [...new Set(given.produced_artifacts)],
-    note: given.produced_notes && [...new Set(given.produced_notes)],
-  };
-  await refuseUnknown(call, tx, 'artifact', named.artifact ?? [], now);
-  await refuseUnknown(call, tx, 'note', named.note ?? [], now);
+  await checkFinish(call, tx, what, now);
+  const named = producedOf(what);
   const scopes = await lockScopesOf(tx, tenant, [trajectory_id]);
   const finished_at = await endScopes(call, tx, scopes, now);
   const session = sessionHolder(trajectory_id);
@@ -79,8 +89,8 @@ export async function finish(call: Call, tx: Tx, what: Finish, now: number): Pro
   return { outcome, finished_at, ended: [...closed_scope_ids.map(scopeHolder), session], closed_scope_ids };
 }
 
-async function refuseActiveChildren(call: Call, tx: Tx, trajectory_id: string): Promise<void> {
-  const active = await activeChildren(tx, call.tenant, trajectory_id, MAX_NAMED);
+async function refuseActiveChildren(call: Call, query: Query, trajectory_id: string): Promise<void> {
+  const active = await activeChildren(query, call.tenant, trajectory_id, MAX_NAMED);
   if (active.length === 0) return;
   throw new CairnError(
     'STATE_CONFLICT',
@@ -91,12 +101,12 @@ async function refuseActiveChildren(call: Call, tx: Tx, trajectory_id: string): 
 
 async function refuseUnknown(
   call: Call,
-  tx: Tx,
+  query: Query,
   kind: 'artifact' | 'note',
   ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const known = await knownMemories(tx, call.tenant, ids, now, { kind });
+  const known = await knownMemories(query, call.tenant, ids, now, { kind });
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length === 0) return;
   throw new CairnError(

@@ -1,12 +1,12 @@
 /** Changing a trajectory as its caller asks: its agent_turn agrees with it, and what waited for it above finishes. */
 import type { z } from 'zod';
 import type { trajectories as operations } from '../contract/trajectories.js';
-import { isFinal } from '../domain/trajectory-states.js';
-import type { Tx } from '../driver/driver.js';
+import { checkMove, isFinal } from '../domain/trajectory-states.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Trajectory } from '../model/trajectory.js';
 import { turnsUnderWayIn } from '../store/task-removal.js';
-import { activeChildren, findTrajectory, isFinished } from '../store/trajectories.js';
+import { findTrajectory, isFinished } from '../store/trajectories.js';
 import { endTurns, lockForEnding, type TurnEnd } from './agent-turn-ending.js';
 import { workBeforeClosing } from './closing-jobs.js';
 import { startErasure } from './erasure.js';
@@ -14,6 +14,7 @@ import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { finishAbove } from './task-trajectories.js';
 import { type Changed, type PreparedPatch, preparePatch, read, updateIn } from './trajectories.js';
+import { checkFinish } from './trajectory-end.js';
 import { change, keptAnswer } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -23,7 +24,25 @@ const FAILED: TurnEnd = {
   error: { code: 'TRAJECTORY_FAILED', message: 'its trajectory was made Failed' },
 };
 
-/** One that fails takes its task with it, which is locked before it; one whose task is under way is not completed. */
+/** The task of a trajectory that is under way. One that has such a task is not completed. */
+async function taskOf(
+  call: Call,
+  query: Query,
+  trajectory_id: string,
+  status: 'Completed' | 'Failed',
+): Promise<readonly string[]> {
+  const turns = await turnsUnderWayIn(query, call.tenant, [trajectory_id]);
+  if (turns.length === 0) return turns;
+  await refuseFormerOwner(call, query, trajectory_id);
+  if (status === 'Failed') return turns;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `trajectory ${trajectory_id} is that of agent_turn ${turns[0]}, which is under way: complete that, or stop it`,
+    { agent_turn_id: turns[0]! },
+  );
+}
+
+/** One that fails takes its task with it, which is locked before it. */
 async function endTaskOf(
   call: Call,
   tx: Tx,
@@ -31,16 +50,8 @@ async function endTaskOf(
   status: 'Completed' | 'Failed',
   now: number,
 ): Promise<readonly string[]> {
-  const turns = await turnsUnderWayIn(tx, call.tenant, [trajectory_id]);
+  const turns = await taskOf(call, tx, trajectory_id, status);
   if (turns.length === 0) return [];
-  await refuseFormerOwner(call, tx, trajectory_id);
-  if (status === 'Completed') {
-    throw new CairnError(
-      'STATE_CONFLICT',
-      `trajectory ${trajectory_id} is that of agent_turn ${turns[0]}, which is under way: complete that, or stop it`,
-      { agent_turn_id: turns[0]! },
-    );
-  }
   const locked = await lockForEnding(call, tx, turns, FAILED.status);
   return endTurns(call, tx, locked, new Map(turns.map((id) => [id, FAILED])), now, [trajectory_id]);
 }
@@ -55,21 +66,24 @@ export async function moveIn(call: Call, tx: Tx, prepared: PreparedPatch, now: n
   return { trajectory, ended: [...stopped, ...ended, ...above] };
 }
 
-/** What policies make of its scopes is made before they close with it, unless it will not finish anyway. */
-async function workBefore(call: Call, input: In<'update'>): Promise<void> {
+/** What policies make of its scopes is made before they close with it; not where it is refused that it finishes. */
+async function workBefore(call: Call, input: In<'update'>, status: 'Completed' | 'Failed'): Promise<void> {
   const { driver, tenant } = call;
+  const { trajectory_id, outcome } = input;
   if ((await keptAnswer(call, input)) !== undefined) return;
-  const row = await findTrajectory(driver.at(tenant), tenant, input.trajectory_id);
-  if (!row || row.deleted_at !== null || isFinished(row)) return;
-  const active = await activeChildren(driver.at(tenant), tenant, input.trajectory_id, 1);
-  if (input.status === 'Completed' && active.length > 0) return;
-  await workBeforeClosing(call, { trajectory_ids: [input.trajectory_id] });
+  await workBeforeClosing(call, { trajectory_ids: [trajectory_id] }, async (query) => {
+    const row = await findTrajectory(query, tenant, trajectory_id);
+    if (!row || row.deleted_at !== null || isFinished(row)) return;
+    await taskOf(call, query, trajectory_id, status);
+    checkMove(trajectory_id, row.status, status);
+    await checkFinish(call, query, { trajectory_id, status, outcome }, driver.now());
+  });
 }
 
 export async function update(call: Call, input: In<'update'>): Promise<Trajectory> {
   const { trajectory_id, ...patch } = input;
   const prepared = preparePatch(trajectory_id, patch);
-  if (patch.status !== undefined && isFinal(patch.status)) await workBefore(call, input);
+  if (patch.status !== undefined && isFinal(patch.status)) await workBefore(call, input, patch.status);
   const { trajectory, ended } = await change<Changed>(call, {
     input,
     bytes: prepared.bytes,

@@ -13,11 +13,19 @@ import type { Query, Tx } from '../driver/driver.js';
 import { newId } from '../model/ids.js';
 import type { PolicyAction } from '../model/summary.js';
 import { scopeHolder } from '../store/endings.js';
-import { countArtifact, insertJob, type NewJob, pinJobs } from '../store/jobs.js';
+import {
+  countArtifact,
+  insertJob,
+  type JobRow,
+  type JobSettings,
+  type NewJob,
+  pinJobs,
+} from '../store/jobs.js';
 import { putLease } from '../store/leases.js';
 import { attachedTo, policiesFor } from '../store/policies.js';
-import type { ScopeRow } from '../store/scopes.js';
+import { findScope, type ScopeRow } from '../store/scopes.js';
 import { lengthsOf } from '../store/summary-sources.js';
+import { takenOverAt } from './job-times.js';
 import type { Call } from './runtime.js';
 
 interface Place {
@@ -36,12 +44,16 @@ interface Firing {
   readonly pinned_until?: number;
 }
 
+const causeOf = (
+  ...of: readonly [policy_id: string, action: string, about: string, crossing: string]
+): string => of.join(' ');
+
 /** Inserts the job of a firing, unless there is one; says its id. */
 async function fire(call: Call, tx: Tx, firing: Firing, now: number): Promise<string | undefined> {
   const { policy, action, place, about, pinned_until = null } = firing;
   const job: NewJob = {
     job_id: newId(),
-    cause: [policy.policy_id, action, about, firing.crossing].join(' '),
+    cause: causeOf(policy.policy_id, action, about, firing.crossing),
     policy_id: policy.policy_id,
     action,
     trigger_type: policy.trigger_type,
@@ -61,7 +73,12 @@ async function fire(call: Call, tx: Tx, firing: Firing, now: number): Promise<st
     pinned_until,
     created_at: now,
   };
-  if (!(await insertJob(tx, call.tenant, job))) return undefined;
+  return (await begin(call, tx, job, now)) ? job.job_id : undefined;
+}
+
+/** Inserts a job that is due at once, unless there is one of the same cause; says whether. */
+async function begin(call: Call, tx: Tx, job: NewJob, now: number): Promise<boolean> {
+  if (!(await insertJob(tx, call.tenant, job))) return false;
   // Due at once: whoever notices it begins it, in this process or another.
   await putLease(tx, call.tenant, {
     kind: 'job',
@@ -71,7 +88,7 @@ async function fire(call: Call, tx: Tx, firing: Firing, now: number): Promise<st
     expires_at: now,
   });
   call.jobs.expect(call.tenant, job.job_id);
-  return job.job_id;
+  return true;
 }
 
 /** Fires what turns that were added, or another budget, make fire. The scope is locked. */
@@ -114,8 +131,11 @@ export async function fireOnArtifact(
     tallies.set(about, made);
     const crossed = artifactCrossing(policy, made);
     if (crossed === undefined) continue;
-    for (const action of policy.actions)
+    for (const action of policy.actions) {
+      // What is in no scope has no turns beside it that could be looked through.
+      if (action === 'extract' && scope_id === null) continue;
       await fire(call, tx, { policy, action, place, about, crossing: crossed }, now);
+    }
   }
 }
 
@@ -178,7 +198,34 @@ export async function fireAtEnd(call: Call, tx: Tx, scopes: readonly ScopeRow[],
     tx,
     call.tenant,
     scopes.map(({ scope_id }) => scope_id),
-    until,
+    { now, taken_over_at: takenOverAt(call.limits, until), until },
   );
   await fireOnClose(call, tx, scopes, now, until);
+}
+
+/**
+ * When a job of a scope that has ended is done, and that has more turns than one takes: the next, for those that are
+ * left, within the same time.
+ */
+export async function fireNext(call: Call, tx: Tx, job: JobRow, now: number): Promise<void> {
+  const { policy_id, action, scope_id, pinned_until } = job;
+  if (pinned_until === null || scope_id === null || job.trigger_type !== 'ScopeClose') return;
+  const settings = JSON.parse(job.settings) as JobSettings;
+  const scope = await findScope(tx, call.tenant, scope_id);
+  if (!scope || settings.source_level !== 'L0') return;
+  const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
+  const turns = (await lengthsOf(tx, call.tenant, [scope])).get(scope_id)!;
+  // What got no further is of the same cause, and not begun again.
+  const cause = causeOf(policy_id!, action, scope_id, `close:${covered}`);
+  const { job_id: _, ...same } = job;
+  const next = {
+    ...same,
+    job_id: newId(),
+    cause,
+    settings,
+    state: 'waiting',
+    attempts: 0,
+    created_at: now,
+  } as const;
+  if (covered < turns) await begin(call, tx, next, now);
 }

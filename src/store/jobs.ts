@@ -154,12 +154,57 @@ export async function openJobs(
   return rows.map(({ job_id }) => job_id);
 }
 
-/** Keeps what open jobs of scopes that end are made from, until a moment. */
-export function pinJobs(tx: Tx, tenant: string, scope_ids: readonly string[], until: number): Promise<void> {
-  return tx.send(
-    sql`UPDATE jobs SET pins = 'scope:' || scope_id, pinned_until = ${until}
-        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND ended_at IS NULL AND pins IS NULL`,
+/**
+ * Keeps what open jobs of scopes that end are made from, until a moment. Those that wait are due now, however long they
+ * were to wait; what is under way may be taken over before that moment.
+ */
+export async function pinJobs(
+  tx: Tx,
+  tenant: string,
+  scope_ids: readonly string[],
+  times: { readonly now: number; readonly taken_over_at: number; readonly until: number },
+): Promise<void> {
+  const pinned = await tx.returning<{ job_id: string; state: JobState }>(
+    sql`UPDATE jobs SET pins = 'scope:' || scope_id, pinned_until = ${times.until}
+        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND ended_at IS NULL AND pins IS NULL
+        RETURNING job_id, state`,
   );
+  const of = (state: JobState) => pinned.filter((job) => job.state === state).map(({ job_id }) => job_id);
+  if (pinned.length === 0) return;
+  await tx.send(
+    sql`UPDATE leases SET expires_at = ${times.now}, holder = NULL
+        WHERE tenant_id = ${tenant} AND kind = 'job' AND subject_id = ANY(${of('waiting')})`,
+  );
+  await tx.send(
+    sql`UPDATE leases SET expires_at = ${times.taken_over_at}
+        WHERE tenant_id = ${tenant} AND kind = 'job' AND subject_id = ANY(${of('running')})
+          AND expires_at > ${times.taken_over_at}`,
+  );
+}
+
+/**
+ * Gives the open jobs about the turns of a scope to the one that it goes on as, to be begun anew: what is under way has
+ * lost its hold. Those about artifacts stay where these are.
+ */
+export async function moveJobs(
+  tx: Tx,
+  tenant: string,
+  from: string,
+  to: string,
+  now: number,
+): Promise<string[]> {
+  const moved = await tx.returning<{ job_id: string }>(
+    sql`UPDATE jobs SET scope_id = ${to}, state = 'waiting', updated_at = ${now}
+        WHERE tenant_id = ${tenant} AND scope_id = ${from} AND ended_at IS NULL AND trigger_type <> 'ArtifactCount'
+        RETURNING job_id`,
+  );
+  const ids = moved.map(({ job_id }) => job_id);
+  if (ids.length > 0)
+    await tx.send(
+      sql`UPDATE leases SET holder = NULL, token = token + 1, expires_at = ${now}
+          WHERE tenant_id = ${tenant} AND kind = 'job' AND subject_id = ANY(${ids})`,
+    );
+  return ids;
 }
 
 /** Those that keep turns beyond their time. */

@@ -86,18 +86,21 @@ export async function stillOver(
   return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
 }
 
-/** What is over, the oldest first; without so many of the oldest. */
+/** What is over, the oldest first; behind one of them. */
 export function dueLeases(
   query: Query,
   tenant: string,
   now: number,
   limit: number,
-  skipped = 0,
+  after?: Pick<Lease, 'expires_at' | 'kind' | 'subject_id'>,
 ): Promise<Lease[]> {
+  const behind = after
+    ? sql` AND (expires_at, kind, subject_id) > (${after.expires_at}, ${after.kind}, ${after.subject_id})`
+    : sql``;
   return query.all<Lease>(
     sql`SELECT kind, subject_id, holder, token, expires_at FROM leases
-        WHERE tenant_id = ${tenant} AND expires_at <= ${now} ORDER BY expires_at, kind, subject_id
-        LIMIT ${limit} OFFSET ${skipped}`,
+        WHERE tenant_id = ${tenant} AND expires_at <= ${now}${behind} ORDER BY expires_at, kind, subject_id
+        LIMIT ${limit}`,
   );
 }
 

@@ -211,6 +211,19 @@ onEveryTarget(
       expect(await said(eve, 'I live in Lisbon.', admin)).toEqual([first, [2, 0]]);
       expect(await said(bob, 'Fine.')).toEqual([first, first]);
     });
+
+    it('EXTRACT-7 does not fire for an artifact without a scope: there are no turns to look through', async () => {
+      const cairn = await test().freshTenant();
+      const trigger = { type: 'ArtifactCount', count: 1 } as const;
+      const { policy_id } = await somePolicy(cairn, trigger, { actions: ['extract', 'summarize'] });
+      const { scope_id, trajectory_id } = await someScope(cairn);
+      const artifact = { artifact_type: 'Fact', name: 'fact', content: 'The invoice was checked in Oslo.' };
+      await cairn.artifacts.create({ ...artifact, trajectory_id });
+      await cairn.artifacts.create({ ...artifact, scope_id });
+      const { jobs } = await cairn.jobs.list({ policy_id });
+      const fired = jobs.map((job) => `${job.action} ${job.scope_id === null ? 'of none' : 'of a scope'}`);
+      expect(fired.sort()).toEqual(['extract of a scope', 'summarize of a scope', 'summarize of none']);
+    });
   },
   { sweep_every_ms: 3_600_000 },
 );

@@ -406,6 +406,38 @@ onEveryTarget(
       }
     });
 
+    it('SUM-33 leaves no turn of a scope that ends within another change out, however few one summary takes', async () => {
+      const cairn = await test().freshTenant();
+      await somePolicy(cairn, { type: 'ScopeClose' }, { max_sources: 5, actions: ['summarize', 'extract'] });
+      const { scope_id, trajectory_id } = await someScope(cairn);
+      const turns = await talk(cairn, scope_id, 12);
+      const update = { operation: 'update' as const, trajectory_id, update: { status: 'Failed' as const } };
+      await cairn.trajectories.batch({ atomic: true, items: [update] });
+      const jobs = await endedJobs(cairn, scope_id, 6);
+      expect(jobs.map(({ action, sources }) => `${action} ${sources}`).sort()).toEqual(
+        ['extract', 'summarize'].flatMap((action) => [2, 5, 5].map((sources) => `${action} ${sources}`)),
+      );
+      const summaries = await summariesOf(cairn, scope_id);
+      const sources = await Promise.all(summaries.map((one) => synthesizedFrom(cairn, one.artifact_id)));
+      expect(sources.flat().sort()).toEqual(turns.sort());
+    });
+
+    it('SUM-36 makes nothing of a trajectory that may not finish as it was asked', async () => {
+      const cairn = await test().freshTenant();
+      await somePolicy(cairn, { type: 'ScopeClose' }, { actions: ['summarize', 'extract'] });
+      const { scope_id, trajectory_id } = await someScope(cairn);
+      await say(cairn, scope_id, 'We decided to use PostgreSQL 16 for the billing service.');
+      const outcome = { status: 'Success' as const, produced_artifacts: [randomUUID()] };
+      const completed = { trajectory_id, status: 'Completed' as const };
+      expect((await refusalOf(cairn.trajectories.update({ ...completed, outcome }))).code).toBe(
+        'UNKNOWN_ENTITY',
+      );
+      await cairn.trajectories.update({ trajectory_id, status: 'Suspended' });
+      expect((await refusalOf(cairn.trajectories.update(completed))).code).toBe('STATE_CONFLICT');
+      expect(await jobsOf(cairn, scope_id)).toEqual([]);
+      expect((await cairn.artifacts.list({})).artifacts).toEqual([]);
+    });
+
     it('SUM-5 applies the nearest policy of a trigger, and none where that is not enabled', async () => {
       const cairn = await test().freshTenant();
       await somePolicy(cairn, { type: 'TurnCount', count: 2 });

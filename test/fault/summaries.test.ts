@@ -3,11 +3,12 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
 import type { Summarizer } from '#cairn/provider/summarizer.js';
 import { Store, type StoreOptions } from '#cairn/service/open.js';
 import { illnesses } from '../support/audit.js';
-import { contentsOf, say, someScope, wordsLeft } from '../support/scopes.js';
-import { exitOf, until, within } from '../support/server.js';
+import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';
+import { exitOf, sleep, until, within } from '../support/server.js';
 import { type Behaviour, type StandIn, startStandIn } from '../support/stand-in.js';
 import {
   endedJobs,
@@ -18,7 +19,7 @@ import {
   synthesizedFrom,
   talk,
 } from '../support/summaries.js';
-import { freshDatabase, targetNames } from '../support/targets.js';
+import { freshDatabase, refusalOf, targetNames } from '../support/targets.js';
 
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
 const WRITERS = 16;
@@ -199,7 +200,7 @@ for (const kind of kinds) {
       expect(summary!.metadata.fallback_reason).toContain('no answer within');
     });
 
-    it('SUM-31 keeps nothing of what a summariser says when it fails', async () => {
+    it('SUM-39 keeps nothing of what a summariser says when it fails', async () => {
       const chatty: Summarizer = {
         name: 'chatty',
         summarize: async ({ sources }) => JSON.parse(sources[0]!.text) as never,
@@ -216,6 +217,159 @@ for (const kind of kinds) {
       await cairn.trajectories.delete({ trajectory_id: job!.trajectory_id! });
       expect(await jobsOf(cairn, scope_id)).toMatchObject([{ state: 'done', error: null }]);
     });
+
+    it('SUM-32 whatever hangs, what is kept for the jobs of a scope that has ended is made into something', async () => {
+      const deaf: Summarizer = { name: 'deaf', summarize: () => new Promise(() => undefined) };
+      const cairn = await open({ summarizer: deaf, limits: { max_closing_ms: 1800 } });
+      await somePolicy(cairn, { type: 'TurnCount', count: 3 });
+      await somePolicy(cairn, { type: 'ScopeClose' });
+      // One has a job under way when it ends, the other one has none.
+      const scopes = [await someScope(cairn), await someScope(cairn)];
+      for (const [i, { scope_id }] of scopes.entries()) await talk(cairn, scope_id, 3 - i);
+      await until('the first to be begun', async () => {
+        const [job] = await jobsOf(cairn, scopes[0]!.scope_id);
+        return job?.state === 'running';
+      });
+      const update = { status: 'Failed' as const };
+      const items = scopes.map(({ trajectory_id }) => ({
+        operation: 'update' as const,
+        trajectory_id,
+        update,
+      }));
+      await cairn.trajectories.batch({ atomic: true, items });
+      for (const [i, { scope_id }] of scopes.entries()) {
+        const jobs = await endedJobs(cairn, scope_id, 2 - i);
+        expect(jobs.map(({ state }) => state)).toEqual(jobs.map(() => 'done'));
+        const [summary, ...more] = await summariesOf(cairn, scope_id);
+        expect(more).toEqual([]);
+        expect(summary!.metadata).toMatchObject({ summary_of: { turns: 3 - i }, method: 'offline' });
+        await until('the erasure', async () => {
+          const { erasure } = await cairn.scopes.get({ scope_id });
+          return erasure?.state === 'done' && erasure.kept === 0;
+        });
+      }
+    });
+
+    it('SUM-31 more jobs than are looked at together keep no other lease, and not the store from closing', async () => {
+      const deaf: Summarizer = { name: 'deaf', summarize: () => new Promise(() => undefined) };
+      const cairn = await open({ summarizer: deaf });
+      await somePolicy(cairn, { type: 'TurnCount', count: 1 });
+      const { scope_id } = await someScope(cairn);
+      await talk(cairn, scope_id, 80);
+      expect(await jobsOf(cairn, scope_id)).toHaveLength(80);
+      const resource = { resource_type: 'f', resource_id: '1', holder_agent_id: 'a', lease_ms: 100 };
+      const { lock_id } = await cairn.locks.acquire(resource);
+      const ended = () => eventsOf(cairn, 'cairn.lock.expired', lock_id);
+      await until('the lock to end', async () => (await ended()).length > 0, 5000);
+      await within(5000, closeAll(), 'the store to close');
+    });
+
+    it('SUM-37 the turns of a scope that is handed over while a job is under way go into one summary', async () => {
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const slow: Summarizer = {
+        name: 'slow',
+        summarize: async (request) => {
+          await held;
+          return offlineSummarizer.summarize(request);
+        },
+      };
+      const cairn = await open({ summarizer: slow });
+      for (const agent_id of ['giver', 'taker'])
+        await cairn.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'] });
+      await somePolicy(cairn, { type: 'TurnCount', count: 3 });
+      const { scope_id, trajectory_id } = await someScope(cairn);
+      const nested = await someScope(cairn, { trajectory_id, parent_scope_id: scope_id });
+      await somePolicy(cairn, { type: 'ScopeClose' }, { scope_id: nested.scope_id });
+      await talk(cairn, nested.scope_id, 1);
+      await talk(cairn, scope_id, 3);
+      await until('the job to be begun', async () => (await jobsOf(cairn, scope_id))[0]?.state === 'running');
+      const parties = { from_agent_id: 'giver', to_agent_id: 'taker', reason: 'CapabilityMismatch' } as const;
+      const { handoff_id } = await cairn.handoffs.create({ trajectory_id, scope_id, ...parties });
+      const { new_scope_id } = await cairn.handoffs.accept({ handoff_id, agent_id: 'taker' });
+      release();
+      const [job] = await endedJobs(cairn, new_scope_id!);
+      expect(job).toMatchObject({ state: 'done', sources: 3 });
+      await talk(cairn, new_scope_id!, 3, 3);
+      await endedJobs(cairn, new_scope_id!, 2);
+      const turnsOf = async (id: string) =>
+        (await summariesOf(cairn, id)).map(
+          ({ metadata }) => (metadata.summary_of as { turns: number }).turns,
+        );
+      expect(await turnsOf(new_scope_id!)).toEqual([3, 3]);
+      expect(await turnsOf(scope_id)).toEqual([]);
+      // What was nested in it goes on nowhere, and is summarised as it ends.
+      await endedJobs(cairn, nested.scope_id);
+      expect(await turnsOf(nested.scope_id)).toEqual([1]);
+    });
+
+    it.runIf(kind === 'sqlite')(
+      'SUM-38 whoever asks by hand and is outrun again and again is told so',
+      async () => {
+        const other = await open();
+        const { scope_id } = await someScope(other);
+        const outrun: Summarizer = {
+          name: 'outrun',
+          summarize: async (request) => {
+            await other.scopes.summarize({ scope_id, max_sources: 1 });
+            return offlineSummarizer.summarize(request);
+          },
+        };
+        const cairn = await open({ summarizer: outrun });
+        await talk(cairn, scope_id, 8);
+        const refusal = await refusalOf(cairn.scopes.summarize({ scope_id }));
+        expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', status: 409, details: { scope_id } });
+        expect(await summariesOf(cairn, scope_id)).toHaveLength(5);
+      },
+    );
+
+    // Neither is a matter of the database.
+    it.runIf(kind === 'sqlite')(
+      'SUM-34 an endpoint that keeps failing is not asked for every job',
+      async () => {
+        const standIn = await endpoint('fails');
+        const { base_url } = standIn;
+        const cairn = await open({
+          model: { kind: 'openai-compatible', base_url, model: 'm', max_retries: 0 },
+        });
+        await somePolicy(cairn, { type: 'TurnCount', count: 1 });
+        const scopes = await Promise.all(Array.from({ length: 20 }, () => someScope(cairn)));
+        for (const { scope_id } of scopes) await talk(cairn, scope_id, 1);
+        for (const { scope_id } of scopes)
+          expect(await endedJobs(cairn, scope_id)).toMatchObject([{ state: 'done', sources: 1 }]);
+        // Three, and what was under way beside them.
+        expect(standIn.asked).toBeLessThanOrEqual(8);
+        const [last] = await summariesOf(cairn, scopes.at(-1)!.scope_id);
+        expect(last!.metadata.fallback_reason).toContain('times in a row');
+      },
+    );
+
+    it.runIf(kind === 'sqlite')(
+      'SUM-35 a trajectory with many scopes asks a model for few at a time',
+      async () => {
+        let [now, most] = [0, 0];
+        const busy: Summarizer = {
+          name: 'busy',
+          summarize: async (request) => {
+            most = Math.max(most, ++now);
+            await sleep(20);
+            now--;
+            return offlineSummarizer.summarize(request);
+          },
+        };
+        const cairn = await open({ summarizer: busy });
+        await somePolicy(cairn, { type: 'ScopeClose' });
+        const { scope_id, trajectory_id } = await someScope(cairn);
+        const scopes = await Promise.all(
+          Array.from({ length: 15 }, () => someScope(cairn, { trajectory_id })),
+        );
+        for (const one of [scope_id, ...scopes.map((scope) => scope.scope_id)]) await talk(cairn, one, 1);
+        const { outcome } = await cairn.trajectories.update({ trajectory_id, status: 'Completed' });
+        expect(outcome!.produced_artifacts).toHaveLength(16);
+        // Those who close it, and what is begun in the background.
+        expect(most).toBeLessThanOrEqual(8);
+      },
+    );
 
     it('SUM-27 a model that answers is believed, and what it cost is recorded', async () => {
       const { base_url } = await endpoint({ says: 'Invoices were checked.' });
