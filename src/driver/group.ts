@@ -298,6 +298,14 @@ function rejectAll(group: readonly Write[], error: unknown): void {
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** What the caller of a read is told when the database failed. */
+export function readingError(error: unknown): unknown {
+  const inTheWay = error instanceof DriverError && (error.kind === 'busy' || error.kind === 'conflict');
+  if (!inTheWay) return toCairnError(error);
+  const message = `the database ended this read, which took too long or met another's change: ask for less, or try again later: ${error.message}`;
+  return new CairnError('OVERLOADED', message, undefined, error);
+}
+
 /** What the caller of an operation is told when the database failed. */
 export function toCairnError(error: unknown): unknown {
   if (!(error instanceof DriverError)) return error;

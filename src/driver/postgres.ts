@@ -15,7 +15,7 @@ import {
   type WakeListener,
   type WriteOptions,
 } from './driver.js';
-import { commitGroup, GROUP_LIMIT, sleep, toCairnError, type Write } from './group.js';
+import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from './group.js';
 import { migrations } from './migrate.js';
 import { PostgresChannel, run } from './postgres-channel.js';
 import { connectionSettings, enterRole, withoutPassword } from './postgres-connection.js';
@@ -149,7 +149,7 @@ class PostgresDriver implements Driver {
             const one = settled[i]!;
             if (one.status === 'fulfilled') read.resolve((one.value as pg.QueryResult).rows);
             else if (reads.length > 1) failed.push(read);
-            else read.reject(toCairnError(translatePostgres(one.reason)));
+            else read.reject(readingError(translatePostgres(one.reason)));
           });
         });
       });
@@ -304,7 +304,7 @@ class PostgresDriver implements Driver {
         if (error instanceof CairnError) throw error;
         const translated = translatePostgres(error);
         const lost = translated instanceof DriverError && translated.kind === 'connection';
-        if (!lost || attempt >= READ_ATTEMPTS) throw toCairnError(translated);
+        if (!lost || attempt >= READ_ATTEMPTS) throw readingError(translated);
         await sleep(Math.min(1000, 25 * 2 ** attempt) * (0.5 + Math.random()));
       }
     }

@@ -12,7 +12,7 @@ import {
   type WakeListener,
   type WriteOptions,
 } from './driver.js';
-import { commitGroup, GROUP_LIMIT, sleep, toCairnError, type Write } from './group.js';
+import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from './group.js';
 import {
   APPLIED,
   type AppliedMigration,
@@ -153,7 +153,7 @@ class SqliteDriver implements Driver {
     try {
       return await this.#reader.read<R>(text, params);
     } catch (error) {
-      throw toCairnError(error);
+      throw readingError(error);
     }
   }
 

@@ -1,9 +1,14 @@
 /** Pages of a search: one ranking, whatever is written meanwhile. */
-import { expect, it } from 'vitest';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import type { Query } from '#cairn/driver/driver.js';
+import { type Sql, sql } from '#cairn/driver/sql.js';
+import { Store } from '#cairn/service/open.js';
+import { neighboursOf } from '#cairn/store/search-candidates.js';
 import { someScope } from '../support/scopes.js';
 import { found, note, pages, theOne } from '../support/search.js';
-import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { freshDatabase, onEveryTarget, openTarget, refusalOf, targetNames } from '../support/targets.js';
 
 /** So many turns in one scope, of which every third is about it twice. */
 async function talk(cairn: Api, count: number, word: string): Promise<void> {
@@ -131,5 +136,48 @@ onEveryTarget('pages of a search', (test) => {
     expect(marked).toEqual(['sloop', 'sank', 'May']);
     expect(snippet).toMatch(/^….*The 𠮷 sloop sank 🎉 in May\..*…$/);
     expect(snippet.length).toBeLessThan(260);
+  });
+});
+
+describe.runIf(targetNames().includes('postgres'))('a search on PostgreSQL', () => {
+  it('SEARCH-17 reads the turns around those found by their places, and not all that there are', async () => {
+    const { database, drop } = await freshDatabase('postgres');
+    const store = await Store.open({ database, sweep_every_ms: 0 });
+    const owner = new pg.Client({ connectionString: database });
+    await owner.connect();
+    await owner.query(`INSERT INTO search_docs (tenant_id, entity_type, entity_id, content_id, scope_id, position, role,
+        abstraction_level, category, occurred_at, created_at, length, flags)
+      SELECT 'default', 'turn', 't' || n, 't' || n, 's', n, 'user', 'L0', 'ephemeral', 0, 0, 3, 0
+        FROM generate_series(1, 20000) AS n; ANALYZE search_docs`);
+    await owner.end();
+    const asked = { tenant: 'default', now: 0, viewer: null };
+    const found = Array.from({ length: 200 }, (_, i) => ({ scope_id: 's', position: 20 * i + 10 }));
+    const plan = await store.driver.snapshot('default', async (query) => {
+      const lines: Record<string, string>[] = [];
+      const all = async <R>(one: Sql): Promise<R[]> => {
+        lines.push(...(await query.all<Record<string, string>>(sql`EXPLAIN ${one}`)));
+        return [];
+      };
+      const explained: Query = { all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
+      await neighboursOf(explained, asked, found);
+      return lines.flatMap((line) => Object.values(line)).join('\n');
+    });
+    expect(plan).toContain('search_docs_by_scope');
+    expect(plan).not.toContain('Seq Scan on search_docs');
+    await store.close();
+    await drop();
+  });
+
+  it('SEARCH-17 says of a read that took too long that it did, and nothing of writers', async () => {
+    const { store, close } = await openTarget('postgres');
+    const slow = store.driver.snapshot('default', async (query) => {
+      await query.all(sql`SELECT set_config('statement_timeout', '20', true)`);
+      await query.all(sql`SELECT pg_sleep(10)`);
+    });
+    const { code, message } = await refusalOf(slow);
+    expect(code).toBe('OVERLOADED');
+    expect(message).toMatch(/read.*took too long/);
+    expect(message).not.toContain('writ');
+    await close();
   });
 });
