@@ -30,8 +30,8 @@ import {
   type Task,
 } from './making.js';
 import { createMemory, type PreparedContent, prepareContent, updateMemory } from './memories.js';
-import type { Memory } from './memory-views.js';
 import { withReachOf } from './memory-access.js';
+import type { Memory } from './memory-views.js';
 import { noteNoun } from './notes.js';
 import { type Attempt, factsOf } from './provider-calls.js';
 import type { Call } from './runtime.js';
@@ -200,7 +200,14 @@ async function keepFacts(
   );
   for (const draft of drafts) {
     const similar = [...draft.similar, ...kept.map(idOf)];
-    const { same, contradicted } = await knownFacts(extracting.reader, tx, draft.fact, draft.key, similar, now);
+    const { same, contradicted } = await knownFacts(
+      extracting.reader,
+      tx,
+      draft.fact,
+      draft.key,
+      similar,
+      now,
+    );
     if (!same) {
       kept.push(await keepFact(call, tx, extracting, draft, contradicted, now));
       if (contradicted.length > 0) contradictions++;
@@ -247,7 +254,8 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   // What Cairn or the tenant extracts for an agent is that agent's: what it may not read says nothing about it.
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
-  for (const fact of extraction.facts.slice(0, MAX_FACTS)) drafts.push(await draftOf(call, reader, fact, byId));
+  for (const fact of extraction.facts.slice(0, MAX_FACTS))
+    drafts.push(await draftOf(call, reader, fact, byId));
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
   let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();
   let locked: ScopeRow | undefined;

@@ -80,7 +80,7 @@ const POSTGRES = [
     END IF;
     change := (NEW.terms IS NOT NULL)::int - was::int;
     IF change <> 0 THEN
-      INSERT INTO search_counts (tenant_id, shard, docs) VALUES (NEW.tenant_id, pg_backend_pid() % 64, change)
+      INSERT INTO search_counts (tenant_id, shard, docs) VALUES (NEW.tenant_id, pg_backend_pid(), change)
         ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs;
     END IF;
     RETURN NULL;
@@ -144,7 +144,8 @@ export const search: Migration = {
     'CREATE INDEX search_docs_by_content ON search_docs (tenant_id, content_id)',
     `CREATE INDEX search_docs_by_scope ON search_docs (tenant_id, scope_id, position) WHERE position IS NOT NULL`,
     'CREATE INDEX search_docs_by_trajectory ON search_docs (tenant_id, trajectory_id, doc_no) WHERE trajectory_id IS NOT NULL',
-    // How many documents a tenant has: the sum of its rows, of which a writer has one to itself.
+    // How many documents a tenant has: the sum of its rows, of which each connection has one to itself, so that no writer
+    // waits for another here. The sweep adds those of connections that are gone to row 0.
     `CREATE TABLE search_counts (
       tenant_id ${id} NOT NULL,
       shard ${int} NOT NULL,
