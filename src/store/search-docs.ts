@@ -107,11 +107,20 @@ export async function insertDocs(tx: Tx, tenant: string, docs: readonly NewDoc[]
   );
 }
 
+/** What has the content of a thing. Clients choose ids: those of a card, a packet and a thought may be the same. */
+export const sourceOf = (entity_type: string): 'card' | 'packet' | 'thought' =>
+  entity_type === 'packet' || entity_type === 'thought' ? entity_type : 'card';
+
+/** By what a content is told from all others. */
+export const contentKey = (of: { readonly entity_type: string; readonly content_id: string }): string =>
+  `${sourceOf(of.entity_type)} ${of.content_id}`;
+
 /** A version that another one follows, or that was deleted, is no longer found; its content may stay. */
 export async function forgetDoc(tx: Tx, tenant: string, content_id: string): Promise<void> {
   await tx.send(
     sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-        WHERE tenant_id = ${tenant} AND content_id = ${content_id} AND terms IS NOT NULL`,
+        WHERE tenant_id = ${tenant} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
+          AND terms IS NOT NULL`,
   );
 }
 
