@@ -102,7 +102,7 @@ export async function smallIndex(
     before && (await broughtUp(query, tenant, before, extent)) ? before : await load(query, tenant, extent);
   known.delete(name);
   known.set(name, kept);
-  forgetting ??= setTimeout(forgetAll, KEPT_MS).unref();
+  if (!forgetting) forgetting = setTimeout(forgetAll, KEPT_MS).unref();
   if (known.size > MAX_TENANTS) known.delete(known.keys().next().value!);
   return kept.characters > MAX_CHARACTERS ? undefined : indexOn(query, asked, kept);
 }
