@@ -1,5 +1,5 @@
 /** The part of a text that answers a question best, and where in it the words of the question are. */
-import { stem } from './stem.js';
+import { ownCopy, stem } from './stem.js';
 import { fold, partsOf, WORD, wordsOf } from './text-analysis.js';
 
 export interface Snippet {
@@ -19,14 +19,16 @@ interface Place {
 /** The terms of words that were met before: most are met again. */
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 20_000;
-const MAX_KNOWN_LENGTH = 100;
+const MAX_KNOWN_LENGTH = 40;
 
 function termsOf(word: string): readonly string[] {
+  if (word.length > MAX_KNOWN_LENGTH) return wordsOf(word).map(stem);
   let terms = known.get(word);
   if (!terms) {
     if (known.size >= MAX_KNOWN) known.clear();
-    terms = wordsOf(word).map(stem);
-    if (word.length <= MAX_KNOWN_LENGTH) known.set(word, terms);
+    const own = ownCopy(word);
+    terms = wordsOf(own).map(stem);
+    known.set(own, terms);
   }
   return terms;
 }

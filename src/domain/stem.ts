@@ -123,12 +123,19 @@ const ENGLISH = /^[a-z]{3,40}$/;
 const CACHED = 20_000;
 const cache = new Map<string, string>();
 
+const MAX_CACHED_LENGTH = 40;
+
+/** A word apart from the text that it was cut from: as a part of that it would keep all of it in memory. */
+export const ownCopy = (word: string): string => Buffer.from(word, 'utf16le').toString('utf16le');
+
 /** Of a word in lower case; what is no English word comes back as it is. */
 export function stem(word: string): string {
+  if (word.length > MAX_CACHED_LENGTH) return word;
   const known = cache.get(word);
   if (known !== undefined) return known;
-  const found = ENGLISH.test(word) ? porter(irregularForms.get(word) ?? word) : word;
+  const own = ownCopy(word);
+  const found = ENGLISH.test(own) ? porter(irregularForms.get(own) ?? own) : own;
   if (cache.size >= CACHED) cache.clear();
-  cache.set(word, found);
+  cache.set(own, found);
   return found;
 }

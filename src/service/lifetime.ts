@@ -20,6 +20,7 @@ import { forgetLocks, KEEP_ENDED_LOCKS_MS } from '../store/locks.js';
 import { eraseExpired, expiredVersions } from '../store/memories.js';
 import { eraseMessages, expiredMessages } from '../store/message-erasure.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../store/requests.js';
+import { foldCounts } from '../store/search-docs.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { eraseAll } from './erasure.js';
 import { releasePins } from './jobs.js';
@@ -39,6 +40,7 @@ export async function sweep(call: Call): Promise<Swept> {
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
   await sweepLocks(call);
+  await writeGuarded(call, (tx) => foldCounts(tx, call.tenant));
   await releasePins(call);
   await eraseAll(call);
   // What was overwritten in the file is in its log until that is emptied.

@@ -35,6 +35,7 @@ import {
   placesOf,
   toPacket,
 } from '../store/packets.js';
+import { insertDocs, type NewDoc, newDoc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
@@ -106,7 +107,14 @@ function expiry(packet: PacketInput, now: number): number | null {
 const stringOrNull = (value: Json | undefined): string | null =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
 
-async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: number): Promise<WriteResult> {
+/** What it is to be found by is added to `docs`, which the caller inserts: before the journal takes the head row. */
+async function writePacket(
+  call: Call,
+  tx: Tx,
+  prepared: PreparedPacket,
+  now: number,
+  docs: NewDoc[],
+): Promise<WriteResult> {
   const { packet } = prepared;
   if (
     packet.packet_id !== undefined &&
@@ -168,7 +176,8 @@ async function writePacket(call: Call, tx: Tx, prepared: PreparedPacket, now: nu
       ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
     ],
   };
-  tx.journal({ ...row, doc: packetDoc(row, prepared.measured) } as NewPacket);
+  tx.journal(row);
+  docs.push(...newDoc(packetDoc(row, prepared.measured), packet_id, row.agent, timestamp, expires_at, null));
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
@@ -200,7 +209,12 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: (tx, now) => writePacket(call, tx, prepared, now),
+    work: async (tx, now) => {
+      const docs: NewDoc[] = [];
+      const result = await writePacket(call, tx, prepared, now, docs);
+      await insertDocs(tx, call.tenant, docs);
+      return result;
+    },
     remember: (answer) => answer,
     again: async (_query, kept) => kept as unknown as WriteResult,
   });
@@ -213,10 +227,12 @@ export async function write_batch(call: Call, input: In<'write_batch'>): Promise
     bytes: bytesOf(prepared),
     work: async (tx, now) => {
       const results: WriteResult[] = [];
+      const docs: NewDoc[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
-        results.push(await inItem('packets', i, () => writePacket(call, tx, one, now)));
+        results.push(await inItem('packets', i, () => writePacket(call, tx, one, now, docs)));
       }
+      await insertDocs(tx, call.tenant, docs);
       return { results };
     },
     remember: (answer) => answer,

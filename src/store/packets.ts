@@ -7,7 +7,6 @@ import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
 import { listToText, textToList } from './codec.js';
 import { type PacketViewer, visibleTo } from './packet-visibility.js';
-import { type Doc, insertDocs, newDoc } from './search-docs.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {
@@ -30,8 +29,6 @@ export interface NewPacket extends JournalEntry {
   readonly subject_ids: readonly string[];
   /** What it can be found by besides its columns: kind and value. */
   readonly index: readonly (readonly [IndexKind, string])[];
-  /** What it is found by; Cairn's own events are not searched. */
-  readonly doc?: Doc;
   /** Writes what carries the recorded time, once it is known: after the head row is taken, before the commit. */
   readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
 }
@@ -111,8 +108,6 @@ export function packetJournal(now: () => number): Journal {
         packetIndex,
         packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
       );
-      const docs = packets.map((p) => newDoc(p.doc, p.packet_id, p.agent, p.timestamp, p.expires_at, null));
-      await insertDocs(tx, tenant, docs.flat());
     },
 
     async landed(tx, tenant, entries) {

@@ -2,7 +2,7 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { acrossTenants, type Sql, sql } from '../driver/sql.js';
 import { presentAmong } from './search-contents-there.js';
-import { columnsOf, insertDocs, type NewDoc } from './search-docs.js';
+import { columnsOf, contentKey, insertDocs, type NewDoc } from './search-docs.js';
 import type { Drift } from './search-drift.js';
 import { GENERATION } from './search-postings.js';
 
@@ -15,17 +15,18 @@ export async function heal(tx: Tx, tenant: string, drifts: readonly Drift[]): Pr
   const gone = drifts.flatMap((drift) => ('doc' in drift ? [] : [drift.doc_no]));
   const there = await presentAmong(tx, tenant, docs, true);
   const ids = docs.map(({ content_id }) => content_id);
-  const rows = await tx.all<{ content_id: string; doc_no: number }>(
-    sql`SELECT content_id, MIN(doc_no) AS doc_no FROM search_docs
-        WHERE tenant_id = ${tenant} AND content_id = ANY(${ids}) GROUP BY content_id`,
+  const rows = await tx.all<{ content_id: string; entity_type: string; doc_no: number }>(
+    sql`SELECT content_id, entity_type, doc_no FROM search_docs
+        WHERE tenant_id = ${tenant} AND content_id = ANY(${ids}) ORDER BY doc_no DESC`,
   );
-  const known = new Map(rows.map(({ content_id, doc_no }) => [content_id, Number(doc_no)]));
+  // The first of each: it comes last.
+  const known = new Map(rows.map((row) => [contentKey(row), Number(row.doc_no)]));
   const fresh: NewDoc[] = [];
   let changed = 0;
   for (const doc of docs) {
-    const lifetime = there.get(doc.content_id);
+    const lifetime = there.get(contentKey(doc));
     if (!lifetime) continue;
-    const doc_no = known.get(doc.content_id);
+    const doc_no = known.get(contentKey(doc));
     if (doc_no === undefined) fresh.push({ ...doc, ...lifetime });
     else await updateDoc(tx, tenant, doc_no, { ...doc, ...lifetime });
     changed++;

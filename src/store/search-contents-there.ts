@@ -3,6 +3,7 @@ import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { executionHolder } from './endings.js';
 import { parted } from './expected-docs.js';
+import { contentKey } from './search-docs.js';
 
 interface Of {
   readonly entity_type: string;
@@ -18,7 +19,7 @@ export interface Lifetime {
 }
 
 /**
- * Those of these that can still be found, with how long. In a transaction with `lock`, none of them goes before its end:
+ * Those of these that can still be found, by contentKey, with how long. In a transaction with `lock`, none of them goes before its end:
  * whoever takes one away waits, and finds what was written meanwhile.
  */
 export async function presentAmong(
@@ -39,18 +40,18 @@ export async function presentAmong(
           WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ofCards})
             AND c.erased_at IS NULL AND c.deleted_at IS NULL ORDER BY c.card_id ${locked}`,
     );
-    for (const { id, expires_at, held_by } of rows) there.set(id, { expires_at, held_by });
+    for (const { id, expires_at, held_by } of rows) there.set(ofCard(id), { expires_at, held_by });
   }
-  const ofVersions = ids(isVersion).filter((id) => there.has(id));
+  const ofVersions = ids(isVersion).filter((id) => there.has(ofCard(id)));
   if (ofVersions.length > 0) {
-    const holders = [...new Set(ofVersions.map((id) => there.get(id)!.held_by ?? ''))];
+    const holders = [...new Set(ofVersions.map((id) => there.get(ofCard(id))!.held_by ?? ''))];
     const rows = await query.all<{ card_id: string }>(
       sql`SELECT v.card_id FROM memory_versions v
           WHERE v.tenant_id = ${tenant} AND v.held_by = ANY(${holders}) AND v.erased_at IS NULL
             AND v.card_id = ANY(${ofVersions}) AND v.superseded_at IS NULL`,
     );
     const current = new Set(rows.map(({ card_id }) => card_id));
-    for (const id of ofVersions) if (!current.has(id)) there.delete(id);
+    for (const id of ofVersions) if (!current.has(id)) there.delete(ofCard(id));
   }
   const ofPackets = ids((type) => type === 'packet');
   if (ofPackets.length > 0) {
@@ -59,7 +60,8 @@ export async function presentAmong(
           WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ofPackets}) AND p.erased_at IS NULL
           ORDER BY p.packet_id ${locked}`,
     );
-    for (const { id, expires_at } of rows) there.set(id, { expires_at, held_by: null });
+    for (const { id, expires_at } of rows)
+      there.set(contentKey({ entity_type: 'packet', content_id: id }), { expires_at, held_by: null });
   }
   for (const content_id of ids((type) => type === 'thought')) {
     const [checkpoint_id, id] = parted(content_id);
@@ -67,10 +69,13 @@ export async function presentAmong(
       sql`SELECT t.execution_id FROM thoughts t
           WHERE t.tenant_id = ${tenant} AND t.checkpoint_id = ${checkpoint_id} AND t.id = ${id} AND t.removed > 0 ${locked}`,
     );
-    if (row) there.set(content_id, { expires_at: null, held_by: executionHolder(row.execution_id) });
+    const key = contentKey({ entity_type: 'thought', content_id });
+    if (row) there.set(key, { expires_at: null, held_by: executionHolder(row.execution_id) });
   }
   return there;
 }
+
+const ofCard = (card_id: string): string => contentKey({ entity_type: 'card', content_id: card_id });
 
 const isVersion = (type: string) => type === 'artifact' || type === 'note';
 

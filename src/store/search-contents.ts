@@ -5,6 +5,7 @@ import { sql } from '../driver/sql.js';
 import type { Json } from '../model/json.js';
 import type { Packet } from '../model/packet.js';
 import type { SearchedType } from '../model/search.js';
+import { contentKey } from './search-docs.js';
 
 export interface Content {
   readonly entity_type: SearchedType;
@@ -30,7 +31,7 @@ function saidBy({ content, tool_calls, metadata }: StoredText): string {
     .join('\n');
 }
 
-/** The texts of these, by content_id. What is gone is not among them. */
+/** The texts of these, by contentKey. What is gone is not among them. */
 export async function textsOf(
   query: Query,
   tenant: string,
@@ -45,7 +46,8 @@ export async function textsOf(
       sql`SELECT card_id, content, tool_calls, metadata FROM cards
           WHERE tenant_id = ${tenant} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
     );
-    for (const row of rows) texts.set(row.card_id, saidBy(row));
+    for (const row of rows)
+      texts.set(contentKey({ entity_type: 'card', content_id: row.card_id }), saidBy(row));
   }
   const ofPackets = ids((type) => type === 'packet');
   if (ofPackets.length > 0) {
@@ -54,7 +56,10 @@ export async function textsOf(
           WHERE tenant_id = ${tenant} AND packet_id = ANY(${ofPackets}) AND erased_at IS NULL`,
     );
     for (const { packet_id, envelope } of rows)
-      texts.set(packet_id, textOf((JSON.parse(envelope) as Packet).payload ?? {}));
+      texts.set(
+        contentKey({ entity_type: 'packet', content_id: packet_id }),
+        textOf((JSON.parse(envelope) as Packet).payload ?? {}),
+      );
   }
   for (const content_id of ids((type) => type === 'thought')) {
     const at = content_id.indexOf('/');
@@ -63,7 +68,8 @@ export async function textsOf(
             AND id = ${content_id.slice(at + 1)} AND removed > 0`,
     );
     const body = row && (JSON.parse(row.body) as { content?: string });
-    if (body?.content !== undefined) texts.set(content_id, body.content);
+    if (body?.content !== undefined)
+      texts.set(contentKey({ entity_type: 'thought', content_id }), body.content);
   }
   return texts;
 }

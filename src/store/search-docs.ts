@@ -107,10 +107,41 @@ export async function insertDocs(tx: Tx, tenant: string, docs: readonly NewDoc[]
   );
 }
 
+/** What has the content of a thing. Clients choose ids: those of a card, a packet and a thought may be the same. */
+export const sourceOf = (entity_type: string): 'card' | 'packet' | 'thought' =>
+  entity_type === 'packet' || entity_type === 'thought' ? entity_type : 'card';
+
+/** By what a content is told from all others. */
+export const contentKey = (of: { readonly entity_type: string; readonly content_id: string }): string =>
+  `${sourceOf(of.entity_type)} ${of.content_id}`;
+
 /** A version that another one follows, or that was deleted, is no longer found; its content may stay. */
 export async function forgetDoc(tx: Tx, tenant: string, content_id: string): Promise<void> {
   await tx.send(
     sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-        WHERE tenant_id = ${tenant} AND content_id = ${content_id} AND terms IS NOT NULL`,
+        WHERE tenant_id = ${tenant} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
+          AND terms IS NOT NULL`,
+  );
+}
+
+/** From how many rows of search_counts on those of connections that are gone are put together. */
+const MANY_COUNTS = 100;
+
+/** Adds up what connections counted that are gone; on SQLite there is one row. What another sweep has at hand it leaves out. */
+export async function foldCounts(tx: Tx, tenant: string): Promise<void> {
+  const row = await tx.get<{ counts: number }>(
+    sql`SELECT COUNT(*) AS counts FROM search_counts WHERE tenant_id = ${tenant}`,
+  );
+  if (Number(row!.counts) <= MANY_COUNTS) return;
+  await tx.send(
+    sql`WITH gone AS (
+          SELECT shard FROM search_counts WHERE tenant_id = ${tenant} AND shard <> 0
+            AND shard NOT IN (SELECT pid FROM pg_stat_activity WHERE pid IS NOT NULL) FOR UPDATE SKIP LOCKED
+        ), folded AS (
+          DELETE FROM search_counts c USING gone g WHERE c.tenant_id = ${tenant} AND c.shard = g.shard RETURNING c.docs
+        )
+        INSERT INTO search_counts (tenant_id, shard, docs)
+          SELECT ${tenant}::text, 0, SUM(docs) FROM folded HAVING COUNT(*) > 0
+          ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
   );
 }

@@ -6,7 +6,7 @@ import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import { contentsAfter, SOURCES, type Source } from './expected-docs.js';
 import { presentAmong } from './search-contents-there.js';
-import { columnsOf, DOC_COLUMNS, type DocColumns, type NewDoc } from './search-docs.js';
+import { columnsOf, contentKey, DOC_COLUMNS, type DocColumns, type NewDoc, sourceOf } from './search-docs.js';
 
 /** The contents, in three lists, then the rows: what they are of may be gone. */
 export const STAGES = [...SOURCES, 'rows'] as const;
@@ -66,7 +66,9 @@ async function driftAmong(
               WHERE d.tenant_id = ${tenant} AND d.content_id = ANY(${ids}) ORDER BY d.doc_no`,
         );
   const drifts = contents.flatMap(({ content_id, doc }): Drift[] => {
-    const [first, ...others] = rows.filter((row) => row.content_id === content_id);
+    const [first, ...others] = rows.filter(
+      (row) => row.content_id === content_id && `${sourceOf(row.entity_type)}s` === source,
+    );
     const found = others.filter(({ terms }) => terms !== null).map((row) => asDrift('double', row));
     if (!doc) return first && first.terms !== null ? [asDrift('gone', first), ...found] : found;
     if (!first || first.terms === null) return [{ kind: 'missing', doc, columns: [] }, ...found];
@@ -109,7 +111,7 @@ async function rowsAfter(query: Query, tenant: string, after: string, limit: num
   );
   const found = rows.filter(({ terms }) => terms !== null);
   const there = await presentAmong(query, tenant, found);
-  const gone = found.filter(({ content_id }) => !there.has(content_id));
+  const gone = found.filter((row) => !there.has(contentKey(row)));
   return {
     drifts: gone.map((row) => asDrift('gone', row)),
     looked_at: rows.length,

@@ -29,8 +29,12 @@ const MAX_KEPT = 50_000;
 /** A longer text is read again each time. */
 const MAX_KEPT_LENGTH = 4000;
 
+/** What was erased since is forgotten by then: nothing tells this thread of it. */
+export const KEPT_MS = 600_000;
+
 const kept = new Map<string, Map<number, Features>>();
 let count = 0;
+let forgetting: NodeJS.Timeout | undefined;
 
 function keptOf({ store, generation }: StoreMark, tenant: string): Map<number, Features> {
   const name = `${store} ${generation} ${tenant}`;
@@ -43,6 +47,8 @@ function forgetAll(): void {
   for (const one of kept.values()) one.clear();
   kept.clear();
   count = 0;
+  clearTimeout(forgetting);
+  forgetting = undefined;
 }
 
 type Row = [
@@ -91,6 +97,7 @@ export async function featuresOf(
   if (missing.length === 0) return found;
   if (count + missing.length > MAX_KEPT) forgetAll();
   const keep = keptOf(mark, tenant);
+  forgetting ??= setTimeout(forgetAll, KEPT_MS).unref();
   for (const [doc_no, scope_id, position, role, speaker, occurred_at, length, flags, terms] of await read(
     query,
     tenant,

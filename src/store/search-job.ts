@@ -11,6 +11,7 @@ import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
 import { type Asked, type Found as CandidatesFound, findCandidates, newest } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
+import { contentKey } from './search-docs.js';
 import { type Features, frequencies } from './search-features.js';
 import { type SearchedIndex, storedIndex } from './search-index.js';
 import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
@@ -208,7 +209,7 @@ async function show(
   const related = await relatedTo(query, request, rows);
   return page.flatMap(({ doc_no, ...why }) => {
     const row = byNumber.get(doc_no);
-    const text = row && texts.get(row.content_id);
+    const text = row && texts.get(contentKey(row));
     if (!row || text === undefined) return [];
     return [
       {

@@ -85,7 +85,7 @@ async function notesLearnedIn(query: Query, tenant: string, trajectory_id: strin
           AND source.position > 1 AND source.deleted_at IS NULL
           AND learned.tenant_id = ${tenant} AND learned.edge_id = source.edge_id AND learned.position = 1
           AND v.tenant_id = ${tenant} AND v.memory_id = learned.entity_id AND v.superseded_at IS NULL
-          AND d.tenant_id = ${tenant} AND d.content_id = v.card_id
+          AND d.tenant_id = ${tenant} AND d.content_id = v.card_id AND d.entity_type = 'note'
         ORDER BY source.edge_id DESC LIMIT ${MAX_LEARNED}`,
   );
   return rows.map(({ doc_no }) => Number(doc_no));

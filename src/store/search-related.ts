@@ -5,6 +5,7 @@ import { sql } from '../driver/sql.js';
 import type { SearchedType } from '../model/search.js';
 import type { Asked } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
+import { contentKey } from './search-docs.js';
 import { type DocRow, docsOf } from './search-rows.js';
 import { supersededAmong } from './search-superseded.js';
 
@@ -83,7 +84,7 @@ export async function relatedTo(
       .filter((tie) => isThis(one, tie.found, tie.found_type))
       .flatMap((tie): RelatedEntity[] => {
         const doc = docs.find((other) => isThis(other, tie.other, tie.other_type));
-        const text = doc && texts.get(doc.content_id);
+        const text = doc && texts.get(contentKey(doc));
         if (!doc || text === undefined) return [];
         const { entity_type, name } = doc;
         const direction = tie.place === 1 ? 'to' : 'from';

@@ -13,7 +13,7 @@ import {
   type Placed,
   wantedAmong,
 } from './search-candidates.js';
-import type { Features, StoreMark } from './search-features.js';
+import { type Features, KEPT_MS, type StoreMark } from './search-features.js';
 import type { SearchedIndex } from './search-index.js';
 import type { Range } from './search-postings.js';
 
@@ -74,6 +74,12 @@ async function read(query: Query, tenant: string, after: number, last: number): 
 }
 
 const known = new Map<string, Kept>();
+let forgetting: NodeJS.Timeout | undefined;
+
+function forgetAll(): void {
+  known.clear();
+  forgetting = undefined;
+}
 
 export interface Extent {
   readonly last: number;
@@ -96,6 +102,7 @@ export async function smallIndex(
     before && (await broughtUp(query, tenant, before, extent)) ? before : await load(query, tenant, extent);
   known.delete(name);
   known.set(name, kept);
+  if (!forgetting) forgetting = setTimeout(forgetAll, KEPT_MS).unref();
   if (known.size > MAX_TENANTS) known.delete(known.keys().next().value!);
   return kept.characters > MAX_CHARACTERS ? undefined : indexOn(query, asked, kept);
 }

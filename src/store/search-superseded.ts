@@ -2,7 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { byDialect, sql } from '../driver/sql.js';
 import type { DocRow } from './search-rows.js';
-import { cardNotSuperseded, versionNotSuperseded } from './supersession.js';
+import { cardNotSuperseded, packetNotSuperseded, versionNotSuperseded } from './supersession.js';
 
 type Entity = Pick<DocRow, 'doc_no' | 'entity_type' | 'entity_id'>;
 type Doubtful = Entity & { readonly held_by: string | null };
@@ -53,26 +53,37 @@ export async function supersededAmong(
   const ids = entities.map(({ entity_id }) => entity_id);
   if (ids.length === 0) return new Set();
   // Few have such an edge at all: whether what supersedes them can still be read is asked for those alone.
-  const ends = await query.all<{ entity_id: string }>(
-    sql`SELECT DISTINCT entity_id FROM edge_participants
+  const ends = await query.all<{ entity_type: string; entity_id: string }>(
+    sql`SELECT DISTINCT entity_type, entity_id FROM edge_participants
         WHERE tenant_id = ${tenant} AND entity_id = ANY(${ids}) AND edge_type = 'Supersedes' AND position > 1
           AND deleted_at IS NULL`,
   );
   if (ends.length === 0) return new Set();
   const some = ends.map(({ entity_id }) => entity_id);
-  const stay = await query.all<{ id: string }>(
-    sql`SELECT c.card_id AS id FROM cards c
+  const stay = await query.all<{ kind: string; id: string }>(
+    sql`SELECT 'card' AS kind, c.card_id AS id FROM cards c
           WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${some}) AND ${cardNotSuperseded(tenant, now)}
         UNION ALL
-        SELECT v.memory_id AS id FROM memory_versions v
+        SELECT 'packet' AS kind, p.packet_id AS id FROM packet_store p
+          WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${some}) AND ${packetNotSuperseded(tenant, now)}
+        UNION ALL
+        SELECT 'memory' AS kind, v.memory_id AS id FROM memory_versions v
           WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${some}) AND v.superseded_at IS NULL
             AND ${versionNotSuperseded(tenant, now)}`,
   );
-  const standing = new Set(stay.map(({ id }) => id));
-  const asked = new Set(some);
+  const standing = new Set(stay.map(({ kind, id }) => `${kind} ${id}`));
+  const asked = new Set(ends.map(nameOf));
   return new Set(
     entities
-      .filter(({ entity_id }) => asked.has(entity_id) && !standing.has(entity_id))
+      .filter((entity) => asked.has(nameOf(entity)) && !standing.has(nameOf(entity)))
       .map(({ doc_no }) => doc_no),
   );
 }
+
+/** What has ids of its own: the same id may be that of a card, a packet, and an artifact or note. */
+const KINDS: Readonly<Record<string, string>> = { turn: 'card', artifact: 'memory', note: 'memory' };
+
+const nameOf = ({ entity_type, entity_id }: { entity_type: string; entity_id: string }): string => {
+  const type = entity_type.toLowerCase();
+  return `${KINDS[type] ?? type} ${entity_id}`;
+};

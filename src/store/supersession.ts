@@ -25,6 +25,10 @@ const nothingSupersedes = (tenant: string, end: Sql, moment: Pick<Moment, 'now' 
 export const cardNotSuperseded = (tenant: string, now: number): Sql =>
   nothingSupersedes(tenant, sql`y.entity_id = c.card_id AND y.entity_type IN ('Card', 'Turn')`, { now });
 
+/** A packet under the name p that nothing supersedes. */
+export const packetNotSuperseded = (tenant: string, now: number): Sql =>
+  nothingSupersedes(tenant, sql`y.entity_id = p.packet_id AND y.entity_type = 'Packet'`, { now });
+
 /** A version of an artifact or note, under the name v, whose entity nothing supersedes. */
 export const versionNotSuperseded = (tenant: string, now: number, as_of?: number): Sql =>
   nothingSupersedes(tenant, sql`y.entity_id = v.memory_id AND y.entity_type IN ('Artifact', 'Note')`, {

@@ -5,6 +5,7 @@ import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { textsOf } from './search-contents.js';
+import { contentKey, sourceOf } from './search-docs.js';
 import type { Lacking } from './vectors.js';
 
 /** By doc_no; without what is gone, and empty where nothing is said. */
@@ -13,7 +14,7 @@ export async function embeddingTexts(
   tenant: string,
   docs: readonly Lacking[],
 ): Promise<Map<number, string>> {
-  const ofCards = docs.filter(({ entity_type }) => entity_type !== 'packet' && entity_type !== 'thought');
+  const ofCards = docs.filter(({ entity_type }) => sourceOf(entity_type) === 'card');
   const cards = await cardParts(
     query,
     tenant,
@@ -25,8 +26,10 @@ export async function embeddingTexts(
     docs.filter((doc) => !ofCards.includes(doc)),
   );
   const texts = new Map<number, string>();
-  for (const { doc_no, content_id, name, speaker } of docs) {
-    const parts = cards.get(content_id) ?? { said: others.get(content_id), caption: null };
+  for (const doc of docs) {
+    const { doc_no, content_id, name, speaker } = doc;
+    const ofCard = sourceOf(doc.entity_type) === 'card' ? cards.get(content_id) : undefined;
+    const parts = ofCard ?? { said: others.get(contentKey(doc)), caption: null };
     if (parts.said === undefined) continue;
     texts.set(Number(doc_no), embeddingText({ name, speaker, said: parts.said, caption: parts.caption }));
   }

@@ -51,7 +51,10 @@ async function plant(cairn: Api): Promise<Planted> {
   await cairn.cards.add({ content: { name: 'ranger' }, metadata: { type: 'sys.profile' } });
   const { card_id: gone } = await cairn.cards.add({ content: 'a kestrel that was deleted' });
   await cairn.cards.delete({ card_id: gone });
+  // Clients choose ids: this one is that of a card as well.
+  const { card_id: packet_id } = await cairn.cards.add({ content: 'a namesake' });
   await cairn.packets.write({
+    packet_id,
     packet_type: 'observation',
     payload: { seen: 'kestrel', count: 3 },
     tags: ['birds'],

@@ -189,6 +189,31 @@ onEveryTarget('search', (test) => {
     expect(await found(cairn, 'crake')).toEqual([`card ${to}`]);
   });
 
+  it('SEARCH-3 takes a card, a packet and a thought of the same id for three things', async () => {
+    const cairn = await test().freshTenant();
+    const { execution_id } = await cairn.executions.create({});
+    const snapshot = snapshotOf({ thoughts: [tell('t-1', 'a quokka thought')] });
+    const { id: checkpoint_id } = await cairn.checkpoints.create({ execution_id, snapshot });
+    await cairn.cards.add({ card_id: `${checkpoint_id}/t-1`, content: 'a card of that name' });
+    const { card_id } = await cairn.cards.add({ content: 'a card: quokka' });
+    await cairn.packets.write({
+      packet_id: card_id,
+      packet_type: 'sighting',
+      payload: { said: 'a quokka packet' },
+    });
+    const texts = async () => {
+      const { results } = await cairn.search.query({ query: 'quokka' });
+      return results.map(({ entity_type, snippet }) => `${entity_type} ${snippet.includes('quokka')}`).sort();
+    };
+    expect(await texts()).toEqual(['card true', 'packet true', 'thought true']);
+    const { card_id: other } = await cairn.cards.add({ content: 'better' });
+    await link(cairn, 'Supersedes', ['Card', other], ['Card', card_id]);
+    expect(await texts()).toEqual(['packet true', 'thought true']);
+    await cairn.cards.delete({ card_id });
+    await cairn.cards.delete({ card_id: `${checkpoint_id}/t-1` });
+    expect(await texts()).toEqual(['packet true', 'thought true']);
+  });
+
   it('SEARCH-4 finds turns of a closed scope in an open one that was restored from it, and only those it has', async () => {
     const cairn = await test().freshTenant();
     const { scope_id, trajectory_id } = await someScope(cairn);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { sql } from '#cairn/driver/sql.js';
 import { Store } from '#cairn/service/open.js';
 import { illnesses } from '../support/audit.js';
 import { sleep, within } from '../support/server.js';
@@ -242,5 +243,48 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
       expect(box.revision).toBe(revision + 1);
       expect(box.card_ids).toEqual(answers(settled)[0]!.card_ids);
     }
+  });
+
+  it('a packet enters the search before the head row is taken, as cards do', async () => {
+    const { driver } = stores[1]!;
+    const waiting = sql`SELECT w.pid FROM pg_locks w WHERE NOT w.granted AND EXISTS (SELECT 1 FROM pg_locks h
+      WHERE h.pid = w.pid AND h.relation = 'search_docs'::regclass AND h.mode = 'RowExclusiveLock')`;
+    const packet = { packet_type: 'ordered', payload: { said: 'in order' } };
+    for (const write of [
+      () => apis[0]!.packets.write(packet),
+      () => apis[0]!.packets.write_batch({ packets: [packet, packet] }),
+    ]) {
+      let written: Promise<unknown> | undefined;
+      await driver.write('default', async (tx) => {
+        await tx.all(sql`SELECT seq FROM tenants WHERE tenant_id = 'default' FOR UPDATE`);
+        written = write();
+        await expect.poll(() => driver.long('default', waiting), { timeout: 5000 }).toHaveLength(1);
+      });
+      await written;
+    }
+  });
+
+  it('each connection counts by itself, and a sweep adds up those that are gone', async () => {
+    const { driver } = stores[0]!;
+    const counts = () =>
+      driver.long<{ shard: number; docs: number }>(
+        'default',
+        sql`SELECT shard, docs FROM search_counts WHERE tenant_id = 'default' ORDER BY shard`,
+      );
+    await Promise.all(apis.map((api) => api.cards.add({ content: 'counted' })));
+    const pids = await driver.long<{ pid: number }>('default', sql`SELECT pid FROM pg_stat_activity`);
+    const live = (await counts()).filter(({ shard }) => pids.some(({ pid }) => pid === Number(shard)));
+    expect(live.length).toBeGreaterThanOrEqual(2);
+    await driver.write('default', (tx) =>
+      tx.send(sql`INSERT INTO search_counts (tenant_id, shard, docs)
+        SELECT 'default', 1000000000 + n, CASE WHEN n % 2 = 0 THEN 3 ELSE -3 END FROM generate_series(1, 200) n`),
+    );
+    const sum = (rows: { docs: number }[]) => rows.reduce((total, { docs }) => total + Number(docs), 0);
+    const before = sum(await counts());
+    await Promise.all(apis.map((api) => api.lifetime.sweep()));
+    const after = await counts();
+    expect(sum(after)).toBe(before);
+    expect(after.filter(({ shard }) => Number(shard) >= 1_000_000_000)).toEqual([]);
+    expect(after).toEqual(expect.arrayContaining(live));
   });
 });

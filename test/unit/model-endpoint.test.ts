@@ -241,7 +241,7 @@ describe('a failing endpoint', () => {
   });
 
   it.each(['openai-compatible', 'anthropic'] as const)(
-    'SUM-32 that never ends its answer is left (%s)',
+    'SUM-40 that never ends its answer is left (%s)',
     async (kind) => {
       server.behave('endless');
       const asked = modelSummarizer(settings({ kind, max_retries: 0 })).summarize(request);

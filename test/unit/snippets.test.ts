@@ -1,8 +1,11 @@
 /** Snippets: the best part of a text, and where in it the words of the question are. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readQuestion } from '#cairn/domain/question.js';
 import { snippetOf } from '#cairn/domain/snippets.js';
+import { analyse } from '#cairn/domain/text-analysis.js';
 
 const shown = (text: string, question: string) => {
   const { snippet, highlights } = snippetOf(text, new Set(readQuestion(question, 0).terms));
@@ -67,4 +70,22 @@ describe('a snippet', () => {
       { numRuns: 150 },
     );
   });
+});
+
+it('no text stays in memory for a word of it that is known from then on', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const used = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const word = (n: number) =>
+    `gardenersmark${[...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`;
+  // As texts come from a request or the database: each in one piece.
+  const text = (n: number) => JSON.parse(JSON.stringify(`tea ${word(n)} ${'. '.repeat(500_000)}`)) as string;
+  const terms = new Set(['tea']);
+  const before = used();
+  for (let n = 0; n < 30; n++) snippetOf(text(n), terms);
+  for (let n = 30; n < 40; n++) analyse(text(n));
+  expect(used() - before).toBeLessThan(15_000_000);
 });

@@ -4,6 +4,11 @@ import type { Migration } from '../migrate.js';
 /** What a row loses when its content goes; it leaves the index by that. */
 const BLANK = 'terms = NULL, name = NULL, speaker = NULL, tags = NULL';
 
+/** Clients choose ids: those of a card, a packet and a thought may be the same. */
+const OF_CARD = "entity_type NOT IN ('packet', 'thought')";
+const OF_PACKET = "entity_type = 'packet'";
+const OF_THOUGHT = "entity_type = 'thought'";
+
 /** Whatever takes the content of a card, packet or thought away takes it out of the search as well: no code can forget to. */
 const SQLITE = [
   `CREATE VIRTUAL TABLE search_index USING fts5(terms, content='', columnsize=0, detail=none, tokenize='ascii')`,
@@ -25,32 +30,38 @@ const SQLITE = [
   END`,
   `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards
     WHEN new.erased_at IS NOT NULL OR new.deleted_at IS NOT NULL BEGIN
-    UPDATE search_docs SET ${BLANK} WHERE tenant_id = new.tenant_id AND content_id = new.card_id AND terms IS NOT NULL;
+    UPDATE search_docs SET ${BLANK}
+      WHERE tenant_id = new.tenant_id AND content_id = new.card_id AND ${OF_CARD} AND terms IS NOT NULL;
   END`,
   `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards BEGIN
     UPDATE search_docs SET expires_at = new.expires_at, held_by = new.held_by
-      WHERE tenant_id = new.tenant_id AND content_id = new.card_id;
+      WHERE tenant_id = new.tenant_id AND content_id = new.card_id AND ${OF_CARD};
   END`,
   // Its card may stay, where a sealed box keeps it.
   `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions WHEN new.erased_at IS NOT NULL BEGIN
-    UPDATE search_docs SET ${BLANK} WHERE tenant_id = new.tenant_id AND content_id = new.card_id AND terms IS NOT NULL;
+    UPDATE search_docs SET ${BLANK}
+      WHERE tenant_id = new.tenant_id AND content_id = new.card_id AND ${OF_CARD} AND terms IS NOT NULL;
   END`,
   `CREATE TRIGGER search_packet_gone AFTER UPDATE OF erased_at ON packet_store WHEN new.erased_at IS NOT NULL BEGIN
-    UPDATE search_docs SET ${BLANK} WHERE tenant_id = new.tenant_id AND content_id = new.packet_id AND terms IS NOT NULL;
+    UPDATE search_docs SET ${BLANK}
+      WHERE tenant_id = new.tenant_id AND content_id = new.packet_id AND ${OF_PACKET} AND terms IS NOT NULL;
   END`,
   `CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts BEGIN
     UPDATE search_docs SET ${BLANK}
-      WHERE tenant_id = old.tenant_id AND content_id = old.checkpoint_id || '/' || old.id AND terms IS NOT NULL;
+      WHERE tenant_id = old.tenant_id AND content_id = old.checkpoint_id || '/' || old.id AND ${OF_THOUGHT}
+        AND terms IS NOT NULL;
   END`,
   `CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts BEGIN
     UPDATE search_docs SET ${BLANK}
-      WHERE tenant_id = old.tenant_id AND content_id = old.checkpoint_id || '/' || old.id AND terms IS NOT NULL;
+      WHERE tenant_id = old.tenant_id AND content_id = old.checkpoint_id || '/' || old.id AND ${OF_THOUGHT}
+        AND terms IS NOT NULL;
   END`,
 ];
 
-const blanking = (name: string, content_id: string) =>
+const blanking = (name: string, content_id: string, of: string) =>
   `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    UPDATE search_docs SET ${BLANK} WHERE tenant_id = OLD.tenant_id AND content_id = ${content_id} AND terms IS NOT NULL;
+    UPDATE search_docs SET ${BLANK}
+      WHERE tenant_id = OLD.tenant_id AND content_id = ${content_id} AND ${of} AND terms IS NOT NULL;
     RETURN NULL;
   END $$`;
 
@@ -80,7 +91,7 @@ const POSTGRES = [
     END IF;
     change := (NEW.terms IS NOT NULL)::int - was::int;
     IF change <> 0 THEN
-      INSERT INTO search_counts (tenant_id, shard, docs) VALUES (NEW.tenant_id, pg_backend_pid() % 64, change)
+      INSERT INTO search_counts (tenant_id, shard, docs) VALUES (NEW.tenant_id, pg_backend_pid(), change)
         ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs;
     END IF;
     RETURN NULL;
@@ -88,22 +99,22 @@ const POSTGRES = [
   'CREATE TRIGGER search_docs_added AFTER INSERT ON search_docs FOR EACH ROW WHEN (NEW.terms IS NOT NULL) EXECUTE FUNCTION search_keep_index()',
   `CREATE TRIGGER search_docs_changed AFTER UPDATE OF terms ON search_docs FOR EACH ROW
     WHEN (OLD.terms IS DISTINCT FROM NEW.terms) EXECUTE FUNCTION search_keep_index()`,
-  blanking('search_card_gone', 'OLD.card_id'),
+  blanking('search_card_gone', 'OLD.card_id', OF_CARD),
   `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards FOR EACH ROW
     WHEN (NEW.erased_at IS NOT NULL OR NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`,
   `CREATE FUNCTION search_card_lifetime() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     UPDATE search_docs SET expires_at = NEW.expires_at, held_by = NEW.held_by
-      WHERE tenant_id = NEW.tenant_id AND content_id = NEW.card_id;
+      WHERE tenant_id = NEW.tenant_id AND content_id = NEW.card_id AND ${OF_CARD};
     RETURN NULL;
   END $$`,
   `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards FOR EACH ROW
     EXECUTE FUNCTION search_card_lifetime()`,
   `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions FOR EACH ROW
     WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`,
-  blanking('search_packet_gone', 'OLD.packet_id'),
+  blanking('search_packet_gone', 'OLD.packet_id', OF_PACKET),
   `CREATE TRIGGER search_packet_gone AFTER UPDATE OF erased_at ON packet_store FOR EACH ROW
     WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_packet_gone()`,
-  blanking('search_thought_gone', `OLD.checkpoint_id || '/' || OLD.id`),
+  blanking('search_thought_gone', `OLD.checkpoint_id || '/' || OLD.id`, OF_THOUGHT),
   'CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
   'CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
 ];
@@ -144,7 +155,8 @@ export const search: Migration = {
     'CREATE INDEX search_docs_by_content ON search_docs (tenant_id, content_id)',
     `CREATE INDEX search_docs_by_scope ON search_docs (tenant_id, scope_id, position) WHERE position IS NOT NULL`,
     'CREATE INDEX search_docs_by_trajectory ON search_docs (tenant_id, trajectory_id, doc_no) WHERE trajectory_id IS NOT NULL',
-    // How many documents a tenant has: the sum of its rows, of which a writer has one to itself.
+    // How many documents a tenant has: the sum of its rows, of which each connection has one to itself, so that no writer
+    // waits for another here. The sweep adds those of connections that are gone to row 0.
     `CREATE TABLE search_counts (
       tenant_id ${id} NOT NULL,
       shard ${int} NOT NULL,
