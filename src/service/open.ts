@@ -139,6 +139,10 @@ export class Store implements Host {
     return this.#runtime.driver;
   }
 
+  get runtime(): Runtime {
+    return this.#runtime;
+  }
+
   async ensureTenant(tenant: string): Promise<void> {
     const parsed = tenantId.safeParse(tenant);
     if (!parsed.success)
