@@ -144,6 +144,7 @@ const LISTS = [
   'passages',
   'sources',
   'jobs',
+  'summarization_policies',
 ];
 
 interface Nested {
