@@ -6,6 +6,8 @@ import type { Param } from './sql.js';
 /** A statement, or a module that reads and computes. */
 export type LongTask = { text: string; params: readonly Param[] } | { module: string; input: unknown };
 export type LongAnswer = { id: number; result: unknown } | { id: number; error: string };
+/** Each keeps what it asks in memory. */
+const MAX_WAITING = 1000;
 type Waiting = { resolve: (result: unknown) => void; reject: (error: unknown) => void };
 
 export class LongReader {
@@ -26,7 +28,9 @@ export class LongReader {
     return this.#ask({ module, input }) as Promise<O>;
   }
 
-  #ask(task: LongTask): Promise<unknown> {
+  async #ask(task: LongTask): Promise<unknown> {
+    if (this.#waiting.size >= MAX_WAITING)
+      throw new CairnError('OVERLOADED', `${MAX_WAITING} long reads wait already: try again later`);
     const worker = (this.#worker ??= this.#start());
     const id = ++this.#next;
     return new Promise((resolve, reject) => {
@@ -47,7 +51,9 @@ export class LongReader {
       if ('result' in answer) waiting?.resolve(answer.result);
       else waiting?.reject(new CairnError('STORAGE_FAILED', answer.error));
     });
+    // It tells of its end twice when it fails: by then another may be at work.
     const ended = (reason: unknown) => {
+      if (this.#worker !== worker) return;
       this.#worker = undefined;
       for (const { reject } of this.#waiting.values()) {
         reject(new CairnError('STORAGE_FAILED', `the reading thread ended: ${String(reason)}`));

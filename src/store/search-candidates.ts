@@ -14,9 +14,11 @@ export interface Asked extends Wanted {
 
 /** Of a term that more have, no more are counted: it weighs next to nothing. */
 const MAX_COUNTED = 100_000;
-/** So many entries of the index are read for one question, the rarest terms first; of one term, the newest. */
+/** So many entries of the index are read at once, the rarest terms first; of one term, the newest. */
 const MAX_POSTINGS = 60_000;
 const MAX_POSTINGS_OF_TERM = 30_000;
+/** And so often, while the filters let too little of it through. */
+const MAX_WINDOWS = 6;
 /** Of most terms there are no more. */
 const FEW = 2000;
 const LARGEST_BATCH = 5000;
@@ -44,8 +46,8 @@ export async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly 
 export interface Found {
   /** In how many documents of the tenant each term is. */
   readonly df: readonly number[];
-  /** Whether the index was read to its end. */
-  readonly complete: boolean;
+  /** Whether the index was read to its end, as far as the last documents that were asked for. */
+  readonly isComplete: () => boolean;
   /** False of what is known to have no term of the question itself. */
   readonly mayMatch: (doc_no: number) => boolean;
   /**
@@ -58,68 +60,135 @@ export interface Found {
 /** With the counts of the page before, so that it stands where it stood whatever was written or deleted since. */
 export async function findCandidates(
   index: SearchedIndex,
-  asked: Asked,
   codes: readonly string[],
   range: Range,
   counted: readonly number[] | undefined,
 ): Promise<Found> {
-  const { order, ...found } = await inOrder(index, asked, codes, range, counted);
+  const { df, isComplete, mayMatch, more } = await inOrder(index, codes, range, counted);
+  let order: readonly number[] = [];
   let at = 0;
   let size = 0;
+  const goesOn = async (): Promise<boolean> => {
+    while (at >= order.length) {
+      const window = await more();
+      if (!window) return false;
+      order = window;
+      at = 0;
+    }
+    return true;
+  };
   const next = async (enough: number): Promise<number[] | undefined> => {
-    if (at >= order.length) return undefined;
+    if (!(await goesOn())) return undefined;
     const doc_nos: number[] = [];
-    while (at < order.length && doc_nos.length < enough) {
+    while (doc_nos.length < enough && (await goesOn())) {
       size = Math.min(Math.max(enough, 2 * size), LARGEST_BATCH);
       for (const doc_no of await index.wantedAmong(order.slice(at, at + size))) doc_nos.push(doc_no);
       at += size;
     }
     return doc_nos;
   };
-  return { ...found, next };
+  return { df, isComplete, mayMatch, next };
 }
 
 interface Ordered extends Omit<Found, 'next'> {
-  readonly order: number[];
+  /**
+   * Documents in the order of what their terms are worth together, and of equals the newest first. What comes behind them
+   * is older, or has more common terms alone. Undefined where nothing more is read.
+   */
+  readonly more: () => Promise<number[] | undefined>;
 }
 
-/** Documents in the order of what their terms are worth together, and of equals the newest first. */
 async function inOrder(
   index: SearchedIndex,
-  { trajectory_id }: Asked,
   codes: readonly string[],
   range: Range,
   counted: readonly number[] | undefined,
 ): Promise<Ordered> {
   const first: number[][] = [];
   const df: number[] = [];
+  const isWhole = range.from === 0;
   for (const [at, code] of codes.entries()) {
     const list = await index.postings(code, range, FEW);
-    const isAll = list.length < FEW && trajectory_id === undefined;
+    const isAll = list.length < FEW && isWhole;
     first.push(list);
     df.push(counted?.[at] ?? (isAll ? list.length : await index.count(code, MAX_COUNTED)));
   }
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
+  const isCut = rarestFirst.length > MAX_BITS;
+  const read = rarestFirst.slice(0, MAX_BITS);
+  const worths = read.map((at) => 1 / Math.log2(2 + df[at]!));
   // What each document has, as bits in the order of rarity.
   const has = new Map<number, number>();
-  let room = MAX_POSTINGS;
-  let complete = true;
-  for (const [bit, at] of rarestFirst.entries()) {
-    if (room <= 0 || bit >= MAX_BITS) {
-      complete = false;
-      break;
-    }
-    const limit = Math.min(room, MAX_POSTINGS_OF_TERM);
-    const known = first[at]!;
-    const list = known.length < FEW ? known : await index.postings(codes[at]!, range, Math.max(FEW, limit));
-    for (const doc_no of list) has.set(doc_no, (has.get(doc_no) ?? 0) | (1 << bit));
-    if (list.length >= limit) complete = false;
-    room -= list.length;
+  const lists = read.map((at) => new PostingList(index, codes[at]!, range, first[at]!));
+  let windows = 0;
+  const own = lists.some(({ isShort }) => !isShort)
+    ? await index.ownHaving(
+        read.map((at) => codes[at]!),
+        range,
+        read.reduce((sum, at) => sum + df[at]!, 0),
+      )
+    : undefined;
+  const isComplete = () => !isCut && (own !== undefined || lists.every(({ isOver }) => isOver));
+  const more = async (): Promise<number[] | undefined> => {
+    const isOver = windows > 0 && (own !== undefined || lists.every((list) => list.isOver));
+    if (isOver || windows++ >= MAX_WINDOWS) return undefined;
+    const found = own ? new Map(own) : await nextWindow(lists, has);
+    for (const [doc_no, bits] of found) has.set(doc_no, bits);
+    return byWorth(found, worths);
+  };
+  return { df, isComplete, mayMatch: (doc_no) => !isComplete() || has.has(doc_no), more };
+}
+
+/** The documents of one term, the newest first, from where the last look ended. */
+class PostingList {
+  readonly #index: SearchedIndex;
+  readonly #code: string;
+  readonly #from: number;
+  #to: number;
+  readonly #first: readonly number[];
+  /** Whether the first look had all. */
+  readonly isShort: boolean;
+  isOver = false;
+
+  constructor(index: SearchedIndex, code: string, { from, to }: Range, first: readonly number[]) {
+    this.#index = index;
+    this.#code = code;
+    this.#from = from;
+    this.#to = to;
+    this.#first = first;
+    this.isShort = first.length < FEW;
   }
-  const worths = rarestFirst.map((at) => 1 / Math.log2(2 + df[at]!));
-  const mayMatch = complete ? (doc_no: number) => has.has(doc_no) : () => true;
-  return { order: byWorth(has, worths), df, complete, mayMatch };
+
+  async next(room: number): Promise<readonly number[]> {
+    if (this.isOver) return [];
+    if (this.isShort) {
+      this.isOver = true;
+      return this.#first;
+    }
+    const limit = Math.max(FEW, Math.min(room, MAX_POSTINGS_OF_TERM));
+    const list = await this.#index.postings(this.#code, { from: this.#from, to: this.#to }, limit);
+    this.isOver = list.length < limit;
+    this.#to = (list.at(-1) ?? this.#from) - 1;
+    return list;
+  }
+}
+
+/** What was not met before, with its bits; rarer terms have the room first. */
+async function nextWindow(
+  lists: readonly PostingList[],
+  before: ReadonlyMap<number, number>,
+): Promise<Map<number, number>> {
+  const found = new Map<number, number>();
+  let room = MAX_POSTINGS;
+  for (const [bit, list] of lists.entries()) {
+    if (room <= 0) break;
+    const doc_nos = await list.next(room);
+    for (const doc_no of doc_nos)
+      if (!before.has(doc_no)) found.set(doc_no, (found.get(doc_no) ?? 0) | (1 << bit));
+    room -= doc_nos.length;
+  }
+  return found;
 }
 
 /** Those that have the same terms are worth the same: there are few kinds. */

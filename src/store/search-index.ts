@@ -2,6 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { type Asked, type Neighbours, neighboursOf, type Placed, wantedAmong } from './search-candidates.js';
 import { type Features, featuresOf, type StoreMark } from './search-features.js';
+import { type Having, ownHaving } from './search-lead.js';
 import { countPostings, postings, type Range } from './search-postings.js';
 
 export interface SearchedIndex {
@@ -9,6 +10,8 @@ export interface SearchedIndex {
   postings(code: string, range: Range, limit: number): Promise<number[]>;
   /** How many documents have a term, counted no further than a limit. */
   count(code: string, limit: number): Promise<number>;
+  /** What of the scope or trajectory asked for has any of these terms, where that is shorter than so many postings. */
+  ownHaving(codes: readonly string[], range: Range, postings: number): Promise<Having[] | undefined>;
   /** Which of these can be read and are wanted, in this order. */
   wantedAmong(doc_nos: readonly number[]): Promise<number[]>;
   /** The turns around those found that are not among them. */
@@ -20,6 +23,7 @@ export interface SearchedIndex {
 export const storedIndex = (query: Query, asked: Asked, mark: StoreMark): SearchedIndex => ({
   postings: (code, range, limit) => postings(query, asked.tenant, code, range, limit),
   count: (code, limit) => countPostings(query, asked.tenant, code, limit),
+  ownHaving: (codes, range, fewer) => ownHaving(query, asked, codes, range, fewer),
   wantedAmong: (doc_nos) => wantedAmong(query, asked, doc_nos),
   neighbours: (found) => neighboursOf(query, asked, found),
   features: (doc_nos) => featuresOf(query, mark, asked.tenant, doc_nos),

@@ -114,7 +114,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
   if (!range) return;
   const codes = question.terms.map((term) => termCode(tenant, term));
-  const found = await findCandidates(index, request, codes, range, request.place?.df);
+  const found = await findCandidates(index, codes, range, request.place?.df);
   const { likeness } = request;
   const listed = new Set<number>();
   let next = await found.next(ENOUGH);
@@ -130,14 +130,15 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
         boosts,
       }),
     );
-    let complete = found.complete;
+    let complete = true;
     if (likeness && number === 0) {
       const fused = await withNearest(query, request, likeness, range, results);
       results = fused.results;
       for (const { doc_no } of results) listed.add(doc_no);
-      complete &&= fused.complete;
+      complete = fused.complete;
     }
     next = next && (await found.next(ENOUGH));
+    complete &&= found.isComplete();
     const shown = results.filter(({ score }) => score >= request.min_score);
     yield { number, results: shown, df: found.df, rest: next ? 'more' : complete ? 'none' : 'unknown' };
   }

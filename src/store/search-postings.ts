@@ -77,7 +77,7 @@ export async function rangeOf(
 const MAX_LEARNED = 2000;
 
 /** The documents of notes, which are in no trajectory but were learned in this one. */
-async function notesLearnedIn(query: Query, tenant: string, trajectory_id: string): Promise<number[]> {
+export async function notesLearnedIn(query: Query, tenant: string, trajectory_id: string): Promise<number[]> {
   const rows = await query.all<{ doc_no: number }>(
     sql`SELECT d.doc_no FROM edge_participants source CROSS JOIN edge_participants learned
           CROSS JOIN memory_versions v CROSS JOIN search_docs d

@@ -183,6 +183,8 @@ function indexOn(query: Query, asked: Asked, kept: Kept): SearchedIndex {
   return {
     postings: async (code, range, limit) => newestWithin(of(code), range, limit),
     count: async (code, limit) => Math.min(of(code).length, limit),
+    // Its lists are short.
+    ownHaving: async () => undefined,
     features: async (doc_nos) => docsOf(doc_nos),
     wantedAmong: (doc_nos) =>
       isAnywhere ? wanted(query, asked, docsOf(doc_nos)) : wantedAmong(query, asked, doc_nos),

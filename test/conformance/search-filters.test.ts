@@ -1,7 +1,9 @@
 /** Filters of a search: each really filters, and what they do not know is named. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { sql } from '#cairn/driver/sql.js';
 import type { Filter } from '#cairn/model/search.js';
+import { tenantOf } from '../support/hierarchy.js';
 import { newTrajectory } from '../support/memory.js';
 import { say, someScope } from '../support/scopes.js';
 import { found, note } from '../support/search.js';
@@ -195,5 +197,47 @@ onEveryTarget('filters of a search', (test) => {
     expect(await found(cairn, 'x', { filters: [nested(8) as Filter] })).toEqual([]);
     const strange = [is('name', 'eq', "'; DROP TABLE cards; --"), is('name', 'contains', '%_"\\')];
     expect(await found(cairn, '', { filters: strange })).toEqual([]);
+  });
+
+  it('SEARCH-18 find what is older than any number of others that have the word', async ({ skip }) => {
+    if (test().target === 'http') skip();
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const { scope_id, trajectory_id } = await someScope(cairn);
+    const said = { speaker: 'Ann', tags: ['needle'] };
+    const { turn_id } = await say(cairn, scope_id, 'the project deadline moved', { metadata: said });
+    const drawing = await cairn.artifacts.create({
+      trajectory_id,
+      scope_id,
+      artifact_type: 'Fact',
+      name: 'plan',
+      content: 'the project',
+    });
+    const learned = await note(cairn, 'a project', { source_trajectory_ids: [trajectory_id] });
+    // Rows alone, as many as would take long to say; in parts, since each changes the count of the tenant.
+    for (let at = 0; at < 31_000; at += 1000)
+      await test().store.driver.write(tenant, (tx) =>
+        tx.run(sql`WITH RECURSIVE n(i) AS (
+            SELECT CAST(${at + 1} AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${at + 1000})
+          INSERT INTO search_docs (tenant_id, entity_type, entity_id, content_id, trajectory_id, scope_id, position,
+              abstraction_level, category, occurred_at, created_at, length, flags, terms)
+            SELECT d.tenant_id, 'turn', 'busy' || n.i, 'busy' || n.i, 'busy', 'busy', n.i,
+                d.abstraction_level, d.category, d.occurred_at, d.created_at, d.length, d.flags, d.terms
+              FROM search_docs d CROSS JOIN n WHERE d.tenant_id = ${tenant} AND d.content_id = ${turn_id}`),
+      );
+    await say(cairn, scope_id, 'and it goes on');
+    const turn = `turn ${turn_id}`;
+    const artifact = `artifact ${drawing.artifact_id}`;
+    const all = [turn, artifact, `note ${learned.note_id}`].sort();
+    const asked = async (more: object) => (await found(cairn, 'project', more)).sort();
+    expect(await asked({ filters: [is('tag', 'eq', 'needle')] })).toEqual([turn]);
+    expect(await asked({ filters: [is('speaker', 'eq', 'Ann')] })).toEqual([turn]);
+    expect(await asked({ entity_types: ['note', 'artifact'] })).toEqual(all.slice(0, 2));
+    const inScope = [{ scope_id }, { filters: [is('scope_id', 'eq', scope_id)] }];
+    for (const more of inScope) expect(await asked(more)).toEqual(expect.arrayContaining([artifact, turn]));
+    const inTrajectory = [{ trajectory_id }, { filters: [is('trajectory_id', 'eq', trajectory_id)] }];
+    for (const more of inTrajectory) expect(await asked(more)).toEqual(expect.arrayContaining(all));
+    const { total } = await cairn.search.query({ query: 'project', trajectory_id });
+    expect(total).toBeGreaterThanOrEqual(3);
   });
 });

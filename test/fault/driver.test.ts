@@ -4,6 +4,7 @@ import type { Api } from '#cairn/client/index.js';
 import { type Driver, DriverError } from '#cairn/driver/driver.js';
 import { openPostgres } from '#cairn/driver/postgres.js';
 import { openSqlite } from '#cairn/driver/sqlite.js';
+import { LongReader } from '#cairn/driver/sqlite-long.js';
 import { Store } from '#cairn/service/open.js';
 import { packetJournal } from '#cairn/store/packets.js';
 import { illnesses } from '../support/audit.js';
@@ -233,5 +234,33 @@ describe.each(kinds)('a statement that fails on %s', (kind) => {
       [0, 1],
     ]);
     await opened.close();
+  });
+});
+
+describe.runIf(kinds.includes('sqlite'))('the thread of long reads', () => {
+  const module = (run: string) => `data:text/javascript,export const run = ${run}`;
+
+  it('SEARCH-19 refuses what comes when a thousand wait, and answers those', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const reader = new LongReader(database);
+    const reads = Array.from({ length: 1005 }, () => reader.all('SELECT 1 AS one', []));
+    const settled = await Promise.allSettled(reads);
+    const refused = settled.filter((one) => one.status === 'rejected');
+    expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(
+      Array(5).fill('OVERLOADED'),
+    );
+    expect(await reader.all('SELECT 2 AS two', [])).toEqual([{ two: 2 }]);
+    await reader.close();
+    await drop();
+  });
+
+  it('SEARCH-19 is another after one that failed, whose end takes nothing from it', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const reader = new LongReader(database);
+    const dies = module('() => new Promise(() => setImmediate(() => { throw new Error("gone") }))');
+    const answer = await reader.run(dies, {}).catch(() => reader.run(module('async () => "there"'), {}));
+    expect(answer).toBe('there');
+    await reader.close();
+    await drop();
   });
 });

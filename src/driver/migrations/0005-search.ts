@@ -153,7 +153,7 @@ export const search: Migration = {
       terms TEXT${dialect === 'sqlite' ? '' : ', PRIMARY KEY (tenant_id, doc_no)'}
     ) ${dialect === 'sqlite' ? 'STRICT' : ''}`,
     'CREATE INDEX search_docs_by_content ON search_docs (tenant_id, content_id)',
-    `CREATE INDEX search_docs_by_scope ON search_docs (tenant_id, scope_id, position) WHERE position IS NOT NULL`,
+    `CREATE INDEX search_docs_by_scope ON search_docs (tenant_id, scope_id, position) WHERE scope_id IS NOT NULL`,
     'CREATE INDEX search_docs_by_trajectory ON search_docs (tenant_id, trajectory_id, doc_no) WHERE trajectory_id IS NOT NULL',
     // How many documents a tenant has: the sum of its rows, of which each connection has one to itself, so that no writer
     // waits for another here. The sweep adds those of connections that are gone to row 0.
