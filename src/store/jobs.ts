@@ -225,7 +225,8 @@ export async function dropJobs(
 ): Promise<void> {
   await tx.send(
     sql`UPDATE jobs SET error = NULL
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND ended_at IS NOT NULL`,
+        WHERE tenant_id = ${tenant} AND ended_at IS NOT NULL AND scope_id IN (
+          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}))`,
   );
   await tx.send(
     sql`UPDATE jobs SET state = 'failed', error = 'its trajectory was deleted', pins = NULL, pinned_until = NULL,
