@@ -9,7 +9,7 @@ import { Ledger, runLoad } from '../support/load.js';
 import { type ServerProcess, sleep, stablePort, startServer } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';
 
-const KILLS = 25;
+const KILLS = 15;
 const CLIENTS = 16;
 
 /** Numbers that come again with the same seed. */
