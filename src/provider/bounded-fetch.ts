@@ -5,7 +5,8 @@ import { modelFailure } from './model-failure.js';
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export const boundedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+  // The key must not travel on to another place.
+  const response = await fetch(input, { ...init, redirect: 'error' });
   const { body, status, statusText, headers } = response;
   if (!body) return response;
   let bytes = 0;

@@ -211,7 +211,8 @@ export async function moveJobs(
 export async function overduePins(query: Query, tenant: string, now: number): Promise<string[]> {
   const rows = await query.all<{ job_id: string }>(
     sql`SELECT j.job_id FROM jobs j
-        WHERE j.tenant_id = ${tenant} AND j.pins IS NOT NULL AND j.pinned_until <= ${now} ORDER BY j.job_id`,
+        WHERE j.tenant_id = ${tenant} AND j.pinned_until IS NOT NULL AND j.pinned_until <= ${now}
+        ORDER BY j.pinned_until`,
   );
   return rows.map(({ job_id }) => job_id);
 }

@@ -127,7 +127,7 @@ export async function forgetDoc(tx: Tx, tenant: string, content_id: string): Pro
 /** From how many rows of search_counts on those of connections that are gone are put together. */
 const MANY_COUNTS = 100;
 
-/** Adds up what connections counted that are gone; on SQLite there is one row. What another sweep has at hand it leaves out. */
+/** Adds up what connections counted that are gone, on PostgreSQL: on SQLite there is one row. What another sweep has at hand it leaves out. */
 export async function foldCounts(tx: Tx, tenant: string): Promise<void> {
   const row = await tx.get<{ counts: number }>(
     sql`SELECT COUNT(*) AS counts FROM search_counts WHERE tenant_id = ${tenant}`,

@@ -71,6 +71,7 @@ export const summaries: Migration = {
     'CREATE UNIQUE INDEX jobs_once ON jobs (tenant_id, cause)',
     'CREATE INDEX jobs_open ON jobs (tenant_id, scope_id) WHERE ended_at IS NULL',
     'CREATE INDEX jobs_pinning ON jobs (tenant_id, pins) WHERE pins IS NOT NULL',
+    'CREATE INDEX jobs_overdue ON jobs (tenant_id, pinned_until) WHERE pinned_until IS NOT NULL',
     'CREATE INDEX jobs_by_scope ON jobs (tenant_id, scope_id, job_id) WHERE scope_id IS NOT NULL',
 
     // How many artifacts of a level were made where a policy counts them: \`tenant\`, \`trajectory:<id>\`, \`scope:<id>\`.
