@@ -60,6 +60,34 @@ export function saidIn(value: Json): string {
   return texts.map(textOf).join('\n');
 }
 
+const CALLED = ['function', 'tool_call'];
+const ANSWERED = ['result', 'content', 'output', 'text'];
+
+const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The first of these members that an object has. */
+function memberOf(value: Json, names: readonly string[]): Json | undefined {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const name = names.find((one) => value[one] !== undefined && value[one] !== null);
+  return name === undefined ? undefined : value[name];
+}
+
+/** What was called with what, a line each. */
+export const callsAsText = (calls: readonly Json[]): string =>
+  calls
+    .map((given) => {
+      const call = memberOf(given, CALLED) ?? given;
+      const name = memberOf(call, ['name']);
+      if (typeof name !== 'string') return asText(call);
+      const input = memberOf(call, ['arguments', 'input', 'args']);
+      return input === undefined ? name : `${name} ${asText(input)}`;
+    })
+    .join('\n');
+
+/** What tools answered, without what it stands in. */
+export const resultsAsText = (results: readonly Json[]): string =>
+  results.map((given) => asText(memberOf(given, ANSWERED) ?? given)).join('\n');
+
 export const line = (value: Json | undefined, limit: number): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, limit) : null;
 

@@ -1,4 +1,5 @@
 /** The part of a text that answers a question best, and where in it the words of the question are. */
+import type { GiveWay } from './giving-way.js';
 import { ownCopy, stem } from './stem.js';
 import { fold, partsOf, WORD, wordsOf } from './text-analysis.js';
 
@@ -7,8 +8,9 @@ export interface Snippet {
   readonly highlights: { start: number; end: number }[];
 }
 
-/** Of a longer text the beginning is looked at. */
-const LOOKED_AT = 50_000;
+/** A text is looked at in parts, until one has a word of the question, and no further than it is searched. */
+const PART = 10_000;
+const LOOKED_AT = 100_000;
 const LENGTH = 240;
 interface Place {
   readonly start: number;
@@ -35,12 +37,11 @@ function termsOf(word: string): readonly string[] {
 
 function placesOf(text: string, terms: ReadonlySet<string>): Place[] {
   const places: Place[] = [];
-  if (terms.size === 0) return places;
   const look = (word: string, start: number, found = termsOf(word)) => {
     const term = found.find((one) => terms.has(one));
     if (term !== undefined) places.push({ start, end: start + word.length, term });
   };
-  for (const { 0: run, index } of text.slice(0, LOOKED_AT).matchAll(WORD)) {
+  for (const { 0: run, index } of text.matchAll(WORD)) {
     let at = index;
     for (const part of partsOf(run)) {
       if (part.unspaced) lookAtLetters(part.text, at, look);
@@ -105,8 +106,49 @@ function cut(text: string, at: number): number {
   return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
 }
 
-export function snippetOf(text: string, terms: ReadonlySet<string>): Snippet {
-  const places = placesOf(text, terms);
+/** The words of the question in the first part that has any. */
+async function firstPlaces(text: string, terms: ReadonlySet<string>, giveWay: GiveWay): Promise<Place[]> {
+  const end = Math.min(text.length, LOOKED_AT);
+  if (terms.size === 0) return [];
+  for (let from = 0; from < end; ) {
+    const space = from + PART < end ? text.lastIndexOf(' ', from + PART) : -1;
+    const to = space > from ? space : cut(text, Math.min(end, from + PART));
+    const places = placesOf(text.slice(from, to), terms);
+    if (places.length > 0)
+      return places.map(({ start, end, term }) => ({ start: start + from, end: end + from, term }));
+    from = to;
+    await giveWay();
+  }
+  return [];
+}
+
+/** Of the first of these texts that has a word of the question; where none has, of the first. */
+export async function snippetAmong(
+  texts: readonly string[],
+  terms: ReadonlySet<string>,
+  giveWay: GiveWay,
+): Promise<Snippet> {
+  let first: Snippet | undefined;
+  for (const text of texts) {
+    const found = await snippetOf(text, terms, giveWay);
+    if (found.highlights.length > 0) return found;
+    first ??= found;
+  }
+  return first ?? { snippet: '', highlights: [] };
+}
+
+const GO_ON: GiveWay = () => undefined;
+
+export const snippetOf = async (
+  text: string,
+  terms: ReadonlySet<string>,
+  giveWay: GiveWay = GO_ON,
+): Promise<Snippet> => shownAt(text, await firstPlaces(text, terms, giveWay));
+
+/** As much of the beginning as is shown. */
+export const beginningOf = (text: string): string => shownAt(text, []).snippet;
+
+function shownAt(text: string, places: readonly Place[]): Snippet {
   const first = bestStart(places);
   let start = first && text.length > LENGTH ? Math.max(0, first.start - 40) : 0;
   if (start > 0) {

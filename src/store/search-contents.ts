@@ -1,10 +1,11 @@
 /** What was found, as text: from the card, packet or thought that has it. */
-import { textOf } from '../domain/searchable.js';
+import { callsAsText, resultsAsText, textOf } from '../domain/searchable.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { Json } from '../model/json.js';
 import type { Packet } from '../model/packet.js';
 import type { SearchedType } from '../model/search.js';
+import { givingWay } from './giving-way.js';
 import { contentKey } from './search-docs.js';
 
 export interface Content {
@@ -19,25 +20,42 @@ interface StoredText {
   readonly metadata: string;
 }
 
-/** What it says; where that is nothing, what it calls and is answered. */
-function saidBy({ content, tool_calls, metadata }: StoredText): string {
-  const said = textOf(JSON.parse(content) as Json);
-  if (said !== '') return said;
-  const { tool_results = null } = JSON.parse(metadata) as { tool_results?: Json };
-  const called = tool_calls === null ? null : (JSON.parse(tool_calls) as Json);
-  return [called, tool_results]
-    .map(textOf)
-    .filter((text) => text !== '')
-    .join('\n');
+export interface Said {
+  readonly text: string;
+  /** What it calls and is answered, where it says something besides. */
+  readonly beside: string;
 }
 
-/** The texts of these, by contentKey. What is gone is not among them. */
+const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? value : value === null || value === undefined ? [] : [value];
+
+/** What it says; where that is nothing, what it calls and is answered. */
+function saidBy({ content, tool_calls, metadata }: StoredText): Said {
+  const text = textOf(JSON.parse(content) as Json);
+  const { tool_results } = JSON.parse(metadata) as { tool_results?: Json };
+  const called = tool_calls === null ? '' : callsAsText(listOf(JSON.parse(tool_calls) as Json));
+  const beside = [called, resultsAsText(listOf(tool_results))].filter((one) => one !== '').join('\n');
+  return text === '' ? { text: beside, beside: '' } : { text, beside };
+}
+
+/** The texts of these alone, by contentKey. */
 export async function textsOf(
   query: Query,
   tenant: string,
   contents: readonly Content[],
 ): Promise<Map<string, string>> {
-  const texts = new Map<string, string>();
+  const said = await saidOf(query, tenant, contents);
+  return new Map([...said].map(([content_id, { text }]) => [content_id, text]));
+}
+
+/** What these say, by content_id. What is gone is not among them. */
+export async function saidOf(
+  query: Query,
+  tenant: string,
+  contents: readonly Content[],
+): Promise<Map<string, Said>> {
+  const said = new Map<string, Said>();
+  const giveWay = givingWay();
   const ids = (type: (entity_type: SearchedType) => boolean) =>
     contents.filter(({ entity_type }) => type(entity_type)).map(({ content_id }) => content_id);
   const ofCards = ids((type) => type !== 'packet' && type !== 'thought');
@@ -46,8 +64,10 @@ export async function textsOf(
       sql`SELECT card_id, content, tool_calls, metadata FROM cards
           WHERE tenant_id = ${tenant} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
     );
-    for (const row of rows)
-      texts.set(contentKey({ entity_type: 'card', content_id: row.card_id }), saidBy(row));
+    for (const row of rows) {
+      said.set(contentKey({ entity_type: 'card', content_id: row.card_id }), saidBy(row));
+      await giveWay();
+    }
   }
   const ofPackets = ids((type) => type === 'packet');
   if (ofPackets.length > 0) {
@@ -55,11 +75,13 @@ export async function textsOf(
       sql`SELECT packet_id, envelope FROM packet_store
           WHERE tenant_id = ${tenant} AND packet_id = ANY(${ofPackets}) AND erased_at IS NULL`,
     );
-    for (const { packet_id, envelope } of rows)
-      texts.set(
-        contentKey({ entity_type: 'packet', content_id: packet_id }),
-        textOf((JSON.parse(envelope) as Packet).payload ?? {}),
-      );
+    for (const { packet_id, envelope } of rows) {
+      said.set(contentKey({ entity_type: 'packet', content_id: packet_id }), {
+        text: textOf((JSON.parse(envelope) as Packet).payload ?? {}),
+        beside: '',
+      });
+      await giveWay();
+    }
   }
   for (const content_id of ids((type) => type === 'thought')) {
     const at = content_id.indexOf('/');
@@ -69,7 +91,7 @@ export async function textsOf(
     );
     const body = row && (JSON.parse(row.body) as { content?: string });
     if (body?.content !== undefined)
-      texts.set(contentKey({ entity_type: 'thought', content_id }), body.content);
+      said.set(contentKey({ entity_type: 'thought', content_id }), { text: body.content, beside: '' });
   }
-  return texts;
+  return said;
 }

@@ -6,11 +6,12 @@
 import { type Question, readQuestion } from '../domain/question.js';
 import { type Candidate, rank } from '../domain/ranking.js';
 import type { Boost } from '../domain/ranking-boosts.js';
-import { type Snippet, snippetOf } from '../domain/snippets.js';
+import { type Snippet, snippetAmong } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
+import { givingWay } from './giving-way.js';
 import { type Asked, type Found as CandidatesFound, findCandidates, newest } from './search-candidates.js';
-import { textsOf } from './search-contents.js';
+import { saidOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
 import { type Features, frequencies } from './search-features.js';
 import { type SearchedIndex, storedIndex } from './search-index.js';
@@ -206,20 +207,20 @@ async function show(
   );
   const rows = await inOpenScopes(query, request.tenant, [...found.values()]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
-  const texts = await textsOf(query, request.tenant, rows);
+  const said = await saidOf(query, request.tenant, rows);
   const related = await relatedTo(query, request, rows);
-  return page.flatMap(({ doc_no, ...why }) => {
+  const giveWay = givingWay();
+  const hits: SearchHit[] = [];
+  for (const { doc_no, ...why } of page) {
     const row = byNumber.get(doc_no);
-    const text = row && texts.get(contentKey(row));
-    if (!row || text === undefined) return [];
-    return [
-      {
-        ...row,
-        ...snippetOf(text, terms),
-        ...why,
-        related: related.get(doc_no) ?? [],
-        text: request.whole ? text : undefined,
-      },
-    ];
-  });
+    const one = row && said.get(contentKey(row));
+    if (!row || !one) continue;
+    // Some words may stand in what it calls, or in its name, alone.
+    const texts = [one.text, one.beside, row.name ?? ''];
+    const { snippet, highlights } = await snippetAmong(texts, terms, giveWay);
+    const text = request.whole ? one.text : undefined;
+    hits.push({ ...row, snippet, highlights, ...why, related: related.get(doc_no) ?? [], text });
+    await giveWay();
+  }
+  return hits;
 }

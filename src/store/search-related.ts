@@ -1,5 +1,5 @@
 /** What supports or contradicts what was found, as far as the caller may see it. */
-import { snippetOf } from '../domain/snippets.js';
+import { beginningOf } from '../domain/snippets.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { SearchedType } from '../model/search.js';
@@ -88,7 +88,7 @@ export async function relatedTo(
         if (!doc || text === undefined) return [];
         const { entity_type, name } = doc;
         const direction = tie.place === 1 ? 'to' : 'from';
-        const { snippet } = snippetOf(text, new Set());
+        const snippet = beginningOf(text);
         return [{ edge_type: tie.edge_type, direction, entity_type, id: doc.entity_id, name, snippet }];
       });
     if (mine.length > 0) related.set(one.doc_no, mine.slice(0, MAX_RELATED));

@@ -6,7 +6,7 @@ import type { Query } from '#cairn/driver/driver.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
 import { Store } from '#cairn/service/open.js';
 import { neighboursOf } from '#cairn/store/search-candidates.js';
-import { someScope } from '../support/scopes.js';
+import { say, someScope } from '../support/scopes.js';
 import { found, note, pages, theOne } from '../support/search.js';
 import { freshDatabase, onEveryTarget, openTarget, refusalOf, targetNames } from '../support/targets.js';
 
@@ -136,6 +136,29 @@ onEveryTarget('pages of a search', (test) => {
     expect(marked).toEqual(['sloop', 'sank', 'May']);
     expect(snippet).toMatch(/^….*The 𠮷 sloop sank 🎉 in May\..*…$/);
     expect(snippet.length).toBeLessThan(260);
+  });
+
+  it('SEARCH-11 show a word that stands in the name, in a call, or far behind alone', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    await note(cairn, 'the body', { title: 'A gharial' });
+    await note(cairn, `${'filler word. '.repeat(5000)} platypus`);
+    const tool_calls = [{ id: 'x', name: 'find', arguments: { q: 'capybara' } }];
+    const tool_results = [{ tool_call_id: 'x', result: 'lemur found' }];
+    await cairn.turns.add({ scope_id, role: 'Assistant', content: 'calling', tool_calls });
+    for (let i = 0; i < 4; i++) await say(cairn, scope_id, `between ${i}`);
+    await cairn.turns.add({ scope_id, role: 'Tool', content: '', tool_results });
+    for (const [word, shown] of [
+      ['gharial', 'A gharial'],
+      ['capybara', 'find {"q":"capybara"}'],
+      ['lemur', 'lemur found'],
+      ['platypus', 'filler word.  platypus'],
+    ] as const) {
+      const { results } = await cairn.search.query({ query: word, limit: 1 });
+      const { snippet, highlights } = results[0]!;
+      expect(snippet.endsWith(shown), snippet).toBe(true);
+      expect(highlights.map(({ start, end }) => snippet.slice(start, end))).toEqual([word]);
+    }
   });
 });
 
