@@ -57,6 +57,8 @@ export interface SearchAnswer {
 
 /** So many are ranked at once, with the turns around them; a page further behind has the next ones. */
 const ENOUGH = 300;
+/** Of so many candidates it is looked whether others are to have their turn. */
+const MANY = 64;
 
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
   const { scope_id, ...given } = input as SearchRequest;
@@ -166,11 +168,15 @@ async function candidatesOf(
   const kinOf = (one: Features) =>
     hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
   const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
-  return [
-    ...found.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
-    ...around.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
-    ...beside.map((one) => candidateOf(one, tfOf(one), kinOf(one), true)),
-  ];
+  const giveWay = givingWay();
+  const candidates: Candidate[] = [];
+  for (const some of [found, around, beside])
+    for (const one of some) {
+      candidates.push(candidateOf(one, tfOf(one), kinOf(one), some === beside));
+      if (candidates.length % MANY === 0) await giveWay();
+    }
+  await giveWay();
+  return candidates;
 }
 
 /** Member by member: there are hundreds of them, and a copy by spreading takes ten times as long. */
