@@ -120,7 +120,7 @@ export const searchInput = {
   filters: filters.optional(),
   min_score: z.number().min(0).optional().describe('Leaves out what scores less'),
   limit: z.int().min(1).max(100).optional().describe('How many to return, 10 unless given'),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the page before'),
+  cursor: z.string().max(1000).optional().describe('next_cursor of the page before'),
 };
 
 const boost = z.object({

@@ -105,7 +105,7 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
     over = doc_nos.length < ENOUGH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
-    yield { number: 0, results, df: [], rest: over ? 'none' : 'more' };
+    yield { number: 0, results, ceiling: 0, df: [], rest: over ? 'none' : 'more' };
   }
 }
 
@@ -119,6 +119,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const found = await findCandidates(index, codes, range, request.place?.df);
   const { likeness } = request;
   const listed = new Set<number>();
+  let ceiling = Number.MAX_VALUE;
   let next = await found.next(ENOUGH);
   for (let number = 0; next || (likeness && number === 0); number++) {
     const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
@@ -142,7 +143,9 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     next = next && (await found.next(ENOUGH));
     complete &&= found.isComplete();
     const shown = results.filter(({ score }) => score >= request.min_score);
-    yield { number, results: shown, df: found.df, rest: next ? 'more' : complete ? 'none' : 'unknown' };
+    const rest = next ? 'more' : complete ? 'none' : 'unknown';
+    yield { number, results: shown, ceiling, df: found.df, rest };
+    ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }
 

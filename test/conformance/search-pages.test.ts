@@ -70,6 +70,13 @@ onEveryTarget('pages of a search', (test) => {
     }
     const first = await cairn.search.query({ query: 'beacon', limit: 1 });
     expect(first.total).toBeNull();
+    const scores: number[] = [];
+    for (let cursor: string | undefined, at = 0; at < 5; at++) {
+      const page = await cairn.search.query({ query: 'beacon again', limit: 100, ...(cursor && { cursor }) });
+      scores.push(...page.results.map(({ score }) => score));
+      cursor = page.next_cursor!;
+    }
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
   });
 
   it('SEARCH-12 begin with a cursor that tells nothing of what others write, and is of its tenant', async () => {
