@@ -141,7 +141,7 @@ function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ra
 
 /**
  * Best first; of equals the newer. A score of 1 is about that of a text with all the words of the question, each once.
- * What has no term of it, nor stands in a scope where another candidate has one, is left out.
+ * What has no term of it, nor stands within three of a candidate that has one, is left out.
  */
 export function rank<C extends Candidate>(
   question: Question,
@@ -170,7 +170,7 @@ export function rank<C extends Candidate>(
         score += (weights[at]! / whole) * (saturated(frequency) + IN_SCOPE);
         if (frequency > 0) (candidate.tf[at]! > 0 ? matched : nearby).push(question.asked[at]!);
       }
-      if (!(score > 0)) continue;
+      if (matched.length === 0 && nearby.length === 0) continue;
       const boosts = boostsOf(candidate);
       for (const { factor } of boosts) score *= factor;
       ranked.push({ candidate, score, matched, nearby, boosts });

@@ -86,7 +86,14 @@ export const callsAsText = (calls: readonly Json[]): string =>
 
 /** What tools answered, without what it stands in. */
 export const resultsAsText = (results: readonly Json[]): string =>
-  results.map((given) => asText(memberOf(given, ANSWERED) ?? given)).join('\n');
+  results.map((given) => asText(memberOf(given, ANSWERED) ?? onlyTextOf(given) ?? given)).join('\n');
+
+/** Of an object with one member, which is a text. */
+function onlyTextOf(value: Json): string | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  const [one, ...others] = Object.values(value);
+  return typeof one === 'string' && others.length === 0 ? one : undefined;
+}
 
 export const line = (value: Json | undefined, limit: number): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, limit) : null;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { search as operations } from '../contract/search.js';
 import { decodeCursor, encodeCursor } from '../domain/cursor.js';
 import { VECTOR_WEIGHT } from '../domain/fusion.js';
+import { seal, unseal } from '../domain/sealed-text.js';
 import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
@@ -64,7 +65,11 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
   };
   const { hits, next, total } = await call.driver.away<SearchAnswer>(call.tenant, JOB, request);
   const more = next !== null && next.shown < MAX_DEPTH;
-  return { hits, next_cursor: more ? encodeCursor(call.operation, filters, written(next)) : null, total };
+  // Numbers of documents count all tenants: they are for nobody to read.
+  const next_cursor = more
+    ? encodeCursor(call.operation, filters, seal(call.meta.erasure_key, call.tenant, written(next)))
+    : null;
+  return { hits, next_cursor, total };
 }
 
 /** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
@@ -80,7 +85,8 @@ const written = ({ score, shown, stretch, last, up_to, docs, df }: Place): strin
   [score, ...[shown, stretch, last, up_to, docs, ...df].map((number) => number.toString(36))].join(' ');
 
 function placeOf(call: Call, filters: Json, cursor: string): Place {
-  const text = decodeCursor(call.operation, filters, cursor, 'string') as string;
+  const sealed = decodeCursor(call.operation, filters, cursor, 'string') as string;
+  const text = unseal(call.meta.erasure_key, call.tenant, sealed) ?? '';
   const [first, ...others] = text.split(' ');
   const score = Number(first);
   const numbers = others.map((number) => Number.parseInt(number, 36));

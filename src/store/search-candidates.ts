@@ -1,6 +1,7 @@
 /** The first stage of a search: which documents may be meant, by how many rare terms of the question they have. */
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { givingWay } from './giving-way.js';
 import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
 import type { SearchedIndex } from './search-index.js';
 import type { Range } from './search-postings.js';
@@ -134,7 +135,9 @@ async function inOrder(
     const isOver = windows > 0 && (own !== undefined || lists.every((list) => list.isOver));
     if (isOver || windows++ >= MAX_WINDOWS) return undefined;
     const found = own ? new Map(own) : await nextWindow(lists, has);
+    const giveWay = givingWay();
     for (const [doc_no, bits] of found) has.set(doc_no, bits);
+    await giveWay();
     return byWorth(found, worths);
   };
   return { df, isComplete, mayMatch: (doc_no) => !isComplete() || has.has(doc_no), more };
@@ -180,9 +183,11 @@ async function nextWindow(
   before: ReadonlyMap<number, number>,
 ): Promise<Map<number, number>> {
   const found = new Map<number, number>();
+  const giveWay = givingWay();
   let room = MAX_POSTINGS;
   for (const [bit, list] of lists.entries()) {
     if (room <= 0) break;
+    await giveWay();
     const doc_nos = await list.next(room);
     for (const doc_no of doc_nos)
       if (!before.has(doc_no)) found.set(doc_no, (found.get(doc_no) ?? 0) | (1 << bit));

@@ -58,6 +58,8 @@ export interface SearchAnswer {
 
 /** So many are ranked at once, with the turns around them; a page further behind has the next ones. */
 const ENOUGH = 300;
+/** Of so many candidates it is looked whether others are to have their turn. */
+const MANY = 64;
 
 export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
   const { scope_id, ...given } = input as SearchRequest;
@@ -104,7 +106,7 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
     over = doc_nos.length < ENOUGH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
-    yield { number: 0, results, df: [], rest: over ? 'none' : 'more' };
+    yield { number: 0, results, ceiling: 0, df: [], rest: over ? 'none' : 'more' };
   }
 }
 
@@ -118,6 +120,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const found = await findCandidates(index, codes, range, request.place?.df);
   const { likeness } = request;
   const listed = new Set<number>();
+  let ceiling = Number.MAX_VALUE;
   let next = await found.next(ENOUGH);
   for (let number = 0; next || (likeness && number === 0); number++) {
     const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
@@ -141,7 +144,9 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     next = next && (await found.next(ENOUGH));
     complete &&= found.isComplete();
     const shown = results.filter(({ score }) => score >= request.min_score);
-    yield { number, results: shown, df: found.df, rest: next ? 'more' : complete ? 'none' : 'unknown' };
+    const rest = next ? 'more' : complete ? 'none' : 'unknown';
+    yield { number, results: shown, ceiling, df: found.df, rest };
+    ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }
 
@@ -167,11 +172,15 @@ async function candidatesOf(
   const kinOf = (one: Features) =>
     hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
   const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
-  return [
-    ...found.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
-    ...around.map((one) => candidateOf(one, tfOf(one), kinOf(one), false)),
-    ...beside.map((one) => candidateOf(one, tfOf(one), kinOf(one), true)),
-  ];
+  const giveWay = givingWay();
+  const candidates: Candidate[] = [];
+  for (const some of [found, around, beside])
+    for (const one of some) {
+      candidates.push(candidateOf(one, tfOf(one), kinOf(one), some === beside));
+      if (candidates.length % MANY === 0) await giveWay();
+    }
+  await giveWay();
+  return candidates;
 }
 
 /** Member by member: there are hundreds of them, and a copy by spreading takes ten times as long. */

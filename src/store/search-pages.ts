@@ -17,6 +17,8 @@ export interface Stretch {
   /** Within one, results have falling scores, and of equals falling numbers. */
   readonly number: number;
   readonly results: readonly Result[];
+  /** No more is shown as a score than the least before it: a part is ranked by itself. */
+  readonly ceiling: number;
   /** By which they were ranked. */
   readonly df: readonly number[];
   /** What comes behind it. */
@@ -53,6 +55,7 @@ interface Page {
 
 interface Visible {
   readonly stretch: number;
+  readonly ceiling: number;
   readonly result: Result;
 }
 
@@ -71,7 +74,7 @@ export async function pageOf(
   let df: readonly number[] = [];
   let rest: Stretch['rest'] = 'none';
   for await (const stretch of ranking) {
-    const { number, results } = stretch;
+    const { number, results, ceiling } = stretch;
     ({ df, rest } = stretch);
     // How many there are is told where it is known, which needs a look at all of them.
     const size =
@@ -84,7 +87,7 @@ export async function pageOf(
       const hidden = await hiddenAmong(query, request, doc_nos, seen);
       for (const result of some) {
         if (hidden.has(result.doc_no)) continue;
-        visible.push({ stretch: number, result });
+        visible.push({ stretch: number, ceiling, result });
         if (place && !isBehind(place, number, result)) start = visible.length;
       }
     }
@@ -95,7 +98,9 @@ export async function pageOf(
   const shown = (place?.shown ?? 0) + page.length;
   const more = last !== undefined && visible.length > start + limit;
   return {
-    page: page.map(({ result }) => result),
+    page: page.map(({ result, ceiling }) =>
+      result.score > ceiling ? { ...result, score: ceiling } : result,
+    ),
     next: more
       ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df }
       : null,

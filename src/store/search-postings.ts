@@ -110,7 +110,7 @@ export async function extentOf(
 /** In store_meta: how often all was indexed anew. */
 export const GENERATION = 'search_generation';
 
-/** Of all tenants, where numbers are not led by theirs: it is a bound, and shown to nobody. */
+/** Of all tenants, where numbers are not led by theirs: it is a bound, and cursors have it sealed. */
 const last = (tenant: string): Sql =>
   byDialect({
     sqlite: acrossTenants`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,

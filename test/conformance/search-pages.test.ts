@@ -70,6 +70,27 @@ onEveryTarget('pages of a search', (test) => {
     }
     const first = await cairn.search.query({ query: 'beacon', limit: 1 });
     expect(first.total).toBeNull();
+    const scores: number[] = [];
+    for (let cursor: string | undefined, at = 0; at < 5; at++) {
+      const page = await cairn.search.query({ query: 'beacon again', limit: 100, ...(cursor && { cursor }) });
+      scores.push(...page.results.map(({ score }) => score));
+      cursor = page.next_cursor!;
+    }
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  });
+
+  it('SEARCH-12 begin with a cursor that tells nothing of what others write, and is of its tenant', async () => {
+    const [cairn, other] = [await test().freshTenant(), await test().freshTenant()];
+    for (const one of [cairn, other]) for (let i = 0; i < 4; i++) await note(one, `a buoy ${i}`);
+    const asked = { query: 'buoy', limit: 2 };
+    const cursor = (await cairn.search.query(asked)).next_cursor!;
+    const [, place] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, string];
+    expect(place).not.toMatch(/[ .]/);
+    expect((await cairn.search.query(asked)).next_cursor).not.toBe(cursor);
+    expect((await cairn.search.query({ ...asked, cursor })).results).toHaveLength(2);
+    expect(await refusalOf(other.search.query({ ...asked, cursor }))).toMatchObject({
+      code: 'INVALID_CURSOR',
+    });
   });
 
   it('SEARCH-12 are refused with a cursor of another search', async () => {

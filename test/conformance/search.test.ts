@@ -307,7 +307,7 @@ onEveryTarget('search', (test) => {
     const answered = { scope_id, role: 'Tool', tool_results: [{ answer: 'A whimbrel.' }] };
     await cairn.turns.add(answered);
     const { results: heard } = await cairn.search.query({ query: 'whimbrel' });
-    expect(heard[0]!.snippet).toBe('{"answer":"A whimbrel."}');
+    expect(heard[0]!.snippet).toBe('A whimbrel.');
     const made = await note(cairn, 'A godwit.', { agent_id: 'ann', abstraction_level: 'L2' });
     expect(await theOne(cairn, 'godwit')).toMatchObject({
       id: made.note_id,

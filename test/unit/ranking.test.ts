@@ -80,8 +80,8 @@ describe('the ranking', () => {
         { content: 'From Cremona', position },
       ]).map(({ score }) => score);
     expect(scores(1)[1]).toBeGreaterThan(scores(3)[1]!);
-    expect(scores(3)[1]).toBeGreaterThan(scores(4)[1]!);
-    expect(scores(4)[1]).toBe(scores(400)[1]);
+    // Farther than three it has nothing to do with the question.
+    expect([scores(3), scores(4), scores(400)].map(({ length }) => length)).toEqual([2, 1, 1]);
   });
 
   it('lets a neighbour lend its words without being a result', () => {
