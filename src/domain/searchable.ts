@@ -24,7 +24,7 @@ export interface Measured {
 export const ANALYSIS_VERSION = 1;
 
 /** Longer texts are searched by their beginning. */
-const MAX_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 50_000;
 const MAX_TAGS = 32;
 
 /** All that is said in a value, names of members included, in the order in which they are stored. */
@@ -35,8 +35,9 @@ export function textOf(value: Json): string {
   const walk = (part: Json): void => {
     if (room <= 0 || part === null) return;
     if (typeof part === 'object') {
-      if (Array.isArray(part)) for (const one of part) walk(one);
-      else
+      if (Array.isArray(part)) {
+        for (const one of part) if (room > 0) walk(one);
+      } else
         for (const name of Object.keys(part).sort()) {
           walk(name);
           walk(part[name]!);
@@ -54,10 +55,14 @@ export function textOf(value: Json): string {
 /** What of a message is said, without the names of its parts. */
 export function saidIn(value: Json): string {
   if (!Array.isArray(value)) return textOf(value);
-  const texts = value.map((part) =>
-    part !== null && typeof part === 'object' && 'text' in part ? part.text! : part,
-  );
-  return texts.map(textOf).join('\n');
+  const texts: string[] = [];
+  let room = MAX_CHARACTERS;
+  for (const part of value) {
+    if (room <= 0) break;
+    const said = part !== null && typeof part === 'object' && 'text' in part ? part.text! : part;
+    room -= texts[texts.push(textOf(said)) - 1]!.length;
+  }
+  return texts.join('\n');
 }
 
 export const line = (value: Json | undefined, limit: number): string | null =>
@@ -121,6 +126,22 @@ export const measurePacket = (
     content: packet.payload,
     metadata: { tags: packet.tags ?? [], ...packet.metadata },
   });
+
+/** What an artifact or note says, as it is stored. */
+export const measureMemory = (
+  tenant: string,
+  memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },
+): Measured => measure(tenant, { ...memory, content: JSON.parse(memory.content) as Json });
+
+/** What a thought says, as it is stored. */
+export function measureThought(tenant: string, body: string): Measured {
+  const { content, reasoning, metadata } = JSON.parse(body) as {
+    content: string;
+    reasoning?: string;
+    metadata?: JsonObject;
+  };
+  return measure(tenant, { content, more: [reasoning], metadata });
+}
 
 /** What is said in a turn, and what it calls and is answered. */
 export const measureTurn = (

@@ -44,7 +44,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
   const cited = rows.filter(({ memory_id }) => summary.source_ids.includes(memory_id));
   const refs = cited.map(({ memory_id }): EntityRef => ({ entity_type: 'Artifact', entity_id: memory_id }));
   const trajectory_ids = [...new Set(cited.map(({ trajectory_id }) => trajectory_id!))].sort();
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
+  const { bytes, ...prepared } = await prepareContent(call, summary.text, titleOf(summary.text));
   const agent_id = task.agent_id ?? null;
   let there: readonly string[] = [];
   return {

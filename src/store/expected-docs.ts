@@ -2,7 +2,13 @@
  * What the search should know of what is stored: read page by page, and measured as it was when it was written. A module
  * that computes: it runs beside the event loop where it can, and lets others run in between where it cannot.
  */
-import { measureCard, measurePacket, measureTurn } from '../domain/searchable.js';
+import {
+  measureCard,
+  measureMemory,
+  measurePacket,
+  measureThought,
+  measureTurn,
+} from '../domain/searchable.js';
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -105,7 +111,7 @@ const cards: Pager = async (query, tenant, after, limit, now) => {
     const doc: Doc | undefined = place
       ? turnOf(tenant, card, metadata as unknown as TurnMetadata, place)
       : HOLDS_VERSIONS.test(card.held_by ?? '')
-        ? version && memoryDoc(tenant, { ...version, content: card.content }, learnedIn(version))
+        ? version && versionOf(tenant, card, version, learnedIn(version))
         : cardOf(tenant, card, metadata);
     const { card_id, author_id, created_at, expires_at, held_by } = card;
     contents.push({
@@ -175,6 +181,17 @@ const turnOf = (tenant: string, card: StoredCard, kept: TurnMetadata, place: Tur
     }),
   );
 
+function versionOf(
+  tenant: string,
+  card: StoredCard,
+  version: NewVersion,
+  learned_in: readonly string[],
+): Doc {
+  const metadata = JSON.parse(version.metadata!) as JsonObject;
+  const measured = measureMemory(tenant, { content: card.content!, name: version.name, metadata });
+  return memoryDoc(version, learned_in, measured);
+}
+
 function cardOf(tenant: string, card: StoredCard, metadata: JsonObject): Doc | undefined {
   if (!isSearched(metadata.type)) return undefined;
   const measured = measureCard(tenant, parsed(card.content)!, parsed(card.tool_calls), metadata);
@@ -232,7 +249,7 @@ const thoughts: Pager = async (query, tenant, after, limit) => {
   for (const row of rows) {
     if (row.removed === 0) continue;
     await breathe();
-    const doc = thoughtDoc(tenant, row, row);
+    const doc = thoughtDoc(row, row, measureThought(tenant, row.body));
     contents.push({ content_id: doc.content_id, doc });
   }
   const last = rows.at(-1);

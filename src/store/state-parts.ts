@@ -1,4 +1,5 @@
 /** checkpoint_items, thoughts, tool_calls: the parts that states are made of, each stored once for all that share it. */
+import type { Measured } from '../domain/searchable.js';
 import type { StoredPart } from '../domain/state-assembly.js';
 import { containerNumber, type Edit, emptied, type Part, ROOTS, type Stamp } from '../domain/state-parts.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
@@ -142,11 +143,20 @@ export function endable(rows: PartRows): ReadonlyMap<number, (revision: number) 
 /** Where a row of thoughts has its checkpoint and its body. */
 const THOUGHT = { checkpoint_id: 1, body: 11 } as const;
 
+/** The thoughts among these, as they are stored. */
+export const thoughtBodies = ({ thoughts: rows }: PartRows): string[] =>
+  rows.map((row) => row[THOUGHT.body] as string);
+
+/** The thoughts that an edit adds, as they will be stored. */
+export const addedThoughts = ({ added }: Pick<Edit, 'added'>): string[] =>
+  added.filter(({ parent }) => parent === ROOTS.thoughts).map(body);
+
 export async function insertParts(
   tx: Tx,
   tenant: string,
   execution: ThinkingExecution,
   rows: PartRows,
+  measures: ReadonlyMap<string, Measured>,
 ): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);
@@ -154,7 +164,7 @@ export async function insertParts(
     checkpoint_id: row[THOUGHT.checkpoint_id] as string,
     body: row[THOUGHT.body] as string,
   }));
-  await insertThoughtDocs(tx, tenant, execution, said);
+  await insertThoughtDocs(tx, tenant, execution, said, measures);
   await tx.insert(toolCalls, rows.tool_calls);
 }
 

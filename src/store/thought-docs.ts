@@ -1,5 +1,5 @@
 /** Thoughts as they are found: each by the checkpoint that introduced it, and as long as its execution is there. */
-import { measure } from '../domain/searchable.js';
+import { type Measured, measureThought } from '../domain/searchable.js';
 import type { Tx } from '../driver/driver.js';
 import type { Thought } from '../model/checkpoint.js';
 import { executionHolder } from './endings.js';
@@ -16,22 +16,26 @@ export interface NewThought {
   readonly body: string;
 }
 
+/** With what their bodies were measured to say; those that came only in the transaction are measured here. */
 export const insertThoughtDocs = (
   tx: Tx,
   tenant: string,
   execution: ThinkingExecution,
   thoughts: readonly NewThought[],
+  measures: ReadonlyMap<string, Measured>,
 ): Promise<void> =>
   insertDocs(
     tx,
     tenant,
-    thoughts.map((one) => thoughtDoc(tenant, execution, one)),
+    thoughts.map((one) =>
+      thoughtDoc(execution, one, measures.get(one.body) ?? measureThought(tenant, one.body)),
+    ),
   );
 
 export function thoughtDoc(
-  tenant: string,
   { execution_id, agent_id, trajectory_id }: ThinkingExecution,
   { checkpoint_id, body }: NewThought,
+  measured: Measured,
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
   return {
@@ -50,10 +54,6 @@ export function thoughtDoc(
     created_at: Math.trunc(thought.timestamp),
     expires_at: null,
     held_by: executionHolder(execution_id),
-    measured: measure(tenant, {
-      content: thought.content,
-      more: [thought.reasoning],
-      metadata: thought.metadata,
-    }),
+    measured,
   };
 }
