@@ -80,7 +80,7 @@ interface Said {
   readonly metadata?: JsonObject | undefined;
 }
 
-export function measure(tenant: string, { content, name, more = [], metadata = {} }: Said): Measured {
+export function measure(index_key: string, { content, name, more = [], metadata = {} }: Said): Measured {
   const speaker = line(metadata.speaker, 200);
   const tags = tagsOf(metadata);
   const occurred_at = parseDate(metadata.occurred_at) ?? null;
@@ -95,7 +95,7 @@ export function measure(tenant: string, { content, name, more = [], metadata = {
     caption: line(metadata.caption, 2000),
     occurred_at,
   });
-  return { terms: encodeTerms(tenant, frequencies), length, flags, speaker, tags, occurred_at };
+  return { terms: encodeTerms(index_key, frequencies), length, flags, speaker, tags, occurred_at };
 }
 
 /** The category of an artifact or note, by its type and lifetime. */
@@ -107,45 +107,45 @@ export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: Li
 
 /** What a card holds, and what it calls. */
 export const measureCard = (
-  tenant: string,
+  index_key: string,
   content: Json,
   tool_calls: Json | undefined,
   metadata: JsonObject,
-): Measured => measure(tenant, { content, more: [tool_calls], metadata });
+): Measured => measure(index_key, { content, more: [tool_calls], metadata });
 
 /** What a packet says; its tags are beside its metadata. */
 export const measurePacket = (
-  tenant: string,
+  index_key: string,
   packet: {
     readonly payload: JsonObject;
     readonly tags?: string[] | undefined;
     readonly metadata?: JsonObject | undefined;
   },
 ): Measured =>
-  measure(tenant, {
+  measure(index_key, {
     content: packet.payload,
     metadata: { tags: packet.tags ?? [], ...packet.metadata },
   });
 
 /** What an artifact or note says, as it is stored. */
 export const measureMemory = (
-  tenant: string,
+  index_key: string,
   memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },
-): Measured => measure(tenant, { ...memory, content: JSON.parse(memory.content) as Json });
+): Measured => measure(index_key, { ...memory, content: JSON.parse(memory.content) as Json });
 
 /** What a thought says, as it is stored. */
-export function measureThought(tenant: string, body: string): Measured {
+export function measureThought(index_key: string, body: string): Measured {
   const { content, reasoning, metadata } = JSON.parse(body) as {
     content: string;
     reasoning?: string;
     metadata?: JsonObject;
   };
-  return measure(tenant, { content, more: [reasoning], metadata });
+  return measure(index_key, { content, more: [reasoning], metadata });
 }
 
 /** What is said in a turn, and what it calls and is answered. */
 export const measureTurn = (
-  tenant: string,
+  index_key: string,
   turn: {
     readonly content?: Json | undefined;
     readonly tool_calls?: Json | undefined;
@@ -153,7 +153,7 @@ export const measureTurn = (
     readonly metadata?: JsonObject | undefined;
   },
 ): Measured =>
-  measure(tenant, {
+  measure(index_key, {
     content: turn.content ?? null,
     more: [turn.tool_calls, turn.tool_results],
     metadata: turn.metadata,

@@ -1,6 +1,7 @@
 /**
- * Terms as the index has them: each a code of seven letters or digits, made of the tenant and the term. So no term of one
- * tenant is that of another, what is counted of a term is counted of its tenant alone, and the index holds no words.
+ * Terms as the index has them: each a code of seven letters or digits, made of the term and a key that the tenant has in this
+ * store. So what is counted of a term is counted of its tenant alone, the index holds no words, and nobody who does not know
+ * the key can choose a word whose code is that of another's.
  */
 
 /** Behind each code stands one of these characters, which says how often the term occurs; the index reads it as a space. */
@@ -8,10 +9,15 @@ const FREQUENCIES = '!"#$%&\'()*+,-./';
 const CODE_LENGTH = 7;
 const CODES = 36 ** CODE_LENGTH;
 
-/** A hash of 53 bits over two mixed halves; the tenant gives the seed. */
-function hash(text: string, seed: number): number {
-  let high = 0xdeadbeef ^ seed;
-  let low = 0x41c6ce57 ^ seed;
+/** Where each half of a hash begins. */
+interface Seed {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** A hash of 53 bits over two mixed halves. */
+function hash(text: string, seed: Seed): number {
+  let { high, low } = seed;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     high = Math.imul(high ^ unit, 2654435761);
@@ -22,16 +28,22 @@ function hash(text: string, seed: number): number {
   return 4294967296 * (2097151 & low) + (high >>> 0);
 }
 
-const codeOf = (term: string, seed: number): string =>
+const codeOf = (term: string, seed: Seed): string =>
   (hash(term, seed) % CODES).toString(36).padStart(CODE_LENGTH, '0');
 
-const seedOf = (tenant: string): number => hash(tenant, 0) | 0;
+const START: Seed = { high: 0xdeadbeef, low: 0x41c6ce57 };
 
-export const termCode = (tenant: string, term: string): string => codeOf(term, seedOf(tenant));
+/** Both halves by all of the key. */
+const seedOf = (index_key: string): Seed => ({
+  high: hash(`high ${index_key}`, START) | 0,
+  low: hash(`low ${index_key}`, START) | 0,
+});
+
+export const termCode = (index_key: string, term: string): string => codeOf(term, seedOf(index_key));
 
 /** The terms of a text, with how often each occurs, as one string. */
-export function encodeTerms(tenant: string, frequencies: ReadonlyMap<string, number>): string {
-  const seed = seedOf(tenant);
+export function encodeTerms(index_key: string, frequencies: ReadonlyMap<string, number>): string {
+  const seed = seedOf(index_key);
   let encoded = '';
   for (const [term, count] of frequencies)
     encoded += codeOf(term, seed) + FREQUENCIES[Math.min(count, FREQUENCIES.length) - 1];

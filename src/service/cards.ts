@@ -30,7 +30,7 @@ import { allDone, runEach } from './batch.js';
 import { checkShown, hiddenAmong } from './card-access.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
-import { inTurn } from './measuring.js';
+import { inTurn, keyOf } from './measuring.js';
 import { cardReachOf, mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -85,7 +85,7 @@ export function prepareCard(
     metadata,
     bytes,
     measured: isSearched(checked.type)
-      ? measureCard(call.tenant, fitting, input.tool_calls ?? undefined, checked)
+      ? measureCard(keyOf(call), fitting, input.tool_calls ?? undefined, checked)
       : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.

@@ -1,5 +1,4 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
-import type { Measured } from '../domain/searchable.js';
 import { emptyState, type NextState, nextState, type State, snapshotOf } from '../domain/snapshot-state.js';
 import type { Query, Tx } from '../driver/driver.js';
 import type { CheckpointSummary, Snapshot } from '../model/checkpoint.js';
@@ -25,6 +24,7 @@ import {
   resumeExecution,
 } from '../store/executions.js';
 import { addedThoughts, endParts, insertParts, rowsOf } from '../store/state-parts.js';
+import type { ThoughtMeasures } from '../store/thought-docs.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
 import {
@@ -197,7 +197,7 @@ async function store(
   draft: Draft,
   parent_id: string | null,
   next: NextState,
-  measures: ReadonlyMap<string, Measured>,
+  measures: ThoughtMeasures,
   event_type: string,
   now: number,
 ): Promise<CheckpointRow> {

@@ -13,7 +13,6 @@ import {
   readBundle,
 } from '../domain/execution-bundle.js';
 import { statesFrom } from '../domain/execution-states.js';
-import type { Measured } from '../domain/searchable.js';
 import { type Rest, snapshotOf } from '../domain/snapshot-state.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { atLength } from '../driver/driver.js';
@@ -26,7 +25,7 @@ import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../stor
 import { readContents, storedBytes } from '../store/execution-contents.js';
 import { type ExecutionRow, findExecution, insertExecution } from '../store/executions.js';
 import { insertParts, thoughtBodies } from '../store/state-parts.js';
-import type { ThinkingExecution } from '../store/thought-docs.js';
+import type { ThinkingExecution, ThoughtMeasures } from '../store/thought-docs.js';
 import { addCheckpoint, circle } from './checkpoint-adding.js';
 import { showSummary, showWrite } from './checkpoint-states.js';
 import { type LaidOut, layOut } from './execution-layout.js';
@@ -106,7 +105,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   const laidOut = layOut(tenant, checkpoints);
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
   if (there && call.options.idempotency_key === undefined) return there;
-  const measures = there ? new Map() : await measureThoughts(call, thoughtBodies(laidOut.parts));
+  const measures = await measureThoughts(call, there ? [] : thoughtBodies(laidOut.parts));
   return change(call, {
     input,
     bytes: laidOut.bytes,
@@ -147,7 +146,7 @@ async function insertLaidOut(
   tenant: string,
   execution: ThinkingExecution,
   laidOut: LaidOut,
-  measures: ReadonlyMap<string, Measured>,
+  measures: ThoughtMeasures,
 ): Promise<void> {
   const { execution_id } = execution;
   await insertLines(tx, tenant, execution_id, laidOut.lines);

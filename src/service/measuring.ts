@@ -3,7 +3,12 @@ import { canonical } from '../domain/canonical.js';
 import { type Measured, measureMemory, measureThought } from '../domain/searchable.js';
 import type { JsonObject } from '../model/json.js';
 import type { VersionRow } from '../store/memories.js';
+import { indexKey } from '../store/tenants.js';
+import type { ThoughtMeasures } from '../store/thought-docs.js';
 import type { Call } from './runtime.js';
+
+/** Of the call's tenant in the index of the search. */
+export const keyOf = ({ meta, tenant }: Pick<Call, 'meta' | 'tenant'>): string => indexKey(meta, tenant);
 
 const TURN_MS = 5;
 let since: number | undefined;
@@ -39,7 +44,7 @@ const nameOf = ({ content_hash, name, metadata }: State): string => {
 };
 
 export async function foundBy(call: Call, state: State): Promise<FoundBy> {
-  return { of: nameOf(state), measured: await inTurn(() => measureMemory(call.tenant, state)) };
+  return { of: nameOf(state), measured: await inTurn(() => measureMemory(keyOf(call), state)) };
 }
 
 /** As it was measured for this state; anew where it came otherwise, since another has changed it meanwhile. */
@@ -51,15 +56,12 @@ export function measuredAs(call: Call, row: VersionRow, known: FoundBy | undefin
     name,
     metadata: JSON.parse(row.metadata!) as JsonObject,
   };
-  return known?.of === nameOf(state) ? known.measured : measureMemory(call.tenant, state);
+  return known?.of === nameOf(state) ? known.measured : measureMemory(keyOf(call), state);
 }
 
-/** By their bodies. */
-export async function measureThoughts(
-  call: Call,
-  bodies: readonly string[],
-): Promise<ReadonlyMap<string, Measured>> {
+/** Those that come only in the transaction are measured there. */
+export async function measureThoughts(call: Call, bodies: readonly string[]): Promise<ThoughtMeasures> {
   const measures = new Map<string, Measured>();
-  for (const body of bodies) measures.set(body, await inTurn(() => measureThought(call.tenant, body)));
-  return measures;
+  for (const body of bodies) measures.set(body, await inTurn(() => measureThought(keyOf(call), body)));
+  return { of: (body) => measures.get(body) ?? measureThought(keyOf(call), body) };
 }

@@ -39,7 +39,7 @@ import { insertDocs, type NewDoc, newDoc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
-import { inTurn } from './measuring.js';
+import { inTurn, keyOf } from './measuring.js';
 import { viewerOf } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -94,7 +94,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     original: older ? text : null,
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
-    measured: measurePacket(call.tenant, packet),
+    measured: measurePacket(keyOf(call), packet),
   };
 }
 

@@ -30,7 +30,7 @@ import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
-import { inTurn } from './measuring.js';
+import { inTurn, keyOf } from './measuring.js';
 import { checkUses } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
@@ -71,7 +71,7 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     type: 'turn',
   };
   const metadata = canonical(kept as unknown as Json);
-  const measure = () => measureTurn(call.tenant, input);
+  const measure = () => measureTurn(keyOf(call), input);
   const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,

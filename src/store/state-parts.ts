@@ -1,12 +1,11 @@
 /** checkpoint_items, thoughts, tool_calls: the parts that states are made of, each stored once for all that share it. */
-import type { Measured } from '../domain/searchable.js';
 import type { StoredPart } from '../domain/state-assembly.js';
 import { containerNumber, type Edit, emptied, type Part, ROOTS, type Stamp } from '../domain/state-parts.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Param, type Sql, sql } from '../driver/sql.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
 import type { Json } from '../model/json.js';
-import { insertThoughtDocs, type ThinkingExecution } from './thought-docs.js';
+import { insertThoughtDocs, type ThinkingExecution, type ThoughtMeasures } from './thought-docs.js';
 
 /** Where a part that shows to this day ends; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
@@ -156,7 +155,7 @@ export async function insertParts(
   tenant: string,
   execution: ThinkingExecution,
   rows: PartRows,
-  measures: ReadonlyMap<string, Measured>,
+  measures: ThoughtMeasures,
 ): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);

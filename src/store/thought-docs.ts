@@ -1,5 +1,5 @@
 /** Thoughts as they are found: each by the checkpoint that introduced it, and as long as its execution is there. */
-import { type Measured, measureThought } from '../domain/searchable.js';
+import type { Measured } from '../domain/searchable.js';
 import type { Tx } from '../driver/driver.js';
 import type { Thought } from '../model/checkpoint.js';
 import { executionHolder } from './endings.js';
@@ -11,25 +11,27 @@ export interface ThinkingExecution {
   readonly trajectory_id: string | null;
 }
 
+/** What bodies of thoughts say: measured before, as far as it was known that they come. */
+export interface ThoughtMeasures {
+  of(body: string): Measured;
+}
+
 export interface NewThought {
   readonly checkpoint_id: string;
   readonly body: string;
 }
 
-/** With what their bodies were measured to say; those that came only in the transaction are measured here. */
 export const insertThoughtDocs = (
   tx: Tx,
   tenant: string,
   execution: ThinkingExecution,
   thoughts: readonly NewThought[],
-  measures: ReadonlyMap<string, Measured>,
+  measures: ThoughtMeasures,
 ): Promise<void> =>
   insertDocs(
     tx,
     tenant,
-    thoughts.map((one) =>
-      thoughtDoc(execution, one, measures.get(one.body) ?? measureThought(tenant, one.body)),
-    ),
+    thoughts.map((one) => thoughtDoc(execution, one, measures.of(one.body))),
   );
 
 export function thoughtDoc(
