@@ -24,7 +24,7 @@ export interface Measured {
 export const ANALYSIS_VERSION = 1;
 
 /** Longer texts are searched by their beginning. */
-const MAX_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 50_000;
 const MAX_TAGS = 32;
 
 /** All that is said in a value, names of members included, in the order in which they are stored. */
@@ -35,8 +35,9 @@ export function textOf(value: Json): string {
   const walk = (part: Json): void => {
     if (room <= 0 || part === null) return;
     if (typeof part === 'object') {
-      if (Array.isArray(part)) for (const one of part) walk(one);
-      else
+      if (Array.isArray(part)) {
+        for (const one of part) if (room > 0) walk(one);
+      } else
         for (const name of Object.keys(part).sort()) {
           walk(name);
           walk(part[name]!);
@@ -54,10 +55,14 @@ export function textOf(value: Json): string {
 /** What of a message is said, without the names of its parts. */
 export function saidIn(value: Json): string {
   if (!Array.isArray(value)) return textOf(value);
-  const texts = value.map((part) =>
-    part !== null && typeof part === 'object' && 'text' in part ? part.text! : part,
-  );
-  return texts.map(textOf).join('\n');
+  const texts: string[] = [];
+  let room = MAX_CHARACTERS;
+  for (const part of value) {
+    if (room <= 0) break;
+    const said = part !== null && typeof part === 'object' && 'text' in part ? part.text! : part;
+    room -= texts[texts.push(textOf(said)) - 1]!.length;
+  }
+  return texts.join('\n');
 }
 
 const CALLED = ['function', 'tool_call'];
@@ -110,7 +115,7 @@ interface Said {
   readonly metadata?: JsonObject | undefined;
 }
 
-export function measure(tenant: string, { content, name, more = [], metadata = {} }: Said): Measured {
+export function measure(index_key: string, { content, name, more = [], metadata = {} }: Said): Measured {
   const speaker = line(metadata.speaker, 200);
   const tags = tagsOf(metadata);
   const occurred_at = parseDate(metadata.occurred_at) ?? null;
@@ -125,7 +130,7 @@ export function measure(tenant: string, { content, name, more = [], metadata = {
     caption: line(metadata.caption, 2000),
     occurred_at,
   });
-  return { terms: encodeTerms(tenant, frequencies), length, flags, speaker, tags, occurred_at };
+  return { terms: encodeTerms(index_key, frequencies), length, flags, speaker, tags, occurred_at };
 }
 
 /** The category of an artifact or note, by its type and lifetime. */
@@ -137,29 +142,45 @@ export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: Li
 
 /** What a card holds, and what it calls. */
 export const measureCard = (
-  tenant: string,
+  index_key: string,
   content: Json,
   tool_calls: Json | undefined,
   metadata: JsonObject,
-): Measured => measure(tenant, { content, more: [tool_calls], metadata });
+): Measured => measure(index_key, { content, more: [tool_calls], metadata });
 
 /** What a packet says; its tags are beside its metadata. */
 export const measurePacket = (
-  tenant: string,
+  index_key: string,
   packet: {
     readonly payload: JsonObject;
     readonly tags?: string[] | undefined;
     readonly metadata?: JsonObject | undefined;
   },
 ): Measured =>
-  measure(tenant, {
+  measure(index_key, {
     content: packet.payload,
     metadata: { tags: packet.tags ?? [], ...packet.metadata },
   });
 
+/** What an artifact or note says, as it is stored. */
+export const measureMemory = (
+  index_key: string,
+  memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },
+): Measured => measure(index_key, { ...memory, content: JSON.parse(memory.content) as Json });
+
+/** What a thought says, as it is stored. */
+export function measureThought(index_key: string, body: string): Measured {
+  const { content, reasoning, metadata } = JSON.parse(body) as {
+    content: string;
+    reasoning?: string;
+    metadata?: JsonObject;
+  };
+  return measure(index_key, { content, more: [reasoning], metadata });
+}
+
 /** What is said in a turn, and what it calls and is answered. */
 export const measureTurn = (
-  tenant: string,
+  index_key: string,
   turn: {
     readonly content?: Json | undefined;
     readonly tool_calls?: Json | undefined;
@@ -167,7 +188,7 @@ export const measureTurn = (
     readonly metadata?: JsonObject | undefined;
   },
 ): Measured =>
-  measure(tenant, {
+  measure(index_key, {
     content: turn.content ?? null,
     more: [turn.tool_calls, turn.tool_results],
     metadata: turn.metadata,

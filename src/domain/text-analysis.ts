@@ -98,7 +98,8 @@ export const partsOf = (word: string): { readonly text: string; readonly unspace
 /** The words of a text as they stand, stop words among them, folded. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
-  for (const [found] of text.slice(0, MAX_TEXT).normalize('NFKC').matchAll(WORD)) {
+  // One character may become 18: what they are more than fits is not looked at either.
+  for (const [found] of text.slice(0, MAX_TEXT).normalize('NFKC').slice(0, MAX_TEXT).matchAll(WORD)) {
     if (words.length >= MAX_TERMS) break;
     if (!BEYOND_ASCII.test(found) || !UNSPACED.test(found)) addWord(found, words);
     else

@@ -138,7 +138,7 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
 
 async function prepareCreate(call: Call, input: ArtifactInput): Promise<Action<Artifact>> {
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
-  const { bytes, ...prepared } = await prepareContent(call, input.content, input.metadata);
+  const { bytes, ...prepared } = await prepareContent(call, input.content, input.name, input.metadata);
   const { artifact_id, ttl = 'Persistent' } = input;
   const sent = { ...input, artifact_id: null } as unknown as Json;
   const memory = {

@@ -30,6 +30,7 @@ import { allDone, runEach } from './batch.js';
 import { checkShown, hiddenAmong } from './card-access.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
+import { inTurn, keyOf } from './measuring.js';
 import { cardReachOf, mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -84,7 +85,7 @@ export function prepareCard(
     metadata,
     bytes,
     measured: isSearched(checked.type)
-      ? measureCard(call.tenant, fitting, input.tool_calls ?? undefined, checked)
+      ? measureCard(keyOf(call), fitting, input.tool_calls ?? undefined, checked)
       : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
@@ -212,7 +213,9 @@ export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out
 }
 
 async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
-  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
+  const prepared: PreparedCard[] = [];
+  for (const [i, one] of input.cards.entries())
+    prepared.push(await inTurn(() => inItem('cards', i, () => prepareCard(call, one))));
   const cards = await change<Card[]>(call, {
     input,
     bytes: bytesOf(prepared),

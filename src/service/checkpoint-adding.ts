@@ -23,7 +23,8 @@ import {
   lockExecution,
   resumeExecution,
 } from '../store/executions.js';
-import { endParts, insertParts, rowsOf } from '../store/state-parts.js';
+import { addedThoughts, endParts, insertParts, rowsOf } from '../store/state-parts.js';
+import type { ThoughtMeasures } from '../store/thought-docs.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
 import {
@@ -35,6 +36,7 @@ import {
   openExecutionLocked,
 } from './executions.js';
 import { refuseFormerOwner } from './former-owners.js';
+import { measureThoughts } from './measuring.js';
 import type { Call } from './runtime.js';
 import { change, event, keptAnswer } from './write.js';
 
@@ -73,6 +75,7 @@ export async function addCheckpoint(
       attempt === 1 && taken.base_id === parent_id
         ? taken.next
         : nextState(await stateBefore(call, draft.execution_id, parent_id), snapshot());
+    const measures = await measureThoughts(call, addedThoughts(next));
     let row: CheckpointRow | undefined;
     try {
       const answer = await change<CheckpointSummary>(call, {
@@ -82,7 +85,7 @@ export async function addCheckpoint(
         work: async (tx, now) => {
           if (attempt > OPTIMISTIC && draft.parent_id === undefined)
             ({ parent_id, next } = await behindLock(call, tx, draft.execution_id, snapshot()));
-          row = await store(call, tx, draft, parent_id, next, event_type, now);
+          row = await store(call, tx, draft, parent_id, next, measures, event_type, now);
           return showSummary(row);
         },
         remember: ({ id }) => id,
@@ -194,6 +197,7 @@ async function store(
   draft: Draft,
   parent_id: string | null,
   next: NextState,
+  measures: ThoughtMeasures,
   event_type: string,
   now: number,
 ): Promise<CheckpointRow> {
@@ -232,7 +236,7 @@ async function store(
   const has_base = follows ? parent.base_line !== null : parent !== undefined;
   const owner = ownerOf(row, has_base, next.state);
   await endParts(tx, tenant, execution_id, next, next.stamp);
-  await insertParts(tx, tenant, execution, rowsOf(tenant, owner, next, next.stamp));
+  await insertParts(tx, tenant, execution, rowsOf(tenant, owner, next, next.stamp), measures);
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
   await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });

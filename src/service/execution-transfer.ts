@@ -24,12 +24,13 @@ import { insertWrites, type WriteRow } from '../store/checkpoint-writes.js';
 import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../store/checkpoints.js';
 import { readContents, storedBytes } from '../store/execution-contents.js';
 import { type ExecutionRow, findExecution, insertExecution } from '../store/executions.js';
-import { insertParts } from '../store/state-parts.js';
-import type { ThinkingExecution } from '../store/thought-docs.js';
+import { insertParts, thoughtBodies } from '../store/state-parts.js';
+import type { ThinkingExecution, ThoughtMeasures } from '../store/thought-docs.js';
 import { addCheckpoint, circle } from './checkpoint-adding.js';
 import { showSummary, showWrite } from './checkpoint-states.js';
 import { type LaidOut, layOut } from './execution-layout.js';
 import { agentOf, goneExecution, newExecution, openExecution, showExecution } from './executions.js';
+import { measureThoughts } from './measuring.js';
 import type { Call } from './runtime.js';
 import { metadataText } from './scopes.js';
 import { change, event, keptAnswer } from './write.js';
@@ -104,6 +105,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   const laidOut = layOut(tenant, checkpoints);
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
   if (there && call.options.idempotency_key === undefined) return there;
+  const measures = await measureThoughts(call, there ? [] : thoughtBodies(laidOut.parts));
   return change(call, {
     input,
     bytes: laidOut.bytes,
@@ -129,7 +131,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       );
       await refuseUsed(call, tx, execution_id, laidOut);
       await insertExecution(tx, tenant, row);
-      await insertLaidOut(tx, tenant, row, laidOut);
+      await insertLaidOut(tx, tenant, row, laidOut, measures);
       const facts = { checkpoints: laidOut.rows.length };
       tx.journal(event(call, now, 'cairn.execution.imported', 'execution', execution_id, facts));
       return showExecution(row);
@@ -144,11 +146,12 @@ async function insertLaidOut(
   tenant: string,
   execution: ThinkingExecution,
   laidOut: LaidOut,
+  measures: ThoughtMeasures,
 ): Promise<void> {
   const { execution_id } = execution;
   await insertLines(tx, tenant, execution_id, laidOut.lines);
   await insertCheckpoints(tx, tenant, laidOut.rows);
-  await insertParts(tx, tenant, execution, laidOut.parts);
+  await insertParts(tx, tenant, execution, laidOut.parts, measures);
   for (const { checkpoint_id, writes } of laidOut.writes) {
     const rows = writes.map(({ index, value, ...write }) => ({
       ...write,

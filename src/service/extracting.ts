@@ -67,13 +67,15 @@ const refTo = ({ kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>): Ent
   entity_id: memory_id,
 });
 
+const nameOf = ({ title }: ExtractedFact): string => title.slice(0, MAX_NAME);
+
 async function draftOf(
   call: Call,
   reader: Call,
   fact: ExtractedFact,
   turns: ReadonlyMap<string, Turn>,
 ): Promise<Draft> {
-  const { bytes: _, ...prepared } = await prepareContent(call, fact.content, undefined);
+  const { bytes: _, ...prepared } = await prepareContent(call, fact.content, nameOf(fact));
   return {
     fact,
     key: factKey(call.meta.erasure_key, call.tenant, fact),
@@ -111,7 +113,7 @@ async function keepFact(
     agent_id,
     fields: persistent({
       type: fact.type,
-      name: fact.title.slice(0, MAX_NAME),
+      name: nameOf(fact),
       abstraction_level: 'L0',
       provenance: isNote ? { confidence: fact.confidence } : inferred(source_turn, fact.confidence),
       metadata,

@@ -29,10 +29,13 @@ import {
 import { derivedEdges, idsOf, type Links, memoryLinks, supersedingEdge } from '../store/memory-links.js';
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
+import { type FoundBy, foundBy, measuredAs } from './measuring.js';
 import {
+  columnsOf,
   type Entered,
   erased,
   type Fields,
+  fieldsOf,
   giveTimes,
   type Memory,
   type Noun,
@@ -49,6 +52,8 @@ export interface PreparedContent {
   readonly content: string;
   readonly content_hash: string;
   readonly token_count: number;
+  /** For the name and metadata that it was prepared with. */
+  readonly found_by: FoundBy;
 }
 
 /** Where a new entity belongs, once that was seen to be there. */
@@ -66,10 +71,11 @@ export interface Place {
 export async function prepareContent(
   call: Call,
   value: Json,
-  metadata: JsonObject | undefined,
+  name: string | null,
+  metadata: JsonObject = {},
 ): Promise<PreparedContent & { bytes: number }> {
   const content = canonical(value);
-  const bytes = Buffer.byteLength(content) + Buffer.byteLength(canonical(metadata ?? {}));
+  const bytes = Buffer.byteLength(content) + Buffer.byteLength(canonical(metadata));
   const limit = call.limits.max_card_bytes;
   if (bytes > limit) {
     throw new CairnError('TOO_LARGE', `content and metadata are ${bytes} bytes, the limit is ${limit}`, {
@@ -78,7 +84,9 @@ export async function prepareContent(
     });
   }
   const token_count = await countTokens(typeof value === 'string' ? value : content);
-  return { content, content_hash: sha256(content), token_count, bytes };
+  const content_hash = sha256(content);
+  const found_by = await foundBy(call, { content, content_hash, name, metadata });
+  return { content, content_hash, token_count, found_by, bytes };
 }
 
 interface Written {
@@ -87,6 +95,7 @@ interface Written {
   readonly thread_id: string | null;
   /** The trajectories that a note was learned in. */
   readonly learned_in: readonly string[];
+  readonly found_by: FoundBy | undefined;
 }
 
 /** Writes a version and its card, and tells of it; the answer gets its times by the commit. */
@@ -94,7 +103,7 @@ async function writeVersion<M extends Memory>(
   call: Call,
   tx: Tx,
   noun: Noun<M>,
-  { row, edges, thread_id, learned_in }: Written,
+  { row, edges, thread_id, learned_in, found_by }: Written,
   answer: M,
   now: number,
 ): Promise<void> {
@@ -115,7 +124,7 @@ async function writeVersion<M extends Memory>(
       expires_at: row.expires_at,
       created_at: now,
       held_by: row.held_by,
-      doc: memoryDoc(tenant, row, learned_in),
+      doc: memoryDoc(row, learned_in, measuredAs(call, row, found_by)),
     },
   ]);
   await insertVersion(tx, tenant, row);
@@ -164,7 +173,8 @@ export async function createMemory<M extends Memory>(
     if (existing) return sameMemory(call, tx, noun, existing, memory, now);
   }
   const memory_id = memory.memory_id ?? newId();
-  const { fields, prepared, agent_id } = memory;
+  const { fields, agent_id } = memory;
+  const { found_by, ...prepared } = memory.prepared;
   const place = await memory.place(tx, now, memory_id);
   const row: VersionRow = {
     memory_id,
@@ -188,7 +198,7 @@ export async function createMemory<M extends Memory>(
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
   const { trajectory_id, scope_id, thread_id } = place;
-  await writeVersion(call, tx, noun, { row, edges, thread_id, learned_in }, answer, now);
+  await writeVersion(call, tx, noun, { row, edges, thread_id, learned_in, found_by }, answer, now);
   if (trajectory_id !== null)
     await fireOnArtifact(call, tx, { trajectory_id, scope_id }, fields.abstraction_level, now);
   return answer;
@@ -203,15 +213,6 @@ const NEW = {
   access_count: 0,
   accessed_at: null,
 };
-
-const columnsOf = (fields: Fields) => ({
-  type: fields.type,
-  name: fields.name,
-  abstraction_level: fields.abstraction_level,
-  provenance: canonical(fields.provenance),
-  metadata: canonical(fields.metadata),
-  ttl: canonical(fields.ttl),
-});
 
 const linksTo = (sources: readonly EntityRef[]): Links => ({
   superseded_by: [],
@@ -273,7 +274,8 @@ export interface Patch {
   /** The new state, from the one that there is. */
   readonly next: (current: Fields) => Fields;
   readonly ttl: Ttl | undefined;
-  readonly prepared: PreparedContent | undefined;
+  readonly prepared: Omit<PreparedContent, 'found_by'> | undefined;
+  readonly found_by?: FoundBy | undefined;
 }
 
 /** What a PATCH gives, in the words of the table. */
@@ -290,7 +292,11 @@ export async function preparePatch(
   patch: PatchInput,
 ): Promise<Patch & { bytes: number }> {
   const { content, confidence, version, ttl } = patch;
-  const prepared = content === undefined ? undefined : await prepareContent(call, content, patch.metadata);
+  // As it most likely is when the change comes to it; the transaction sees whether it was.
+  const current = await findMemory(call.driver.at(call.tenant), call.tenant, memory_id);
+  const name = patch.name ?? current?.name ?? null;
+  const metadata = patch.metadata ?? (current?.metadata ? (JSON.parse(current.metadata) as JsonObject) : {});
+  const prepared = content === undefined ? undefined : await prepareContent(call, content, name, metadata);
   const next = (current: Fields): Fields => ({
     type: patch.type ?? current.type,
     name: patch.name ?? current.name,
@@ -299,17 +305,13 @@ export async function preparePatch(
     metadata: patch.metadata ?? current.metadata,
     ttl: ttl ?? current.ttl,
   });
-  return { memory_id, version, next, ttl, prepared, bytes: prepared?.bytes ?? 0 };
+  const found_by =
+    prepared?.found_by ??
+    (current?.content
+      ? await foundBy(call, { ...current, content: current.content, name, metadata })
+      : undefined);
+  return { memory_id, version, next, ttl, prepared, found_by, bytes: prepared?.bytes ?? 0 };
 }
-
-const fieldsOf = (row: VersionRow): Fields => ({
-  type: row.type,
-  name: row.name!,
-  abstraction_level: row.abstraction_level,
-  provenance: JSON.parse(row.provenance!) as JsonObject,
-  metadata: JSON.parse(row.metadata!) as JsonObject,
-  ttl: JSON.parse(row.ttl) as Ttl,
-});
 
 export async function updateMemory<M extends Memory>(
   call: Call,
@@ -357,7 +359,8 @@ export async function updateMemory<M extends Memory>(
   await endVersion(tx, call.tenant, current);
   if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
-  const written = { row, edges, thread_id: row.trajectory_id, learned_in: links.source_trajectory_ids };
+  const learned_in = links.source_trajectory_ids;
+  const written = { row, edges, thread_id: row.trajectory_id, learned_in, found_by: patch.found_by };
   await writeVersion(call, tx, noun, written, answer, now);
   return answer;
 }

@@ -1,4 +1,5 @@
 /** Showing artifacts and notes: one, as it is or as it was; lists of them; all versions of one. */
+import { canonical } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { atLength } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
@@ -272,3 +273,22 @@ export async function historyOf<M extends Memory>(
     ...page,
   };
 }
+
+/** A state as it is stored. */
+export const columnsOf = (fields: Fields) => ({
+  type: fields.type,
+  name: fields.name,
+  abstraction_level: fields.abstraction_level,
+  provenance: canonical(fields.provenance),
+  metadata: canonical(fields.metadata),
+  ttl: canonical(fields.ttl),
+});
+
+export const fieldsOf = (row: VersionRow): Fields => ({
+  type: row.type,
+  name: row.name!,
+  abstraction_level: row.abstraction_level,
+  provenance: JSON.parse(row.provenance!) as JsonObject,
+  metadata: JSON.parse(row.metadata!) as JsonObject,
+  ttl: JSON.parse(row.ttl) as Ttl,
+});

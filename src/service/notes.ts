@@ -156,7 +156,7 @@ async function prepareCreate(call: Call, input: NoteInput): Promise<Action<Note>
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const { note_id, ttl = 'Persistent' } = input;
   checkNote({ type: input.note_type, ttl });
-  const { bytes, ...prepared } = await prepareContent(call, input.content, input.metadata);
+  const { bytes, ...prepared } = await prepareContent(call, input.content, input.title, input.metadata);
   const sent = { ...input, note_id: null } as unknown as Json;
   const memory = {
     memory_id: note_id,

@@ -39,6 +39,7 @@ import { insertDocs, type NewDoc, newDoc } from '../store/search-docs.js';
 import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
+import { inTurn, keyOf } from './measuring.js';
 import { viewerOf } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -93,7 +94,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     original: older ? text : null,
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
-    measured: measurePacket(call.tenant, packet),
+    measured: measurePacket(keyOf(call), packet),
   };
 }
 
@@ -221,7 +222,9 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
 }
 
 export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
-  const prepared = input.packets.map((packet, i) => inItem('packets', i, () => prepare(call, packet)));
+  const prepared: PreparedPacket[] = [];
+  for (const [i, packet] of input.packets.entries())
+    prepared.push(await inTurn(() => inItem('packets', i, () => prepare(call, packet))));
   return change(call, {
     input,
     bytes: bytesOf(prepared),

@@ -44,7 +44,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
   const cited = rows.filter(({ memory_id }) => summary.source_ids.includes(memory_id));
   const refs = cited.map(({ memory_id }): EntityRef => ({ entity_type: 'Artifact', entity_id: memory_id }));
   const trajectory_ids = [...new Set(cited.map(({ trajectory_id }) => trajectory_id!))].sort();
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
+  const { bytes, ...prepared } = await prepareContent(call, summary.text, titleOf(summary.text));
   // Made for nobody in particular, it is that agent's whose summaries it rests on alone.
   const owners = new Set(cited.map((row) => row.agent_id));
   const common = owners.size === 1 ? cited[0]!.agent_id : null;

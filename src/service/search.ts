@@ -14,7 +14,7 @@ import type { SearchAnswer, SearchHit, SearchRequest } from '../store/search-job
 import type { Place } from '../store/search-pages.js';
 
 import type { Likeness } from '../store/vector-search.js';
-
+import { keyOf } from './measuring.js';
 import { cardReachOf, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
@@ -54,6 +54,7 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
     ...asked,
     tenant: call.tenant,
     store: call.meta.store_epoch,
+    index_key: keyOf(call),
     in_order: call.driver.dialect === 'sqlite',
     now: call.driver.now(),
     viewer: viewerOf(call),

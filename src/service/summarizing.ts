@@ -108,7 +108,7 @@ async function writeSummary(
       agent_id,
       fields: persistent({
         type: 'Summary',
-        name: draft.name.slice(0, 500),
+        name: draft.name,
         abstraction_level: 'L1',
         provenance: inferred(null, null),
         metadata,
@@ -157,10 +157,11 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   const sources = sourcesOf(turns, scope.trajectory_id);
   const summary = await summaryOf(call.providers, { sources, max_tokens, level: 'L1' }, attempt);
   const [from, to] = [turns[0]!.sequence, turns.at(-1)!.sequence];
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
+  const name = `Turns ${from} to ${to} of ${scope.name}`.slice(0, 500);
+  const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
   const draft: Draft = {
     agent_id: task.agent_id ?? scope.agent_id,
-    name: `Turns ${from} to ${to} of ${scope.name}`,
+    name,
     summary_of: { scope_id: scope.scope_id, from_sequence: from, to_sequence: to, turns: turns.length },
     summary,
     prepared,
@@ -211,11 +212,12 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
   const request = { sources, max_tokens: settings.max_tokens, level: 'L1' as const };
   const summary = await summaryOf(call.providers, request, attempt);
   if (summary.text === '') return ready(nothingMade(NOTHING_SAID, summary.cost));
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, undefined);
+  const name = `Summary of ${rows.length} artifact(s)`;
+  const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
   const owners = new Set(rows.map(({ agent_id }) => agent_id));
   const draft: Draft = {
     agent_id: owners.size === 1 ? rows[0]!.agent_id : null,
-    name: `Summary of ${rows.length} artifact(s)`,
+    name,
     summary_of: { ...place, artifacts: rows.length },
     summary,
     prepared,

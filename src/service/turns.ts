@@ -30,6 +30,7 @@ import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
+import { inTurn, keyOf } from './measuring.js';
 import { checkUses } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
@@ -50,7 +51,8 @@ interface PreparedTurn {
   readonly bytes: number;
 }
 
-async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
+/** One of many lets others have their turn; a turn alone is not passed by one that comes later. */
+async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promise<PreparedTurn> {
   const content = input.content === undefined ? '' : input.content;
   const text = canonical(content);
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
@@ -69,6 +71,7 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
     type: 'turn',
   };
   const metadata = canonical(kept as unknown as Json);
+  const measure = () => measureTurn(keyOf(call), input);
   const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,
@@ -79,7 +82,7 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
-    measured: measureTurn(call.tenant, input),
+    measured: isOneOfMany ? await inTurn(measure) : measure(),
     card: {
       content: text,
       tool_calls,
@@ -279,7 +282,7 @@ type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; m
 export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
   const prepareItem = async ({ create }: In<'batch'>['items'][number]) => {
     await checkUses(call, operations.add.memory, create);
-    return prepare(call, create);
+    return prepare(call, create, true);
   };
   const turns = await Promise.allSettled(input.items.map(prepareItem));
   const prepared = turns.filter((one) => one.status === 'fulfilled').map(({ value }) => value);

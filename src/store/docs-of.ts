@@ -1,5 +1,5 @@
 /** What turns, artifacts, notes, cards and packets are found by: the same when they are written and when all is indexed anew. */
-import { categoryOf, type Measured, measure } from '../domain/searchable.js';
+import { categoryOf, type Measured } from '../domain/searchable.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { NewVersion } from './memories.js';
 import type { Doc } from './search-docs.js';
@@ -35,13 +35,7 @@ export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured
 });
 
 /** A note is in no trajectory: it is found in the first, by its id, of those that it was learned in. */
-export function memoryDoc(
-  tenant: string,
-  row: NewVersion & { readonly content: string | null },
-  learned_in: readonly string[],
-): Doc {
-  const content = JSON.parse(row.content!) as Json;
-  const metadata = JSON.parse(row.metadata!) as JsonObject;
+export function memoryDoc(row: NewVersion, learned_in: readonly string[], measured: Measured): Doc {
   return {
     ...NONE,
     entity_type: row.kind,
@@ -52,7 +46,7 @@ export function memoryDoc(
     scope_id: row.scope_id,
     abstraction_level: row.abstraction_level,
     category: categoryOf(row.kind, row.type, row.lifetime),
-    measured: measure(tenant, { content, name: row.name, metadata }),
+    measured,
   };
 }
 

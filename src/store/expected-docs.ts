@@ -2,7 +2,13 @@
  * What the search should know of what is stored: read page by page, and measured as it was when it was written. A module
  * that computes: it runs beside the event loop where it can, and lets others run in between where it cannot.
  */
-import { measureCard, measurePacket, measureTurn } from '../domain/searchable.js';
+import {
+  measureCard,
+  measureMemory,
+  measurePacket,
+  measureThought,
+  measureTurn,
+} from '../domain/searchable.js';
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -11,6 +17,7 @@ import { cardDoc, isSearched, memoryDoc, packetDoc, turnDoc } from './docs-of.js
 import type { NewVersion } from './memories.js';
 import { memoryLinks } from './memory-links.js';
 import { type Doc, type NewDoc, newDoc } from './search-docs.js';
+import { indexKey, readMeta } from './tenants.js';
 import { type ThinkingExecution, thoughtDoc } from './thought-docs.js';
 import type { TurnMetadata } from './turns.js';
 
@@ -36,6 +43,7 @@ type Pager = (
   after: string,
   limit: number,
   now: number,
+  index_key: string,
 ) => Promise<ContentPage>;
 
 interface StoredCard {
@@ -72,7 +80,7 @@ function breather(): () => Promise<void> {
   };
 }
 
-const cards: Pager = async (query, tenant, after, limit, now) => {
+const cards: Pager = async (query, tenant, after, limit, now, index_key) => {
   const rows = await query.all<StoredCard>(
     sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
           c.deleted_at
@@ -103,10 +111,10 @@ const cards: Pager = async (query, tenant, after, limit, now) => {
     const place = places.get(card.card_id);
     const version = versions.get(card.card_id);
     const doc: Doc | undefined = place
-      ? turnOf(tenant, card, metadata as unknown as TurnMetadata, place)
+      ? turnOf(index_key, card, metadata as unknown as TurnMetadata, place)
       : HOLDS_VERSIONS.test(card.held_by ?? '')
-        ? version && memoryDoc(tenant, { ...version, content: card.content }, learnedIn(version))
-        : cardOf(tenant, card, metadata);
+        ? version && versionOf(index_key, card, version, learnedIn(version))
+        : cardOf(index_key, card, metadata);
     const { card_id, author_id, created_at, expires_at, held_by } = card;
     contents.push({
       content_id: card_id,
@@ -164,10 +172,10 @@ async function versionsOf(
   return new Map(rows.map((row) => [row.card_id, row]));
 }
 
-const turnOf = (tenant: string, card: StoredCard, kept: TurnMetadata, place: TurnPlace): Doc =>
+const turnOf = (index_key: string, card: StoredCard, kept: TurnMetadata, place: TurnPlace): Doc =>
   turnDoc(
     { turn_id: card.card_id, sequence: Number(place.sequence), role: kept.role, scope: place },
-    measureTurn(tenant, {
+    measureTurn(index_key, {
       content: parsed(card.content),
       tool_calls: parsed(card.tool_calls),
       tool_results: kept.tool_results,
@@ -175,9 +183,20 @@ const turnOf = (tenant: string, card: StoredCard, kept: TurnMetadata, place: Tur
     }),
   );
 
-function cardOf(tenant: string, card: StoredCard, metadata: JsonObject): Doc | undefined {
+function versionOf(
+  index_key: string,
+  card: StoredCard,
+  version: NewVersion,
+  learned_in: readonly string[],
+): Doc {
+  const metadata = JSON.parse(version.metadata!) as JsonObject;
+  const measured = measureMemory(index_key, { content: card.content!, name: version.name, metadata });
+  return memoryDoc(version, learned_in, measured);
+}
+
+function cardOf(index_key: string, card: StoredCard, metadata: JsonObject): Doc | undefined {
   if (!isSearched(metadata.type)) return undefined;
-  const measured = measureCard(tenant, parsed(card.content)!, parsed(card.tool_calls), metadata);
+  const measured = measureCard(index_key, parsed(card.content)!, parsed(card.tool_calls), metadata);
   return cardDoc(card.card_id, metadata, card.expires_at !== null || card.held_by !== null, measured);
 }
 
@@ -192,7 +211,7 @@ interface StoredPacket {
   readonly envelope: string | null;
 }
 
-const packets: Pager = async (query, tenant, after, limit) => {
+const packets: Pager = async (query, tenant, after, limit, _now, index_key) => {
   const rows = await query.all<StoredPacket>(
     sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.expires_at,
           CASE WHEN SUBSTR(p.packet_type, 1, ${RESERVED_PREFIX.length}) = ${RESERVED_PREFIX} THEN NULL
@@ -205,7 +224,7 @@ const packets: Pager = async (query, tenant, after, limit) => {
     if (row.envelope === null) continue;
     await breathe();
     const packet = JSON.parse(row.envelope) as PacketInput;
-    const doc = packetDoc(row, measurePacket(tenant, packet));
+    const doc = packetDoc(row, measurePacket(index_key, packet));
     const [made] = newDoc(doc, row.packet_id, row.agent, row.timestamp, row.expires_at, null);
     contents.push({ content_id: row.packet_id, doc: made });
   }
@@ -219,7 +238,7 @@ interface StoredThought extends ThinkingExecution {
   readonly body: string;
 }
 
-const thoughts: Pager = async (query, tenant, after, limit) => {
+const thoughts: Pager = async (query, tenant, after, limit, _now, index_key) => {
   const [checkpoint_id = '', id = ''] = parted(after);
   const rows = await query.all<StoredThought>(
     sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
@@ -232,7 +251,7 @@ const thoughts: Pager = async (query, tenant, after, limit) => {
   for (const row of rows) {
     if (row.removed === 0) continue;
     await breathe();
-    const doc = thoughtDoc(tenant, row, row);
+    const doc = thoughtDoc(row, row, measureThought(index_key, row.body));
     contents.push({ content_id: doc.content_id, doc });
   }
   const last = rows.at(-1);
@@ -248,11 +267,15 @@ export function parted(content_id: string): [checkpoint_id: string, id: string] 
 const pagers: Record<Source, Pager> = { cards, packets, thoughts };
 
 /** What is stored behind a place, in an order of its own; erased content is not among it. */
-export const contentsAfter = (
+export async function contentsAfter(
   query: Query,
   source: Source,
   tenant: string,
   after: string,
   limit: number,
   now: number,
-): Promise<ContentPage> => pagers[source](query, tenant, after, limit, now);
+): Promise<ContentPage> {
+  const meta = await readMeta(query);
+  if (!meta) throw new Error('the store has no key');
+  return pagers[source](query, tenant, after, limit, now, indexKey(meta, tenant));
+}

@@ -24,6 +24,8 @@ import { smallIndex } from './search-small.js';
 import { type Likeness, withNearest } from './vector-search.js';
 
 export interface SearchRequest extends Asked {
+  /** What the codes of the tenant's words are made by. */
+  readonly index_key: string;
   /** Tells stores in one process apart. */
   readonly store: string;
   /** Whether documents are committed in the order of their numbers. */
@@ -116,7 +118,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const range =
     trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
   if (!range) return;
-  const codes = question.terms.map((term) => termCode(tenant, term));
+  const codes = question.terms.map((term) => termCode(request.index_key, term));
   const found = await findCandidates(index, codes, range, request.place?.df);
   const { likeness } = request;
   const listed = new Set<number>();
@@ -158,7 +160,6 @@ async function candidatesOf(
   doc_nos: readonly number[],
   listed: ReadonlySet<number>,
 ): Promise<Candidate[]> {
-  const { tenant } = request;
   const isNew = (doc_no: number) => !listed.has(doc_no);
   const found = await index.features(listed.size === 0 ? doc_nos : doc_nos.filter(isNew));
   const { wanted, context } = await index.neighbours(found);
@@ -168,7 +169,7 @@ async function candidatesOf(
   const beside = await index.features([...context.filter(inRange), ...known]);
   const hasKin = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
-  const related = question.related.map((terms) => terms.map((term) => termCode(tenant, term)));
+  const related = question.related.map((terms) => terms.map((term) => termCode(request.index_key, term)));
   const kinOf = (one: Features) =>
     hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
   const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);

@@ -5,7 +5,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Param, type Sql, sql } from '../driver/sql.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
 import type { Json } from '../model/json.js';
-import { insertThoughtDocs, type ThinkingExecution } from './thought-docs.js';
+import { insertThoughtDocs, type ThinkingExecution, type ThoughtMeasures } from './thought-docs.js';
 
 /** Where a part that shows to this day ends; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
@@ -142,11 +142,20 @@ export function endable(rows: PartRows): ReadonlyMap<number, (revision: number) 
 /** Where a row of thoughts has its checkpoint and its body. */
 const THOUGHT = { checkpoint_id: 1, body: 11 } as const;
 
+/** The thoughts among these, as they are stored. */
+export const thoughtBodies = ({ thoughts: rows }: PartRows): string[] =>
+  rows.map((row) => row[THOUGHT.body] as string);
+
+/** The thoughts that an edit adds, as they will be stored. */
+export const addedThoughts = ({ added }: Pick<Edit, 'added'>): string[] =>
+  added.filter(({ parent }) => parent === ROOTS.thoughts).map(body);
+
 export async function insertParts(
   tx: Tx,
   tenant: string,
   execution: ThinkingExecution,
   rows: PartRows,
+  measures: ThoughtMeasures,
 ): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);
@@ -154,7 +163,7 @@ export async function insertParts(
     checkpoint_id: row[THOUGHT.checkpoint_id] as string,
     body: row[THOUGHT.body] as string,
   }));
-  await insertThoughtDocs(tx, tenant, execution, said);
+  await insertThoughtDocs(tx, tenant, execution, said, measures);
   await tx.insert(toolCalls, rows.tool_calls);
 }
 

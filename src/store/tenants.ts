@@ -1,5 +1,5 @@
 /** tenants and store_meta: the head row of each tenant, and the settings of the store itself. */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Query, Tx } from '../driver/driver.js';
 import { acrossTenants, sql } from '../driver/sql.js';
 import { newId } from '../model/ids.js';
@@ -68,5 +68,9 @@ export async function readMeta(query: Query): Promise<StoreMeta | undefined> {
 export async function renewEpoch(tx: Tx): Promise<void> {
   await tx.run(acrossTenants`UPDATE store_meta SET value = ${newEpoch()} WHERE name = 'store_epoch'`);
 }
+
+/** What makes the codes of a tenant's words: no one else can tell which word has which. */
+export const indexKey = ({ erasure_key }: Pick<StoreMeta, 'erasure_key'>, tenant: string): string =>
+  createHmac('sha256', erasure_key).update(`search ${tenant}`).digest('hex');
 
 const newEpoch = () => newId().replaceAll('-', '').slice(0, 16);

@@ -1,5 +1,5 @@
 /** Thoughts as they are found: each by the checkpoint that introduced it, and as long as its execution is there. */
-import { measure } from '../domain/searchable.js';
+import type { Measured } from '../domain/searchable.js';
 import type { Tx } from '../driver/driver.js';
 import type { Thought } from '../model/checkpoint.js';
 import { executionHolder } from './endings.js';
@@ -9,6 +9,11 @@ export interface ThinkingExecution {
   readonly execution_id: string;
   readonly agent_id: string;
   readonly trajectory_id: string | null;
+}
+
+/** What bodies of thoughts say: measured before, as far as it was known that they come. */
+export interface ThoughtMeasures {
+  of(body: string): Measured;
 }
 
 export interface NewThought {
@@ -21,17 +26,18 @@ export const insertThoughtDocs = (
   tenant: string,
   execution: ThinkingExecution,
   thoughts: readonly NewThought[],
+  measures: ThoughtMeasures,
 ): Promise<void> =>
   insertDocs(
     tx,
     tenant,
-    thoughts.map((one) => thoughtDoc(tenant, execution, one)),
+    thoughts.map((one) => thoughtDoc(execution, one, measures.of(one.body))),
   );
 
 export function thoughtDoc(
-  tenant: string,
   { execution_id, agent_id, trajectory_id }: ThinkingExecution,
   { checkpoint_id, body }: NewThought,
+  measured: Measured,
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
   return {
@@ -50,10 +56,6 @@ export function thoughtDoc(
     created_at: Math.trunc(thought.timestamp),
     expires_at: null,
     held_by: executionHolder(execution_id),
-    measured: measure(tenant, {
-      content: thought.content,
-      more: [thought.reasoning],
-      metadata: thought.metadata,
-    }),
+    measured,
   };
 }

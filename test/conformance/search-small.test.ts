@@ -1,7 +1,11 @@
 /** A tenant with few documents is searched in memory: whatever happens to it, the answers are those of the database. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { stem } from '#cairn/domain/stem.js';
+import { termCode } from '#cairn/domain/term-codes.js';
+import { sql } from '#cairn/driver/sql.js';
 import type { SearchRequest } from '#cairn/store/search-job.js';
+import { indexKey, readMeta } from '#cairn/store/tenants.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { say, someScope } from '../support/scopes.js';
 import { openTarget, type TestStore, targetNames } from '../support/targets.js';
@@ -17,6 +21,9 @@ afterAll(() => test?.close());
 
 type Limits = Pick<SearchRequest, 'trajectory_id' | 'scope_id' | 'entity_types'>;
 
+const keyOf = async (tenant: string): Promise<string> =>
+  indexKey((await readMeta(test.store.driver.at('')))!, tenant);
+
 /** What is found in memory and by the database; both must be the same. */
 async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise<[unknown, unknown]> {
   const tenant = await tenantOf(cairn);
@@ -26,6 +33,7 @@ async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise
     tenant,
     query,
     store: 'test',
+    index_key: await keyOf(tenant),
     in_order: true,
     now: driver.now(),
     viewer: null,
@@ -98,3 +106,24 @@ it.runIf(isRun)('INDEX-6 finds the same in memory as in the database, whatever c
   }
   expect(new Set(found).size).toBeGreaterThan(4);
 });
+
+it.runIf(isRun)(
+  'SEARCH-5 codes words by a key that only this store has, for each tenant another',
+  async () => {
+    const [one, other] = [await test.freshTenant(), await test.freshTenant()];
+    const codes = async (cairn: Api): Promise<string> => {
+      await cairn.cards.add({ content: 'heron' });
+      const tenant = await tenantOf(cairn);
+      const rows = await test.store.driver.long<{ terms: string }>(
+        tenant,
+        sql`SELECT terms FROM search_docs WHERE tenant_id = ${tenant}`,
+      );
+      const { terms } = rows[0]!;
+      expect(terms).toBe(`${termCode(await keyOf(tenant), stem('heron'))}!`);
+      expect(terms).not.toContain(termCode(tenant, stem('heron')));
+      return terms;
+    };
+    expect(await codes(one)).not.toBe(await codes(other));
+    expect(indexKey({ erasure_key: 'a' }, 'acme')).not.toBe(indexKey({ erasure_key: 'b' }, 'acme'));
+  },
+);

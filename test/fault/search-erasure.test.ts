@@ -8,6 +8,7 @@ import { stem } from '#cairn/domain/stem.js';
 import { termCode } from '#cairn/domain/term-codes.js';
 import { sql } from '#cairn/driver/sql.js';
 import { Store } from '#cairn/service/open.js';
+import { indexKey, readMeta } from '#cairn/store/tenants.js';
 import { illnesses } from '../support/audit.js';
 import { snapshotOf, thought } from '../support/executions.js';
 import { found as foundBy } from '../support/search.js';
@@ -20,7 +21,9 @@ const HOUR = 3_600_000;
 /** Letters alone, so that it is one term. */
 const marker = (): string =>
   `mark${[...randomBytes(12)].map((byte) => String.fromCharCode(97 + (byte % 26))).join('')}`;
-const codeOf = (word: string): string => termCode(TENANT, stem(word));
+/** Of the store at hand. */
+let index_key = '';
+const codeOf = (word: string): string => termCode(index_key, stem(word));
 
 /** Which of these are in the bytes of a SQLite file or of its log. */
 function inBytes(database: string, texts: readonly string[]): string[] {
@@ -66,6 +69,7 @@ async function withStore(kind: 'sqlite' | 'postgres', work: (test: Test) => Prom
   const { database, drop } = await freshDatabase(kind);
   let offset = 0;
   const store = await Store.open({ database, sweep_every_ms: 0, clock_offset_ms: () => offset });
+  index_key = indexKey((await readMeta(store.driver.at('')))!, TENANT);
   const words: string[] = [];
   try {
     const api = store.api(CALLER);
