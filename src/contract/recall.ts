@@ -69,7 +69,7 @@ export const memory = {
       where(makes('Note'), 'as', undefined, 'note'),
       where(makes('Turn', 'trajectory_id', 'scope_id'), 'as', 'turn'),
     ],
-    event: 'cairn.note.created',
+    event: 'cairn.note.created, or cairn.turn.added',
     status: 201,
     summary: 'Keep something: a note, or a turn, found again by what it says.',
     mcp: {

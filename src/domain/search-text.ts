@@ -1,9 +1,12 @@
 /** What is kept of a text so that it can be found and ranked: its terms, how long it is, and what kind of thing it says. */
 import { dateWords } from './question-dates.js';
-import { analyse } from './text-analysis.js';
+import { stem } from './stem.js';
+import { analyse, contentWords, wordsOf } from './text-analysis.js';
 
 export interface SearchableText {
   readonly content: string;
+  /** Which the content begins with, if it has one. */
+  readonly title?: string | null;
   readonly speaker?: string | null;
   /** Of a picture that belongs to it. */
   readonly caption?: string | null;
@@ -58,10 +61,23 @@ const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool
 /** Whether what stands for a speaker is a role, and so no name. */
 export const isRole = (speaker: string): boolean => ROLES.has(speaker.toLowerCase());
 
-export function searchTextOf({ content, speaker, caption, occurred_at }: SearchableText): SearchText {
+/** Longer ones say something. */
+const MAX_BARE = 200;
+
+/** The words of a text that says nothing else than stop words, such as the name of a band: it is found by those. */
+function bareTerms(text: string): string[] {
+  if (text === '' || text.length > MAX_BARE) return [];
+  const words = wordsOf(text);
+  return contentWords(words).length > 0 ? [] : words.map(stem);
+}
+
+export function searchTextOf(searched: SearchableText): SearchText {
+  const { content, title, speaker, caption, occurred_at } = searched;
   const date = occurred_at === undefined || occurred_at === null ? '' : dateWords(occurred_at);
   const name = typeof speaker === 'string' && !isRole(speaker) ? speaker : '';
   const terms = analyse([date, name, content, caption ?? ''].join('\n'));
+  const bare = bareTerms(content);
+  terms.push(...(bare.length > 0 ? bare : bareTerms(title ?? '')));
   const frequencies = new Map<string, number>();
   for (const term of terms) frequencies.set(term, Math.min(MAX_FREQUENCY, (frequencies.get(term) ?? 0) + 1));
   return { frequencies, length: terms.length, flags: flagsOf(content, terms.length) };

@@ -126,6 +126,7 @@ export function measure(index_key: string, { content, name, more = [], metadata 
     .slice(0, MAX_CHARACTERS);
   const { frequencies, length, flags } = searchTextOf({
     content: text,
+    title: name ?? null,
     speaker,
     caption: line(metadata.caption, 2000),
     occurred_at,

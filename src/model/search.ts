@@ -83,30 +83,40 @@ export const filter: z.ZodType<Filter> = z
   )
   .meta({ id: 'SearchFilter' });
 
-/** How deep a filter is, and how many comparisons are in it. */
-function sizeOf(one: Filter): { depth: number; count: number } {
-  if ('field' in one) return { depth: 1, count: 1 };
-  const parts = ('and' in one ? one.and : 'or' in one ? one.or : [one.not]).map(sizeOf);
-  return {
-    depth: 1 + Math.max(...parts.map(({ depth }) => depth)),
-    count: parts.reduce((sum, { count }) => sum + count, 0),
-  };
+/** What is wrong with the size of filters, whatever they are. Level by level: what is too deep is not gone into. */
+function sizeRefusal(all: readonly unknown[]): string | undefined {
+  let level = all;
+  let comparisons = 0;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_FILTER_DEPTH) return `may be nested ${MAX_FILTER_DEPTH} deep at most`;
+    const next: unknown[] = [];
+    for (const one of level) {
+      const { and, or, not } = (one ?? {}) as Record<string, unknown>;
+      const parts = [and, or].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+      if (not !== undefined) parts.push(not);
+      if (parts.length === 0) comparisons++;
+      next.push(...parts.slice(0, MAX_FILTERS + 1));
+      if (comparisons + next.length > MAX_FILTERS) return `may compare ${MAX_FILTERS} times at most`;
+    }
+    level = next;
+  }
+  return undefined;
 }
 
-export const filters = z
-  .array(filter)
-  .max(MAX_FILTERS)
-  .superRefine((all, ctx) => {
-    const sizes = all.map(sizeOf);
-    if (sizes.some(({ depth }) => depth > MAX_FILTER_DEPTH))
-      ctx.addIssue({ code: 'custom', message: `may be nested ${MAX_FILTER_DEPTH} deep at most` });
-    if (sizes.reduce((sum, { count }) => sum + count, 0) > MAX_FILTERS)
-      ctx.addIssue({ code: 'custom', message: `may compare ${MAX_FILTERS} times at most` });
-  })
-  .describe(
-    'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
-      `fields: ${Object.keys(filterFields).join(', ')}`,
-  );
+const listOfFilters = z.array(filter).max(MAX_FILTERS);
+
+/** Their size is looked at first: the schema goes into them as deep as they are. */
+const inSize = z.preprocess((given, ctx) => {
+  const refusal = Array.isArray(given) && given.length <= MAX_FILTERS ? sizeRefusal(given) : undefined;
+  if (refusal !== undefined) ctx.addIssue({ code: 'custom', message: refusal });
+  return given;
+}, listOfFilters);
+
+// Typed as the list: what a caller gives is no less known for having been looked at.
+export const filters = (inSize as unknown as typeof listOfFilters).describe(
+  'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
+    `fields: ${Object.keys(filterFields).join(', ')}`,
+);
 
 export const asMoment = (comparison: Comparison): number => toMs(comparison.value as string);
 

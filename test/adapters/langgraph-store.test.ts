@@ -3,6 +3,7 @@ import { InMemoryStore, type Operation } from '@langchain/langgraph-checkpoint';
 import { describe, expect, it } from 'vitest';
 import { CairnStore } from '#cairn/adapters/langgraph/index.js';
 import { noteIdOf, passes } from '#cairn/adapters/langgraph/items.js';
+import type { Api } from '#cairn/client/index.js';
 import { onEveryTarget } from '../support/targets.js';
 
 const values = (items: readonly { value: unknown }[]) => items.map(({ value }) => value);
@@ -82,6 +83,26 @@ onEveryTarget('the store of LangGraph', (test) => {
     expect(found.map(({ key }) => key)).toEqual(['anna', 'carl', 'bob']);
     expect(found[0]!.score!).toBeGreaterThan(found[1]!.score!);
     expect(found[2]!.score).toBeUndefined();
+  });
+
+  it('asks for the best under the namespace, and for no more than are wanted', async () => {
+    const { cairn } = await fresh();
+    const asked: { limit?: number | undefined; filters?: unknown }[] = [];
+    const notes: Api['notes'] = {
+      ...cairn.notes,
+      search: (input, options) => {
+        asked.push(input);
+        return cairn.notes.search(input, options);
+      },
+    };
+    const store = new CairnStore({ ...cairn, notes });
+    for (let n = 0; n < 12; n++) await store.put(['elsewhere'], `k${n}`, { likes: 'tea' });
+    await store.put(['people'], 'anna', { likes: 'tea, and much besides' });
+    expect(values(await store.search(['people'], { query: 'tea', limit: 1 }))).toHaveLength(1);
+    expect(await store.search(['nowhere'], { query: 'tea' })).toEqual([]);
+    expect(asked).toMatchObject([
+      { limit: 10, filters: [{ field: 'type' }, { field: 'name', value: 'people.' }] },
+    ]);
   });
 
   it('searches by namespace, filter, limit and offset, in the order of creation', async () => {

@@ -163,6 +163,8 @@ onEveryTarget('filters of a search', (test) => {
     const cairn = await test().freshTenant();
     const fine = is('tag', 'eq', 'a');
     const nested = (depth: number): unknown => (depth === 1 ? fine : { not: nested(depth - 1) });
+    let abyss: unknown = fine;
+    for (let depth = 0; depth < 3000; depth++) abyss = depth % 2 === 0 ? { not: abyss } : { and: [abyss] };
     const cases: [unknown, RegExp][] = [
       [[is('colour', 'eq', 'a')], /: filters\[0\]\.field: .*"entity_type"/],
       [[fine, is('tag', 'like', 'a')], /: filters\[1\]\.operator: .*"contains"/],
@@ -186,13 +188,14 @@ onEveryTarget('filters of a search', (test) => {
       [['tag = a'], /filters\[0\]: must be \{ field, operator, value \}/],
       [fine, /: filters: .*expected array/],
       [[nested(9)], /filters: may be nested 8 deep at most/],
+      [[abyss], /filters: may be nested 8 deep at most/],
       [[{ or: Array(30).fill(fine) }, { or: Array(21).fill(fine) }], /filters: may compare 50 times at most/],
       [Array(51).fill(fine), /: filters: /],
     ];
     for (const [filters, message] of cases) {
       const refusal = await refusalOf(cairn.search.query({ query: 'x', filters: filters as Filter[] }));
       expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
-      expect(refusal.message, JSON.stringify(filters).slice(0, 200)).toMatch(message);
+      expect(refusal.message).toMatch(message);
     }
     expect(await found(cairn, 'x', { filters: [nested(8) as Filter] })).toEqual([]);
     const strange = [is('name', 'eq', "'; DROP TABLE cards; --"), is('name', 'contains', '%_"\\')];

@@ -114,6 +114,15 @@ onEveryTarget('search', (test) => {
     expect(await theOne(cairn, 'plate')).toMatchObject({ name: 'n', type: 'Fact', trajectory_id });
   });
 
+  it('SEARCH-13 finds by common words alone what has no others, or is named so', async () => {
+    const cairn = await test().freshTenant();
+    const { note_id } = await note(cairn, 'a band from London', { title: 'The Who' });
+    const { card_id } = await cairn.cards.add({ content: 'Who is this?' });
+    await cairn.cards.add({ content: 'the owl, who waits' });
+    expect((await found(cairn, 'The Who')).sort()).toEqual([`card ${card_id}`, `note ${note_id}`]);
+    expect(await found(cairn, 'Who was in London?')).toEqual([`note ${note_id}`]);
+  });
+
   it('SEARCH-3 finds nothing that has expired or was deleted', async () => {
     const cairn = await test().freshTenant();
     const trajectory_id = await newTrajectory(cairn);

@@ -43,8 +43,8 @@ export interface CairnStoreOptions {
  * One note for each item, of the type `langgraph.item`: putting it again makes a new version, so what it was before
  * can still be read by `notes.history` and `as_of`. Values are JSON objects; their members come back in sorted order.
  *
- * A search reads all items under its namespace and filters them here. With a `query`, those that Cairn's own search finds
- * come first, the best first, with a score; the others follow in the order in which they were made. `index` is taken and
+ * A search reads all items under its namespace and filters them here. With a `query`, those of them that Cairn's own search
+ * finds come first, the best first, with a score; the others follow in the order in which they were made. `index` is taken and
  * not used: all of a value is indexed.
  */
 export class CairnStore extends BaseStore {
@@ -102,13 +102,11 @@ export class CairnStore extends BaseStore {
 
   async #search(operation: SearchOperation): Promise<SearchItem[]> {
     const { namespacePrefix, filter, query, limit = 10, offset = 0 } = operation;
-    const scores = query ? await this.#scores(query) : new Map<string, number>();
-    const found: SearchItem[] = [];
-    for await (const { note, name } of this.#under(namespacePrefix)) {
-      if (filter && !passes(note.content as JsonObject, filter)) continue;
-      const score = scores.get(note.note_id);
-      found.push({ ...itemOf(note, name), ...(score === undefined ? {} : { score }) });
-    }
+    const items = new Map<string, SearchItem>();
+    for await (const { note, name } of this.#under(namespacePrefix))
+      if (!filter || passes(note.content as JsonObject, filter)) items.set(note.note_id, itemOf(note, name));
+    if (query && items.size > 0) await this.#score(query, namespacePrefix, items, offset + limit);
+    const found = [...items.values()];
     found.sort(
       (a, b) =>
         (b.score ?? 0) - (a.score ?? 0) ||
@@ -118,20 +116,32 @@ export class CairnStore extends BaseStore {
     return found.slice(offset, offset + limit);
   }
 
-  /** Of the items that answer a query, by their notes; as many as a search ranks. */
-  async #scores(query: string): Promise<Map<string, number>> {
-    const scores = new Map<string, number>();
-    for (let cursor: string | null | undefined; cursor !== null; ) {
+  /** Gives those that answer a query best their scores, until so many have one. */
+  async #score(
+    query: string,
+    namespace: readonly string[],
+    items: Map<string, SearchItem>,
+    enough: number,
+  ): Promise<void> {
+    const title = titlePrefixOf(namespace);
+    const isItem = { field: 'type', operator: 'eq', value: ITEM_TYPE } as const;
+    const isUnderIt = { field: 'name', operator: 'contains', value: title } as const;
+    let scored = 0;
+    for (let cursor: string | null | undefined; cursor !== null && scored < enough; ) {
       const page = await this.#cairn.notes.search({
         query: query.slice(0, MAX_QUERY),
-        filters: [{ field: 'type', operator: 'eq', value: ITEM_TYPE }],
-        limit: 100,
+        filters: title === '' ? [isItem] : [isItem, isUnderIt],
+        limit: Math.min(100, Math.max(10, enough)),
         ...(cursor ? { cursor } : {}),
       });
-      for (const { id, score } of page.results) scores.set(id, score);
+      for (const { id, score } of page.results) {
+        const item = items.get(id);
+        if (!item) continue;
+        items.set(id, { ...item, score });
+        scored++;
+      }
       cursor = page.next_cursor;
     }
-    return scores;
   }
 
   async #listNamespaces(operation: ListNamespacesOperation): Promise<string[][]> {
