@@ -270,7 +270,7 @@ describe('migrate and doctor', () => {
       const findings = (await cairn(['doctor', '--json'], { cwd })).stdout.trim().split('\n');
       expect(
         findings.map((line) => JSON.parse(line) as { ok: boolean }).filter(({ ok }) => !ok),
-      ).toHaveLength(3);
+      ).toHaveLength(4);
     }));
 });
 
