@@ -5,7 +5,7 @@ import { stem } from '#cairn/domain/stem.js';
 import { termCode } from '#cairn/domain/term-codes.js';
 import { sql } from '#cairn/driver/sql.js';
 import type { SearchRequest } from '#cairn/store/search-job.js';
-import { indexKey, readMeta } from '#cairn/store/tenants.js';
+import { indexKey } from '#cairn/store/tenants.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { say, someScope } from '../support/scopes.js';
 import { openTarget, type TestStore, targetNames } from '../support/targets.js';
@@ -21,8 +21,7 @@ afterAll(() => test?.close());
 
 type Limits = Pick<SearchRequest, 'trajectory_id' | 'scope_id' | 'entity_types'>;
 
-const keyOf = async (tenant: string): Promise<string> =>
-  indexKey((await readMeta(test.store.driver.at('')))!, tenant);
+const keyOf = async (tenant: string): Promise<string> => indexKey(test.store.runtime.meta, tenant);
 
 /** What is found in memory and by the database; both must be the same. */
 async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise<[unknown, unknown]> {
