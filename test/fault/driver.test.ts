@@ -22,7 +22,8 @@ interface Opened {
   readonly inWrite: Fault;
   /** Strikes in the statements that number the events. */
   readonly inJournal: Fault;
-  strikeNext(): void;
+  /** Resolves when the write that it strikes has come. */
+  strikeNext(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,10 +36,11 @@ async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
     inJournal,
   );
   const real: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal });
-  let next = false;
+  let next: (() => void) | undefined;
   const driver = new FaultyDriver(real, () => {
     if (!next) return undefined;
-    next = false;
+    next();
+    next = undefined;
     return inWrite;
   });
   const store = await Store.on(driver, { sweep_every_ms: 0 });
@@ -48,9 +50,10 @@ async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
     cairn: store.api(admin),
     inWrite,
     inJournal,
-    strikeNext: () => {
-      next = true;
-    },
+    strikeNext: () =>
+      new Promise((resolve) => {
+        next = resolve;
+      }),
     close: async () => {
       await store.close();
       expect(await illnesses(database)).toEqual([]);
@@ -127,11 +130,13 @@ describe.each(kinds)('a statement that fails on %s', (kind) => {
           Object.assign(inWrite, noFault(), { at, when, again: among });
           // Siblings before and behind share its commit.
           const first = among ? cairn.packets.write({ packet_type: 'sibling', payload: {} }) : undefined;
-          opened.strikeNext();
+          const taken = opened.strikeNext();
           const hit = write().then(
             () => undefined,
             (error: Error) => error,
           );
+          // Some are measured first, and give way to others meanwhile.
+          await taken;
           const last = among ? cairn.cards.add({ content: 'sibling' }) : undefined;
           const failure = await hit;
           const packet = await first;

@@ -45,6 +45,8 @@ async function closeScope(cairn, scope_id) {
     const { erasure } = await cairn.scopes.get({ scope_id });
     await say({ erasure });
     if (erasure.state === 'done') return;
+    // Told without a pause, it would take the process for itself.
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
