@@ -26,14 +26,18 @@ const UNSAID = 'Invalid input';
 
 /** What is wrong by the alternative that was meant; where none is nearer than the others, that none fits. */
 function withinUnion(issue: Issue): Issue[] {
-  // A union that says itself what it takes is understood.
-  if (issue.code !== 'invalid_union' || issue.message !== UNSAID) return [issue];
+  if (issue.code !== 'invalid_union') return [issue];
   const misfits = issue.errors.map(misfitOf);
   const least = Math.min(...misfits);
   if (misfits.every((misfit) => misfit === least)) return [issue];
   const meant = issue.errors[misfits.indexOf(least)]!;
+  // What has other members and lacks its own was not meant: a union that says itself what it takes says more.
+  if (least > 0 && issue.message !== UNSAID && meant.some(isMissing)) return [issue];
   return meant.flatMap((one) => withinUnion({ ...one, path: [...issue.path, ...one.path] }));
 }
+
+const isMissing = ({ code, message }: Issue): boolean =>
+  code === 'invalid_type' && message.endsWith('received undefined');
 
 /** How far a value is from an alternative: by members that it does not know; another kind of value is no match at all. */
 function misfitOf(issues: readonly Issue[]): number {
