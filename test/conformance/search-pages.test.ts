@@ -163,7 +163,7 @@ onEveryTarget('pages of a search', (test) => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
     await note(cairn, 'the body', { title: 'A gharial' });
-    await note(cairn, `${'filler word. '.repeat(5000)} platypus`);
+    await note(cairn, `${'filler word. '.repeat(3000)} platypus`);
     const tool_calls = [{ id: 'x', name: 'find', arguments: { q: 'capybara' } }];
     const tool_results = [{ tool_call_id: 'x', result: 'lemur found' }];
     await cairn.turns.add({ scope_id, role: 'Assistant', content: 'calling', tool_calls });

@@ -6,7 +6,7 @@ import { requestsTo } from '../support/arbitrary.js';
 import { allOperations, type NamedOperation, type Planted, plant } from '../support/contract.js';
 import { databases, type HttpTest, type Reply, startHttp } from '../support/http.js';
 
-const CASES = 40;
+const CASES = 80;
 /** So many are under way at the same time. */
 const AT_ONCE = 8;
 /** CAIRN_TEST_SEED=… repeats a run. */
