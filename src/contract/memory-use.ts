@@ -59,3 +59,8 @@ export const where = (use: MemoryUse, member: string, ...is: unknown[]): MemoryU
   ...use,
   where: { member, is },
 });
+
+/** Whatever can be found: of each type what the caller reaches. */
+export const readsAnything: readonly MemoryUse[] = (
+  ['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint'] as const
+).map((type) => reads(type, 'listed'));

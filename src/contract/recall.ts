@@ -6,7 +6,7 @@ import { jsonObject, text, words } from '../model/json.js';
 import { ttl } from '../model/memory.js';
 import { excerpt, foundEntity, MAX_QUERY, searchedType, searchInput } from '../model/search.js';
 import { turnRole } from '../model/turn.js';
-import { makes, reads, where } from './memory-use.js';
+import { makes, readsAnything, where } from './memory-use.js';
 import { operation } from './operation.js';
 import { passagesAsText } from './passages.js';
 
@@ -91,14 +91,7 @@ export const memory = {
       next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
     }),
     access: 'read',
-    memory: [
-      reads('Turn', 'listed'),
-      reads('Artifact', 'listed'),
-      reads('Note', 'listed'),
-      reads('Card', 'listed'),
-      reads('Packet', 'listed'),
-      reads('Checkpoint', 'listed'),
-    ],
+    memory: readsAnything,
     event: null,
     summary: 'What is known about something: the best passages first, whole, with the reasons.',
     mcp: {

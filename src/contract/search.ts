@@ -1,7 +1,7 @@
 /** Searching everything that is remembered. */
 import { z } from 'zod';
 import { searchedType, searchInput, searchOutput } from '../model/search.js';
-import { reads } from './memory-use.js';
+import { readsAnything } from './memory-use.js';
 import { operation } from './operation.js';
 
 export const search = {
@@ -14,14 +14,7 @@ export const search = {
     }),
     output: searchOutput,
     access: 'read',
-    memory: [
-      reads('Turn', 'listed'),
-      reads('Artifact', 'listed'),
-      reads('Note', 'listed'),
-      reads('Card', 'listed'),
-      reads('Packet', 'listed'),
-      reads('Checkpoint', 'listed'),
-    ],
+    memory: readsAnything,
     event: null,
     summary: 'Search turns, artifacts, notes, cards, packets and thoughts: the best first, with the reasons.',
     example: { query: 'which database did we choose', entity_types: ['note', 'turn'], limit: 5 },

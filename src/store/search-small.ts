@@ -13,7 +13,13 @@ import {
   type Placed,
   wantedAmong,
 } from './search-candidates.js';
-import { type Features, KEPT_MS, type StoreMark } from './search-features.js';
+import {
+  FEATURE_COLUMNS,
+  type FeatureRow,
+  type Features,
+  KEPT_MS,
+  type StoreMark,
+} from './search-features.js';
 import type { SearchedIndex } from './search-index.js';
 import type { Range } from './search-postings.js';
 
@@ -43,23 +49,9 @@ interface Kept {
   readonly byScope: Map<string, Map<number, KeptDoc>>;
 }
 
-type Row = [
-  doc_no: number,
-  scope_id: string | null,
-  position: number | null,
-  role: string | null,
-  speaker: string | null,
-  occurred_at: number,
-  length: number,
-  flags: number,
-  terms: string,
-  entity_type: string,
-  expires_at: number | null,
-  held_by: string | null,
-];
+type Row = [...FeatureRow, entity_type: string, expires_at: number | null, held_by: string | null];
 
-const COLUMNS: Sql = sql`d.doc_no, d.scope_id, d.position, d.role, d.speaker, d.occurred_at, d.length, d.flags, d.terms,
-  d.entity_type, d.expires_at, d.held_by`;
+const COLUMNS: Sql = sql`${FEATURE_COLUMNS}, d.entity_type, d.expires_at, d.held_by`;
 
 async function read(query: Query, tenant: string, after: number, last: number): Promise<Row[]> {
   const table =
