@@ -9,6 +9,9 @@ const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
  */
 const together = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 
+/** In one process after another, which loads the product once: to load it takes as long as most of these files do. */
+const inTurn = { ...together, isolate: false };
+
 /** They share a machine fairly, or say that they do not: beside others they would measure those. */
 const alone = ['test/fault/concurrency.test.ts'];
 const onFaults = {
@@ -20,7 +23,7 @@ const onFaults = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...together, server } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...inTurn, server } },
       {
         test: {
           name: 'suite',
@@ -28,7 +31,7 @@ export default defineConfig({
           globalSetup: 'test/support/postgres.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          ...together,
+          ...inTurn,
           server,
         },
       },

@@ -33,7 +33,7 @@ describe.each(kinds)('on %s', (kind) => {
   });
 
   it('8 processes that open the same new database at once all start, and make one schema', async () => {
-    const { database, drop } = await freshDatabase(kind);
+    const { database, drop } = await freshDatabase(kind, { empty: true });
     const ledger = new Ledger();
     await runChildren({ mode: 'open', database, processes: 8, writes: 1, ledger });
     expect(ledger.acknowledged).toBe(8);

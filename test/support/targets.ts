@@ -43,9 +43,31 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-/** A database of its own: a file in a new folder, or a new database on the test server. */
+async function onTestServer(text: string): Promise<string> {
+  const base = process.env.CAIRN_TEST_POSTGRES;
+  if (!base) throw new Error('no PostgreSQL server for the tests: run them by `npm test`');
+  const client = new pg.Client({ connectionString: base });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+  return base;
+}
+
+/** On the test server; gives its address. */
+export async function createDatabase(name: string, template?: string): Promise<string> {
+  const url = new URL(
+    await onTestServer(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`),
+  );
+  url.pathname = `/${name}`;
+  return url.toString();
+}
+
+/**
+ * A database of its own: a file in a new folder, or a new database on the test server. That has the schema already,
+ * unless it is to be empty.
+ */
 export async function freshDatabase(
   kind: 'sqlite' | 'postgres',
+  { empty = false } = {},
 ): Promise<{ database: string; drop(): Promise<void> }> {
   if (kind === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
@@ -54,18 +76,10 @@ export async function freshDatabase(
       drop: async () => rmSync(folder, { recursive: true, force: true }),
     };
   }
-  const base = process.env.CAIRN_TEST_POSTGRES;
-  if (!base) throw new Error('no PostgreSQL server for the tests: run them by `npm test`');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const admin = async (text: string) => {
-    const client = new pg.Client({ connectionString: base });
-    await client.connect();
-    await client.query(text).finally(() => client.end());
-  };
-  await admin(`CREATE DATABASE ${name}`);
-  const url = new URL(base);
-  url.pathname = `/${name}`;
-  return { database: url.toString(), drop: () => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  const database = await createDatabase(name, empty ? undefined : process.env.CAIRN_TEST_TEMPLATE);
+  const drop = async () => void (await onTestServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  return { database, drop };
 }
 
 export async function openTarget(
@@ -81,8 +95,11 @@ export async function openTarget(
     clock_offset_ms: () => offset,
     ...options,
   });
+  // Told where the test tells of itself: an answer of 500 says only that the log has the reason.
   const server =
-    target === 'http' ? createServer(store, { version: 'test', log: () => undefined }) : undefined;
+    target === 'http'
+      ? createServer(store, { version: 'test', log: (line) => console.error(line) })
+      : undefined;
   const url = server && `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;
   const clients: { close(): Promise<void> }[] = [];
 
