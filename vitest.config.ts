@@ -5,12 +5,10 @@ const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
 
 /**
  * Two at once for all of them, since a file waits half its time for a database or a process. In one group they are
- * run in the order of the names of their projects, so that the small files of `unit` fill the end.
+ * run in the order of the names of their projects, so that the small files of `unit` fill the end. A process runs one file
+ * after another: to load the product takes as long as most of them do.
  */
-const together = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-
-/** In one process after another, which loads the product once: to load it takes as long as most of these files do. */
-const inTurn = { ...together, isolate: false };
+const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false };
 
 /** They share a machine fairly, or say that they do not: beside others they would measure those. */
 const alone = ['test/fault/concurrency.test.ts'];
@@ -23,7 +21,7 @@ const onFaults = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...inTurn, server } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...together, server } },
       {
         test: {
           name: 'suite',
@@ -31,7 +29,7 @@ export default defineConfig({
           globalSetup: 'test/support/postgres.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          ...inTurn,
+          ...together,
           server,
         },
       },

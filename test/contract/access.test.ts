@@ -14,6 +14,9 @@ import {
 } from '../support/contract.js';
 import { databases, type HttpTest, type Reply, requestOf, startHttp } from '../support/http.js';
 
+const ROLES = ['read', 'write', 'admin'] as const;
+const rolesBelow = ({ access }: NamedOperation) => ROLES.slice(0, ROLES.indexOf(access));
+
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** What these answer to another tenant instead of 404. */
@@ -45,7 +48,6 @@ for (const database of databases()) {
     // What is not refused has a server of its own, so that the store that every refusal is looked for in stays small.
     let open: HttpTest;
     let alpha: Planted;
-    let readers: Planted;
     let alphaContents: string;
     let tenants = 0;
     const freshTenant = () => `t${++tenants}`;
@@ -54,10 +56,8 @@ for (const database of databases()) {
       [test, open] = await Promise.all([startHttp(database), startHttp(database)]);
       alpha = await plant(await open.admin('alpha'));
       alphaContents = await open.contents('alpha');
-      readers = await plant(await open.admin('readers'));
       planted = await plant(await test.admin('alpha'), 'ann');
-      for (const role of ['admin', 'write', 'read'] as const)
-        keys[role] = (await test.key('alpha', role)).key;
+      for (const role of ROLES) keys[role] = (await test.key('alpha', role)).key;
       keys.ann = (await test.key('alpha', 'write', 'ann')).key;
       keys.bob = (await test.key('alpha', 'write', 'bob')).key;
       keys.other = (await test.key('beta', 'admin')).key;
@@ -123,20 +123,12 @@ for (const database of databases()) {
             await refuse(bearer(keys.admin!), 403, 'TENANT_MISMATCH', 'beta');
           }));
 
-        it('refuses a key whose role is too low, and no other', async () => {
-          const roles = ['read', 'write', 'admin'] as const;
-          const needed = Math.max(0, roles.indexOf(operation.access as (typeof roles)[number]));
-          if (needed > 0)
-            await expectNothingWritten(async () => {
-              for (const role of roles.slice(0, needed)) await refuse(bearer(keys[role]!), 403, 'FORBIDDEN');
-            });
-          // Who only reads leaves what the next one needs.
-          const tenant = needed === 0 ? 'readers' : freshTenant();
-          const own = needed === 0 ? readers : await plant(await open.admin(tenant));
-          const { key } = await open.key(tenant, roles[needed]!);
-          const reply = await call(operation, bearer(key), tenant, inputOf(operation, own), open);
-          expect(reply.status, reply.text).toBe(operation.status ?? 200);
-        });
+        // That the role which is needed is enough, openapi.test.ts has for every answer.
+        it.runIf(rolesBelow(operation).length > 0)('refuses a key whose role is too low', () =>
+          expectNothingWritten(async () => {
+            for (const role of rolesBelow(operation)) await refuse(bearer(keys[role]!), 403, 'FORBIDDEN');
+          }),
+        );
 
         it('shows and changes nothing of another tenant, whatever id is given', async () => {
           const tenant = freshTenant();

@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Frames } from '#cairn/contract/operation.js';
 import { errorCodes } from '#cairn/model/errors.js';
-import { allOperations, inputOf, pathParameters, plant, restGoesTo, waysTo } from '../support/contract.js';
+import {
+  allOperations,
+  inputOf,
+  type Planted,
+  pathParameters,
+  plant,
+  restGoesTo,
+  waysTo,
+} from '../support/contract.js';
 import { databases, type HttpTest, requestOf, startHttp } from '../support/http.js';
 
 interface Parameter {
@@ -164,8 +172,10 @@ describe('the description of the API', () => {
 for (const database of databases()) {
   describe(`answers on ${database}`, () => {
     let test: HttpTest;
+    let readers: Planted;
     beforeAll(async () => {
       test = await startHttp(database);
+      readers = await plant(await test.admin('readers'));
     });
     afterAll(() => test.close());
 
@@ -180,10 +190,13 @@ for (const database of databases()) {
       ),
     );
     it.each(atEachPath)(
-      '%s answers as its output says, no more and no less',
-      async (_, operation, tenant) => {
-        const planted = await plant(await test.admin(tenant));
-        const { key } = await test.key(tenant);
+      '%s answers as its output says, no more and no less, to a key with the role that it needs',
+      async (_, operation, own) => {
+        // Who only reads leaves what the next one needs.
+        const reads = operation.access === 'read';
+        const tenant = reads ? 'readers' : own;
+        const planted = reads ? readers : await plant(await test.admin(tenant));
+        const { key } = await test.key(tenant, operation.access);
         const sent = requestOf(operation, inputOf(operation, planted), tenant);
         // Of a stream, all up to the last thing that was planted.
         const headers = { ...sent.headers, authorization: `Bearer ${key}` };

@@ -16,7 +16,7 @@ import { freshDatabase, targetNames } from '../support/targets.js';
 
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
 const EXECUTION = { execution_id: 'run' };
-const KILLS = 25;
+const KILLS = 15;
 const EACH = 30;
 const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));
 

@@ -8,7 +8,7 @@ import { pass, sequences, start } from './memory-commands.js';
 import { emptyModel, type Model } from './memory-model.js';
 
 const LENGTH = 40;
-const RUNS: Readonly<Record<TargetName, number>> = { sqlite: 60, postgres: 10, http: 12 };
+const RUNS: Readonly<Record<TargetName, number>> = { sqlite: 40, postgres: 10, http: 10 };
 /** Whoever is slow does fewer of them. */
 const TIME_LIMIT_MS: Readonly<Record<TargetName, number>> = {
   sqlite: 22_000,
