@@ -33,13 +33,9 @@ const WORTH_A_LOOK = 64 * 1024;
 /** A body may be a few levels deeper than a value in it; what is far beyond that is not worth parsing. */
 function checkDepth(text: string): void {
   let depth = 0;
-  let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === 0x5c) i++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
+    if (code === 0x22) i = endOfString(text, i);
     else if (code === 0x7b || code === 0x5b) {
       if (++depth > MAX_DEPTH + 8) {
         throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_DEPTH} levels`);
@@ -48,15 +44,32 @@ function checkDepth(text: string): void {
   }
 }
 
+/** Where the string that begins here has its last quote. By steps: an expression would run out of stack on a long one. */
+function endOfString(text: string, from: number): number {
+  for (let i = from + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x5c) i++;
+    else if (code === 0x22) return i;
+  }
+  return text.length;
+}
+
 /** Cheap to pass: only long digit runs and large exponents can be lossy, and few bodies have either. */
 const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d[\d.]{17}/;
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
+const NUMBER = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
 
-/** The first number literal that parsing would alter. */
+/** The first number literal that parsing would alter; of a text that is valid JSON. */
 export function lossyNumber(text: string): string | undefined {
   if (!SUSPICIOUS.test(text)) return undefined;
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (!token.startsWith('"') && isLossy(token)) return token;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) i = endOfString(text, i);
+    else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
+      NUMBER.lastIndex = i;
+      const [token] = NUMBER.exec(text)!;
+      if (isLossy(token)) return token;
+      i += token.length - 1;
+    }
   }
   return undefined;
 }

@@ -124,11 +124,11 @@ for (const database of databases()) {
           }));
 
         // That the role which is needed is enough, openapi.test.ts has for every answer.
-        it.runIf(rolesBelow(operation).length > 0)('refuses a key whose role is too low', () =>
-          expectNothingWritten(async () => {
-            for (const role of rolesBelow(operation)) await refuse(bearer(keys[role]!), 403, 'FORBIDDEN');
-          }),
-        );
+        if (operation.access !== 'read')
+          it('refuses a key whose role is too low', () =>
+            expectNothingWritten(async () => {
+              for (const role of rolesBelow(operation)) await refuse(bearer(keys[role]!), 403, 'FORBIDDEN');
+            }));
 
         it('shows and changes nothing of another tenant, whatever id is given', async () => {
           const tenant = freshTenant();

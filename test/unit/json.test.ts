@@ -132,6 +132,8 @@ describe('lossyNumber', () => {
   it('looks at numbers alone, not at what is in strings', () => {
     expect(lossyNumber('{"12345678901234567890":"1e400 \\" 12345678901234567890"}')).toBeUndefined();
     expect(lossyNumber('{"a":"\\\\","b":12345678901234567890}')).toBe('12345678901234567890');
+    const long = 'x'.repeat(40 * 1024 * 1024);
+    expect(lossyNumber(`{"a":"${long}","b":12345678901234567890}`)).toBe('12345678901234567890');
   });
 
   it('passes whatever JavaScript writes, and finds it with more digits than a double has', () => {
