@@ -1,11 +1,12 @@
-// Assembling 8,000 tokens from a trajectory of 100,000 turns for a question, against the bare full-text query of `search`
+// Assembling 8,000 tokens from a trajectory of 100,000 turns, in a tenant with 1,000 notes, for a question, against the bare full-text query of `search`
 // for the same question: at most five such queries' time.
 import { openBareSearch } from './support/bare-search.mjs';
-import { fillConversations, questionsOf } from './support/conversations.mjs';
+import { fillConversations, questionsOf, sayingsOf } from './support/conversations.mjs';
 import { openCairn, settle } from './support/databases.mjs';
 import { median } from './support/measure.mjs';
 
 const TURNS = 100_000;
+const NOTES = 1000;
 const TOKENS = 8000;
 const MOST_TIMES = 5;
 
@@ -14,6 +15,7 @@ export async function assembly({ target, quick, report }) {
   const database = await target.fresh();
   const filling = await openCairn(database);
   const [trajectory_id] = await fillConversations(filling, TURNS, 37, TURNS);
+  await learn(filling, NOTES);
   await filling.close();
   await settle(target.kind, database);
   const bare = await openBareSearch(target.kind, database);
@@ -43,4 +45,14 @@ export async function assembly({ target, quick, report }) {
   });
   await cairn.close();
   await bare.close();
+}
+
+async function learn(cairn, count) {
+  const say = sayingsOf(39);
+  const items = Array.from({ length: count }, (_, i) => ({
+    operation: 'create',
+    create: { note_type: 'Fact', title: `note ${i}`, content: say() },
+  }));
+  const { failed } = await cairn.api.notes.batch({ items });
+  if (failed > 0) throw new Error(`${failed} notes were not added`);
 }

@@ -32,7 +32,7 @@ import { readTurns } from './context-turns.js';
 import { reachOf } from './memory-access.js';
 import { openProfile } from './profiles.js';
 import type { Call } from './runtime.js';
-import { findPassages } from './search.js';
+import { findEntities, type SoughtEntities } from './search.js';
 
 /** What a request comes to, with what it leaves open. */
 export interface Wanted extends ContextInput {
@@ -60,6 +60,8 @@ interface Found {
   readonly refused?: ContextReason;
 }
 
+const MAX_NOTES = 10;
+
 /** How many hits are looked at beyond those that are asked for: they are recorded as left out. */
 const MORE = 10;
 
@@ -77,6 +79,8 @@ export async function gather(call: Call, input: Wanted, meter: Meter): Promise<G
   const max_turns = include_turns ? (input.max_turns ?? MAX_CONTEXT_TURNS) : 0;
   const asked = input.query ?? input.user_input;
   const needsTurns = max_turns > 0 || asked === undefined;
+  // What is asked for is searched beside the reading of turns; else the turns say what to ask for.
+  const begun = asked === undefined ? undefined : searchesFor(call, input, asked);
   const read = needsTurns
     ? await readTurns(
         call,
@@ -91,9 +95,8 @@ export async function gather(call: Call, input: Wanted, meter: Meter): Promise<G
       )
     : { turns: [], total: 0, places: new Map<string, TurnPlace>() };
   const said = asked === undefined ? lastSaid(read.turns) : undefined;
-  const text = (asked ?? said)?.slice(0, QUERY_CHARACTERS);
   const turns = max_turns > 0 ? read.turns : [];
-  const found = await findAll(call, query, input, text, turns);
+  const found = await findAll(call, query, input, begun ?? searchesFor(call, input, said), turns);
   return {
     places: read.places,
     query_from:
@@ -101,7 +104,7 @@ export async function gather(call: Call, input: Wanted, meter: Meter): Promise<G
         ? 'query'
         : asked !== undefined
           ? 'user_input'
-          : text === undefined
+          : said === undefined
             ? null
             : 'turn',
     material: {
@@ -145,35 +148,48 @@ async function findAll(
   call: Call,
   query: Query,
   input: Wanted,
-  text: string | undefined,
+  { inTrajectory, notes }: Searches,
   turns: readonly TurnCard[],
 ): Promise<Found[]> {
   const { include_notes = true, include_artifacts = true, include_history = true } = input;
-  const hits = hitsInTrajectory(call, input, text);
   const looks: (Promise<Found[]> | false)[] = [
-    include_notes && findNotes(call, query, input, text),
-    include_artifacts && findArtifacts(call, query, input, hits),
+    include_notes && findNotes(call, query, input, notes),
+    include_artifacts && findArtifacts(call, query, input, inTrajectory),
     include_history && findSummaries(call, query, input),
-    include_history && findTurns(input, hits, turns),
+    include_history && findTurns(input, inTrajectory, turns),
   ];
   const found = (await Promise.all(looks.filter((look) => look !== false))).flat();
   const seen = new Set<string>();
   return found.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));
 }
 
-type Hits = Awaited<ReturnType<typeof findPassages>>;
+type Hits = Awaited<ReturnType<typeof findEntities>>;
 
-const hitsFor = (
-  call: Call,
-  text: string | undefined,
-  wanted: Omit<Parameters<typeof findPassages>[1], 'query'>,
-): Promise<Hits> =>
-  text === undefined || isBlank(text) || wanted.limit <= 0
-    ? Promise.resolve([])
-    : findPassages(call, { ...wanted, query: text });
+interface Searches {
+  readonly inTrajectory: Promise<Hits>;
+  readonly notes: Promise<Hits>;
+}
+
+/** All that is searched for; whoever needs the hits waits for them. */
+function searchesFor(call: Call, input: Wanted, said: string | undefined): Searches {
+  const text = said?.slice(0, QUERY_CHARACTERS);
+  const sought = (wanted: Omit<SoughtEntities, 'query'>): Promise<Hits> =>
+    text === undefined || isBlank(text) || wanted.limit <= 0
+      ? Promise.resolve([])
+      : findEntities(call, { ...wanted, query: text });
+  const { include_notes = true, max_notes = MAX_NOTES } = input;
+  const notes = include_notes && max_notes > 0 ? max_notes + MORE : 0;
+  const searches = {
+    inTrajectory: sought(soughtInTrajectory(input)),
+    notes: sought({ entity_types: ['note'], limit: notes }),
+  };
+  // What fails before anyone waits for it is told to whoever does.
+  for (const one of Object.values(searches)) one.catch(() => undefined);
+  return searches;
+}
 
 /** Artifacts and turns by one search, which costs as much as one for either. */
-function hitsInTrajectory(call: Call, input: Wanted, text: string | undefined): Promise<Hits> {
+function soughtInTrajectory(input: Wanted): Omit<SoughtEntities, 'query'> {
   const { trajectory_id, include_artifacts = true, include_history = true } = input;
   const artifacts = include_artifacts ? (input.max_artifacts ?? 5) : 0;
   const passages = include_history ? (input.max_passages ?? 10) : 0;
@@ -181,7 +197,7 @@ function hitsInTrajectory(call: Call, input: Wanted, text: string | undefined): 
   if (artifacts > 0) entity_types.push('artifact');
   if (passages > 0) entity_types.push('turn');
   const limit = entity_types.length === 0 ? 0 : Math.min(100, artifacts + passages + 4 * MORE);
-  return hitsFor(call, text, { entity_types, trajectory_id, limit });
+  return { entity_types, trajectory_id, limit };
 }
 
 /** Hits first, then what is newest, as many as asked for; those beyond are out. */
@@ -193,7 +209,7 @@ function ranked(
   limit: number,
   min_relevance: number | undefined,
 ): Found[] {
-  const list: Found[] = hits.map(({ id, card_id, score }) => ({
+  const list: Found[] = hits.map(({ entity_id: id, content_id: card_id, score }) => ({
     section,
     entity_type,
     id,
@@ -201,7 +217,7 @@ function ranked(
     score,
     reason: 'relevant',
   }));
-  const hit = new Set(hits.map(({ card_id }) => card_id));
+  const hit = new Set(hits.map(({ content_id }) => content_id));
   for (const { memory_id, card_id } of min_relevance === undefined ? newest : []) {
     if (hit.has(card_id)) continue;
     list.push({ section, entity_type, id: memory_id, card_id, score: null, reason: 'newest' });
@@ -221,17 +237,12 @@ const lookOf = (call: Call, type: 'Artifact' | 'Note', limit: number): MemoryLoo
 });
 
 /** Principles are told whether or not they are about the query: they are few, and hold always. */
-async function findNotes(
-  call: Call,
-  query: Query,
-  input: Wanted,
-  text: string | undefined,
-): Promise<Found[]> {
-  const { max_notes: limit = 10, min_relevance } = input;
+async function findNotes(call: Call, query: Query, input: Wanted, found: Promise<Hits>): Promise<Found[]> {
+  const { max_notes: limit = MAX_NOTES, min_relevance } = input;
   if (limit === 0) return [];
   const look = lookOf(call, 'Note', limit);
   const [hits, principles, learned] = await Promise.all([
-    hitsFor(call, text, { entity_types: ['note'], limit: limit + MORE }),
+    found,
     newestPrinciples(query, call.tenant, look),
     notesLearnedIn(query, call.tenant, input.trajectory_id, look),
   ]);
@@ -288,7 +299,7 @@ async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly Tu
   if (limit === 0) return [];
   const latest = turns.at(-1)?.card_id;
   const hits = (await found)
-    .filter(({ entity_type, card_id }) => entity_type === 'turn' && card_id !== latest)
+    .filter(({ entity_type, content_id }) => entity_type === 'turn' && content_id !== latest)
     .slice(0, limit + MORE);
   return ranked('passages', 'turn', hits, [], limit, min_relevance);
 }

@@ -11,7 +11,7 @@ import type { VersionRow } from '../store/memories.js';
 import { isWithin } from '../store/reach.js';
 import { reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
-import { findPassages } from './search.js';
+import { findEntities } from './search.js';
 
 /** How many passages are compared with a fact. */
 const PASSAGES = 8;
@@ -43,14 +43,14 @@ export async function isReached(
   return (await isWithin(query, call.tenant, `${kind}_id`, memory_id, reach)) === true;
 }
 
-/** Passages that may say the same, of which the caller may read each; found before the transaction. */
+/** What may say the same, of which the caller may read each; found before the transaction. */
 export async function similarTo(call: Call, { content }: ExtractedFact): Promise<string[]> {
-  const hits = await findPassages(call, {
+  const hits = await findEntities(call, {
     query: content.slice(0, 500),
     entity_types: ['note', 'artifact'],
     limit: PASSAGES,
   });
-  return hits.map(({ id }) => id);
+  return hits.map(({ entity_id }) => entity_id);
 }
 
 export interface KnownFacts {

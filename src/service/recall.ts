@@ -186,7 +186,7 @@ const RECALLED = ['turn', 'artifact', 'note', 'card'] as const;
 
 export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
-  const found = await find(call, { ...asked, entity_types: asked.entity_types ?? [...RECALLED] }, true);
+  const found = await find(call, { ...asked, entity_types: asked.entity_types ?? [...RECALLED] }, 'text');
   const passages: Out<'recall'>['passages'] = [];
   let total = 0;
   for (const hit of found.hits) {

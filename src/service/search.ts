@@ -9,7 +9,7 @@ import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { SearchedType, SearchOutput } from '../model/search.js';
 import type { Viewer } from '../store/search-conditions.js';
-import type { SearchAnswer, SearchHit, SearchRequest } from '../store/search-job.js';
+import type { SearchAnswer, SearchHit, SearchRequest, Shows } from '../store/search-job.js';
 
 import type { Place } from '../store/search-pages.js';
 
@@ -46,7 +46,7 @@ export interface Found {
 }
 
 /** Searches as this caller: what it may not see is neither found nor counted. */
-export async function find(call: Call, input: In, whole: boolean): Promise<Found> {
+export async function find(call: Call, input: In, shows: Shows): Promise<Found> {
   const { cursor, limit = LIMIT, min_score = 0, ...asked } = input;
   const filters = JSON.parse(JSON.stringify({ ...asked, min_score })) as Json;
   const place = cursor === undefined ? undefined : placeOf(call, filters, cursor);
@@ -61,7 +61,7 @@ export async function find(call: Call, input: In, whole: boolean): Promise<Found
     min_score,
     limit,
     place,
-    whole,
+    shows,
     likeness: await likenessOf(call, input.query),
   };
   const { hits, next, total } = await call.driver.away<SearchAnswer>(call.tenant, JOB, request);
@@ -123,7 +123,7 @@ export const describeHit = (hit: SearchHit) => ({
 });
 
 export async function query(call: Call, input: In): Promise<SearchOutput> {
-  const { hits, next_cursor, total } = await find(call, input, false);
+  const { hits, next_cursor, total } = await find(call, input, 'snippet');
   const results = hits.map((hit) => ({
     ...describeHit(hit),
     snippet: hit.snippet,
@@ -138,13 +138,7 @@ export const searchAmong =
   (call: Call, input: Omit<In, 'entity_types'>): Promise<SearchOutput> =>
     query(call, { ...input, entity_types: [type] });
 
-/** A passage that answers, whole: for use cases that go on with it. */
-export interface Hit extends ReturnType<typeof describeHit> {
-  readonly card_id: string;
-  readonly text: string;
-}
-
-export interface PassageRequest {
+export interface SoughtEntities {
   readonly query: string;
   readonly entity_types?: SearchedType[] | undefined;
   readonly trajectory_id?: string | undefined;
@@ -154,8 +148,7 @@ export interface PassageRequest {
   readonly limit: number;
 }
 
-/** The best passages that this caller may read, the best first. */
-export async function findPassages(call: Call, request: PassageRequest): Promise<Hit[]> {
-  const { hits } = await find(call, request as In, true);
-  return hits.map((hit) => ({ ...describeHit(hit), card_id: hit.content_id, text: hit.text! }));
+/** What answers best, of all that this caller may read: for use cases that read it themselves. */
+export async function findEntities(call: Call, sought: SoughtEntities): Promise<readonly SearchHit[]> {
+  return (await find(call, sought as In, 'nothing')).hits;
 }

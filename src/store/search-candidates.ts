@@ -56,6 +56,8 @@ export interface Found {
    * same ones however often this is asked. Undefined behind the last.
    */
   readonly next: (enough: number) => Promise<number[] | undefined>;
+  /** Whether there may be more behind those that were given. */
+  readonly mayGoOn: () => boolean;
 }
 
 /** With the counts of the page before, so that it stands where it stood whatever was written or deleted since. */
@@ -65,7 +67,7 @@ export async function findCandidates(
   range: Range,
   counted: readonly number[] | undefined,
 ): Promise<Found> {
-  const { df, isComplete, mayMatch, more } = await inOrder(index, codes, range, counted);
+  const { df, isComplete, mayMatch, more, isOver } = await inOrder(index, codes, range, counted);
   let order: readonly number[] = [];
   let at = 0;
   let size = 0;
@@ -88,10 +90,11 @@ export async function findCandidates(
     }
     return doc_nos;
   };
-  return { df, isComplete, mayMatch, next };
+  return { df, isComplete, mayMatch, next, mayGoOn: () => at < order.length || !isOver() };
 }
 
-interface Ordered extends Omit<Found, 'next'> {
+interface Ordered extends Omit<Found, 'next' | 'mayGoOn'> {
+  readonly isOver: () => boolean;
   /**
    * Documents in the order of what their terms are worth together, and of equals the newest first. What comes behind them
    * is older, or has more common terms alone. Undefined where nothing more is read.
@@ -120,7 +123,7 @@ async function inOrder(
   const read = rarestFirst.slice(0, MAX_BITS);
   const worths = read.map((at) => 1 / Math.log2(2 + df[at]!));
   // What each document has, as bits in the order of rarity.
-  const has = new Map<number, number>();
+  let has = new Map<number, number>();
   const lists = read.map((at) => new PostingList(index, codes[at]!, range, first[at]!));
   let windows = 0;
   const own = lists.some(({ isShort }) => !isShort)
@@ -131,16 +134,19 @@ async function inOrder(
       )
     : undefined;
   const isComplete = () => !isCut && (own !== undefined || lists.every(({ isOver }) => isOver));
+  const isOver = () =>
+    windows >= MAX_WINDOWS || (windows > 0 && (own !== undefined || lists.every((list) => list.isOver)));
   const more = async (): Promise<number[] | undefined> => {
-    const isOver = windows > 0 && (own !== undefined || lists.every((list) => list.isOver));
-    if (isOver || windows++ >= MAX_WINDOWS) return undefined;
+    if (isOver()) return undefined;
     const found = own ? new Map(own) : await nextWindow(lists, has);
     const giveWay = givingWay();
-    for (const [doc_no, bits] of found) has.set(doc_no, bits);
+    // There are thousands of them, and mostly one window: it is kept as it is.
+    if (windows++ === 0) has = found;
+    else for (const [doc_no, bits] of found) has.set(doc_no, bits);
     await giveWay();
     return byWorth(found, worths);
   };
-  return { df, isComplete, mayMatch: (doc_no) => !isComplete() || has.has(doc_no), more };
+  return { df, isComplete, isOver, mayMatch: (doc_no) => !isComplete() || has.has(doc_no), more };
 }
 
 /** The documents of one term, the newest first, from where the last look ended. */
@@ -196,7 +202,10 @@ async function nextWindow(
   return found;
 }
 
-/** Those that have the same terms are worth the same: there are few kinds. */
+/**
+ * Those that have the same terms are worth the same: there are few kinds. Each was met in the list of its rarest term, where
+ * the newest come first: so they do among those of its kind.
+ */
 function byWorth(has: ReadonlyMap<number, number>, worths: readonly number[]): number[] {
   const kinds = new Map<number, number[]>();
   for (const [doc_no, bits] of has) {
@@ -209,7 +218,7 @@ function byWorth(has: ReadonlyMap<number, number>, worths: readonly number[]): n
   return [...kinds]
     .map(([bits, docs]) => ({ bits, docs, worth: worth(bits) }))
     .sort((a, b) => b.worth - a.worth || a.bits - b.bits)
-    .flatMap(({ docs }) => docs.sort((a, b) => b - a));
+    .flatMap(({ docs }) => docs);
 }
 
 /** The newest that the filters let through, where nothing is asked for. */

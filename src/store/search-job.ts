@@ -15,6 +15,7 @@ import { saidOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
 import { type Features, frequencies } from './search-features.js';
 import { type SearchedIndex, storedIndex } from './search-index.js';
+import { mayHaveAny } from './search-lead.js';
 import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
 import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
@@ -22,6 +23,9 @@ import { type DocRow, readDocs } from './search-rows.js';
 import { inOpenScopes, scopesShown } from './search-scopes.js';
 import { smallIndex } from './search-small.js';
 import { type Likeness, withNearest } from './vector-search.js';
+
+/** What is told of a hit beside what it is: nothing, or a snippet and what is related to it, or also the whole text. */
+export type Shows = 'nothing' | 'snippet' | 'text';
 
 export interface SearchRequest extends Asked {
   /** What the codes of the tenant's words are made by. */
@@ -35,8 +39,7 @@ export interface SearchRequest extends Asked {
   readonly limit: number;
   readonly scope_id?: string | undefined;
   readonly place: Place | undefined;
-  /** Whether the whole text is wanted, and not a part. */
-  readonly whole: boolean;
+  readonly shows: Shows;
   /** The question's vector, where there is an embedder. */
   readonly likeness?: Likeness | undefined;
 }
@@ -117,14 +120,14 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const { tenant, trajectory_id } = request;
   const range =
     trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
-  if (!range) return;
+  if (!range || !(await mayHaveAny(query, request))) return;
   const codes = question.terms.map((term) => termCode(request.index_key, term));
   const found = await findCandidates(index, codes, range, request.place?.df);
   const { likeness } = request;
   const listed = new Set<number>();
   let ceiling = Number.MAX_VALUE;
-  let next = await found.next(ENOUGH);
-  for (let number = 0; next || (likeness && number === 0); number++) {
+  for (let number = 0, rest: Stretch['rest'] = 'more'; rest === 'more'; number++) {
+    const next = await found.next(ENOUGH);
     const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     let results: Result[] = rank(question, candidates, { docs, df: found.df }).map(
@@ -136,17 +139,15 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
         boosts,
       }),
     );
-    let complete = true;
+    let complete = found.isComplete();
     if (likeness && number === 0) {
       const fused = await withNearest(query, request, likeness, range, results);
       results = fused.results;
       for (const { doc_no } of results) listed.add(doc_no);
-      complete = fused.complete;
+      complete &&= fused.complete;
     }
-    next = next && (await found.next(ENOUGH));
-    complete &&= found.isComplete();
     const shown = results.filter(({ score }) => score >= request.min_score);
-    const rest = next ? 'more' : complete ? 'none' : 'unknown';
+    rest = found.mayGoOn() ? 'more' : complete ? 'none' : 'unknown';
     yield { number, results: shown, ceiling, df: found.df, rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
@@ -215,6 +216,11 @@ async function show(
     request,
     page.map(({ doc_no }) => doc_no),
   );
+  if (request.shows === 'nothing')
+    return page.flatMap(({ doc_no, ...why }) => {
+      const row = found.get(doc_no);
+      return row ? [{ ...row, ...why, ...NOTHING }] : [];
+    });
   const rows = await inOpenScopes(query, request.tenant, [...found.values()]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
   const said = await saidOf(query, request.tenant, rows);
@@ -228,9 +234,11 @@ async function show(
     // Some words may stand in what it calls, or in its name, alone.
     const texts = [one.text, one.beside, row.name ?? ''];
     const { snippet, highlights } = await snippetAmong(texts, terms, giveWay);
-    const text = request.whole ? one.text : undefined;
+    const text = request.shows === 'text' ? one.text : undefined;
     hits.push({ ...row, snippet, highlights, ...why, related: related.get(doc_no) ?? [], text });
     await giveWay();
   }
   return hits;
 }
+
+const NOTHING = { snippet: '', highlights: [], related: [], text: undefined };

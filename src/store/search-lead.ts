@@ -1,6 +1,6 @@
 /**
- * Searches of one scope or trajectory that has fewer documents than the question's terms have: these are looked through
- * themselves, so that nothing that others wrote since stands before them.
+ * Searches of one scope or trajectory, or of artifacts, notes or thoughts, where there are fewer documents of these than
+ * the question's terms have: they are looked through themselves, so that nothing else stands before them.
  */
 import type { Query } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
@@ -14,7 +14,7 @@ const MAX_OWN = 20_000;
 /** A document and which of the terms it has, the first as the lowest bit. */
 export type Having = [doc_no: number, bits: number];
 
-/** What is in the scope or trajectory that is asked for and has any of the terms; undefined where that is no shorter way. */
+/** What is in the place or of the types asked for and has any of the terms, the newest first; undefined where that is no shorter way. */
 export async function ownHaving(
   query: Query,
   wanted: Wanted,
@@ -23,7 +23,8 @@ export async function ownHaving(
   postings: number,
 ): Promise<Having[] | undefined> {
   const own = await ownDocs(query, wanted, range, Math.min(MAX_OWN, postings));
-  return own && having(query, wanted.tenant, codes, own);
+  const found = own && (await having(query, wanted.tenant, codes, own));
+  return found?.sort(([a], [b]) => b - a);
 }
 
 /** The single value that a filter in the list asks for: all of the list must hold. */
@@ -33,31 +34,69 @@ function askedFor(filters: readonly Filter[], field: 'scope_id' | 'trajectory_id
   return undefined;
 }
 
-/** The numbers of what can be meant, and more; undefined where there are more than the limit, or no such place is asked for. */
+/** Of these there are few beside turns, and an index leads to them; it is used where the statement says the same. */
+const FEW_TYPES: readonly string[] = ['artifact', 'note', 'thought'];
+const IS_FEW = sql`d.entity_type IN ('artifact', 'note', 'thought') AND d.terms IS NOT NULL`;
+
+/** What leads to them; undefined where others are asked for as well. */
+const fewOf = (entity_types: Wanted['entity_types']): Sql | undefined =>
+  entity_types?.every((type) => FEW_TYPES.includes(type))
+    ? sql`d.entity_type = ANY(${entity_types}) AND ${IS_FEW}`
+    : undefined;
+
+/** Whether there is anything of the types that are asked for, as far as that is known at once. */
+export async function mayHaveAny(query: Query, { tenant, entity_types }: Wanted): Promise<boolean> {
+  const few = fewOf(entity_types);
+  return (
+    !few || (await docsAt(query, tenant, few, { from: 0, to: Number.MAX_SAFE_INTEGER }, 1)) === undefined
+  );
+}
+
+/** The numbers of what can be meant, and more; undefined where there are more than the limit, or nothing narrow is asked for. */
 async function ownDocs(
   query: Query,
+  wanted: Wanted,
+  range: Range,
+  limit: number,
+): Promise<readonly number[] | undefined> {
+  const few = fewOf(wanted.entity_types);
+  const own = few && (await docsAt(query, wanted.tenant, few, range, limit));
+  return own ?? docsOfPlace(query, wanted, range, limit);
+}
+
+async function docsOfPlace(
+  query: Query,
   { tenant, scopes, trajectory_id, filters = [] }: Wanted,
+  range: Range,
+  limit: number,
+): Promise<readonly number[] | undefined> {
+  const scope = askedFor(filters, 'scope_id');
+  const scope_ids = scopes ? scopes.map(({ scope_id }) => scope_id) : scope === undefined ? [] : [scope];
+  if (scope_ids.length > 0) return docsAt(query, tenant, sql`d.scope_id = ANY(${scope_ids})`, range, limit);
+  const trajectory = trajectory_id ?? askedFor(filters, 'trajectory_id');
+  if (trajectory === undefined) return undefined;
+  const place = sql`d.trajectory_id = ${trajectory} AND d.trajectory_id IS NOT NULL`;
+  const own = await docsAt(query, tenant, place, range, limit);
+  if (!own) return undefined;
+  const learned = await notesLearnedIn(query, tenant, trajectory);
+  return [...new Set([...own, ...learned.filter((doc_no) => doc_no >= range.from && doc_no <= range.to)])];
+}
+
+/** Undefined where there are as many as the limit: counted before they are read, which takes ten times as long. */
+async function docsAt(
+  query: Query,
+  tenant: string,
+  place: Sql,
   { from, to }: Range,
   limit: number,
 ): Promise<number[] | undefined> {
-  const scope = askedFor(filters, 'scope_id');
-  const scope_ids = scopes ? scopes.map(({ scope_id }) => scope_id) : scope === undefined ? [] : [scope];
-  const trajectory = trajectory_id ?? askedFor(filters, 'trajectory_id');
-  if (scope_ids.length === 0 && trajectory === undefined) return undefined;
-  const place =
-    scope_ids.length > 0
-      ? sql`d.scope_id = ANY(${scope_ids})`
-      : sql`d.trajectory_id = ${trajectory!} AND d.trajectory_id IS NOT NULL`;
-  const rows = await query.all<{ doc_no: number }>(
-    sql`SELECT d.doc_no FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND ${place} AND d.doc_no BETWEEN ${from} AND ${to} LIMIT ${limit}`,
-  );
-  if (rows.length >= limit) return undefined;
-  const own = new Set(rows.map(({ doc_no }) => Number(doc_no)));
-  if (scope_ids.length === 0)
-    for (const doc_no of await notesLearnedIn(query, tenant, trajectory!))
-      if (doc_no >= from && doc_no <= to) own.add(doc_no);
-  return [...own];
+  const there = sql`FROM search_docs d
+    WHERE d.tenant_id = ${tenant} AND ${place} AND d.doc_no BETWEEN ${from} AND ${to}`;
+  const some = sql`(SELECT 1 ${there} LIMIT ${limit}) AS found_some`;
+  const counted = await query.get<{ found: number }>(sql`SELECT COUNT(*) AS found FROM ${some}`);
+  if (Number(counted!.found) >= limit) return undefined;
+  const rows = await query.all<{ doc_no: number }>(sql`SELECT d.doc_no ${there}`);
+  return rows.map(({ doc_no }) => Number(doc_no));
 }
 
 /** Codes are as long as what stands between two marks: none is found across. */

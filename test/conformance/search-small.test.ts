@@ -39,7 +39,7 @@ async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise
     min_score: 0,
     limit: 10,
     place: undefined,
-    whole: true,
+    shows: 'text',
   };
   return [
     await driver.away(tenant, JOB, request),
