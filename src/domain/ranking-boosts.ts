@@ -66,29 +66,27 @@ function onDates({ dates }: Question): (at: number) => boolean {
   };
 }
 
-/** For one question: all boosts that apply to a candidate. */
-export function boostsFor(
-  question: Question,
-  isNamed: (speaker: string) => boolean,
-): (candidate: Boosted) => Boost[] {
+/** Calls back with each boost that applies to a candidate. */
+export type EachBoost = (candidate: Boosted, found: (name: BoostName, factor: number) => void) => void;
+
+/** For one question. */
+export function boostsFor(question: Question, isNamed: (speaker: string) => boolean): EachBoost {
   const isOnDate = onDates(question);
   const { asks } = question;
-  return ({ speaker, role, occurred_at, flags }) => {
-    const boosts: Boost[] = [];
+  return ({ speaker, role, occurred_at, flags }, found) => {
     const says = (flag: number): boolean => (flags & flag) !== 0;
     // Between people who are known by name, none of them is the one who answers.
     const others = speaker === null || isRole(speaker) ? roleFactor(question, role) : 1;
-    if (others !== 1) boosts.push({ name: 'role', factor: others });
-    if (speaker !== null && isNamed(speaker)) boosts.push({ name: 'speaker', factor: SPEAKER });
-    if (occurred_at !== null && isOnDate(occurred_at)) boosts.push({ name: 'date', factor: DATE });
-    if (asks.when && says(textFlags.TEMPORAL)) boosts.push({ name: 'temporal', factor: TEMPORAL });
-    if (asks.where && says(textFlags.NAMED)) boosts.push({ name: 'place', factor: PLACE });
+    if (others !== 1) found('role', others);
+    if (speaker !== null && isNamed(speaker)) found('speaker', SPEAKER);
+    if (occurred_at !== null && isOnDate(occurred_at)) found('date', DATE);
+    if (asks.when && says(textFlags.TEMPORAL)) found('temporal', TEMPORAL);
+    if (asks.where && says(textFlags.NAMED)) found('place', PLACE);
     if (asks.advice && role !== 'assistant' && role !== 'tool') {
-      if (says(textFlags.INSTRUCTION)) boosts.push({ name: 'instruction', factor: STANDING });
-      if (says(textFlags.PREFERENCE)) boosts.push({ name: 'preference', factor: STANDING });
+      if (says(textFlags.INSTRUCTION)) found('instruction', STANDING);
+      if (says(textFlags.PREFERENCE)) found('preference', STANDING);
     }
-    if (says(textFlags.SHORT_QUESTION)) boosts.push({ name: 'short_question', factor: SHORT_QUESTION });
-    return boosts;
+    if (says(textFlags.SHORT_QUESTION)) found('short_question', SHORT_QUESTION);
   };
 }
 

@@ -1,6 +1,13 @@
 /** How well texts answer a question: by the terms that they and the turns around them share with it. */
 import { type Question, wordsNaming } from './question.js';
-import { type Boost, type Boosted, boostsFor, spreadAfter } from './ranking-boosts.js';
+import {
+  type Boost,
+  type Boosted,
+  type BoostName,
+  boostsFor,
+  type EachBoost,
+  spreadAfter,
+} from './ranking-boosts.js';
 import { RELATED_WEIGHT } from './related-terms.js';
 import { isRole, MAX_FREQUENCY } from './search-text.js';
 import { stem } from './stem.js';
@@ -28,14 +35,57 @@ export interface Statistics {
   readonly df: readonly number[];
 }
 
-export interface Ranked<C> {
+/** What the candidates of one scope are ranked by: how often each has each term of the question, by their places. */
+interface Spreads {
+  readonly question: Question;
+  readonly byTerm: readonly (Float64Array | undefined)[];
+  readonly eachBoost: EachBoost;
+}
+
+/** A candidate with its score. Why it has it is worked out when it is asked for: hundreds are ranked, and few are shown. */
+export class Ranked<C extends Candidate = Candidate> {
   readonly candidate: C;
   readonly score: number;
+  readonly #spreads: Spreads;
+  readonly #index: number;
+  readonly #spread: Boost | undefined;
+
+  constructor(candidate: C, score: number, spreads: Spreads, index: number, spread?: Boost) {
+    this.candidate = candidate;
+    this.score = score;
+    this.#spreads = spreads;
+    this.#index = index;
+    this.#spread = spread;
+  }
+
+  get doc_no(): number {
+    return this.candidate.doc_no;
+  }
+
   /** The words of the question that it has itself, in any form. */
-  readonly matched: readonly string[];
+  get matched(): string[] {
+    return this.#asked((at) => this.candidate.tf[at]! > 0);
+  }
+
   /** Those that only its neighbours have, or for which there is only something of their kind. */
-  readonly nearby: readonly string[];
-  readonly boosts: readonly Boost[];
+  get nearby(): string[] {
+    return this.#asked((at) => !(this.candidate.tf[at]! > 0));
+  }
+
+  get boosts(): Boost[] {
+    const boosts: Boost[] = [];
+    this.#spreads.eachBoost(this.candidate, (name, factor) => boosts.push({ name, factor }));
+    return this.#spread ? [...boosts, this.#spread] : boosts;
+  }
+
+  times(spread: Boost): Ranked<C> {
+    return new Ranked(this.candidate, this.score * spread.factor, this.#spreads, this.#index, spread);
+  }
+
+  #asked(isMeant: (at: number) => boolean): string[] {
+    const { question, byTerm } = this.#spreads;
+    return question.asked.filter((_, at) => (byTerm[at]?.[this.#index] ?? 0) > 0 && isMeant(at));
+  }
 }
 
 /** Up to so many terms a text counts in full: beyond, each counts less. */
@@ -133,9 +183,7 @@ function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ra
     const { scope_id } = result.candidate;
     const better = scope_id === null ? 0 : (seen.get(scope_id) ?? 0);
     if (scope_id !== null) seen.set(scope_id, better + 1);
-    if (better === 0) return result;
-    const boost = spreadAfter(better);
-    return { ...result, score: result.score * boost.factor, boosts: [...result.boosts, boost] };
+    return better === 0 ? result : result.times(spreadAfter(better));
   });
 }
 
@@ -154,26 +202,29 @@ export function rank<C extends Candidate>(
     naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
   );
   const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
-  const boostsOf = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
+  const eachBoost = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
   const ranked: Ranked<C>[] = [];
+  let score = 0;
+  const multiply = (_: BoostName, factor: number) => {
+    score *= factor;
+  };
   for (const scope of inScopes(candidates)) {
-    const spreads = weights.map((_, at) => spreadOf(scope, at));
+    const byTerm = weights.map((_, at) => spreadOf(scope, at));
+    const spreads: Spreads = { question, byTerm, eachBoost };
     for (let index = 0; index < scope.length; index++) {
       const candidate = scope[index]!;
       if (candidate.context_only === true) continue;
-      const matched: string[] = [];
-      const nearby: string[] = [];
-      let score = 0;
-      for (let at = 0; at < spreads.length; at++) {
-        const frequency = spreads[at]?.[index];
+      score = 0;
+      let isNear = false;
+      for (let at = 0; at < byTerm.length; at++) {
+        const frequency = byTerm[at]?.[index];
         if (frequency === undefined) continue;
         score += (weights[at]! / whole) * (saturated(frequency) + IN_SCOPE);
-        if (frequency > 0) (candidate.tf[at]! > 0 ? matched : nearby).push(question.asked[at]!);
+        if (frequency > 0) isNear = true;
       }
-      if (matched.length === 0 && nearby.length === 0) continue;
-      const boosts = boostsOf(candidate);
-      for (const { factor } of boosts) score *= factor;
-      ranked.push({ candidate, score, matched, nearby, boosts });
+      if (!isNear) continue;
+      eachBoost(candidate, multiply);
+      ranked.push(new Ranked(candidate, score, spreads, index));
     }
   }
   ranked.sort(byScore);

@@ -209,15 +209,15 @@ function ranked(
   limit: number,
   min_relevance: number | undefined,
 ): Found[] {
-  const list: Found[] = hits.map(({ entity_id: id, content_id: card_id, score }) => ({
+  const list: Found[] = hits.map(({ doc, why }) => ({
     section,
     entity_type,
-    id,
-    card_id,
-    score,
+    id: doc.entity_id,
+    card_id: doc.content_id,
+    score: why.score,
     reason: 'relevant',
   }));
-  const hit = new Set(hits.map(({ content_id }) => content_id));
+  const hit = new Set(hits.map(({ doc }) => doc.content_id));
   for (const { memory_id, card_id } of min_relevance === undefined ? newest : []) {
     if (hit.has(card_id)) continue;
     list.push({ section, entity_type, id: memory_id, card_id, score: null, reason: 'newest' });
@@ -246,7 +246,7 @@ async function findNotes(call: Call, query: Query, input: Wanted, found: Promise
     newestPrinciples(query, call.tenant, look),
     notesLearnedIn(query, call.tenant, input.trajectory_id, look),
   ]);
-  const isPrinciple = ({ abstraction_level }: Hits[number]) => abstraction_level === 'L2';
+  const isPrinciple = ({ doc }: Hits[number]) => doc.abstraction_level === 'L2';
   return [
     ...ranked('principles', 'note', hits.filter(isPrinciple), principles, limit, min_relevance),
     ...ranked(
@@ -273,8 +273,8 @@ async function findArtifacts(
     newestArtifacts(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit)),
   ]);
   const own = hits
-    .filter(({ entity_type }) => entity_type === 'artifact')
-    .filter(({ type, abstraction_level }) => type !== 'Summary' || abstraction_level !== 'L1')
+    .filter(({ doc }) => doc.entity_type === 'artifact')
+    .filter(({ doc }) => doc.type !== 'Summary' || doc.abstraction_level !== 'L1')
     .slice(0, limit + MORE);
   return ranked('artifacts', 'artifact', own, newest, limit, min_relevance);
 }
@@ -299,7 +299,7 @@ async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly Tu
   if (limit === 0) return [];
   const latest = turns.at(-1)?.card_id;
   const hits = (await found)
-    .filter(({ entity_type, content_id }) => entity_type === 'turn' && content_id !== latest)
+    .filter(({ doc }) => doc.entity_type === 'turn' && doc.content_id !== latest)
     .slice(0, limit + MORE);
   return ranked('passages', 'turn', hits, [], limit, min_relevance);
 }

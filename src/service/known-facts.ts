@@ -50,7 +50,7 @@ export async function similarTo(call: Call, { content }: ExtractedFact): Promise
     entity_types: ['note', 'artifact'],
     limit: PASSAGES,
   });
-  return hits.map(({ entity_id }) => entity_id);
+  return hits.map(({ doc }) => doc.entity_id);
 }
 
 export interface KnownFacts {

@@ -5,7 +5,6 @@
 
 import { type Question, readQuestion } from '../domain/question.js';
 import { type Candidate, rank } from '../domain/ranking.js';
-import type { Boost } from '../domain/ranking-boosts.js';
 import { type Snippet, snippetAmong } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
@@ -44,11 +43,9 @@ export interface SearchRequest extends Asked {
   readonly likeness?: Likeness | undefined;
 }
 
-export interface SearchHit extends DocRow, Snippet {
-  readonly score: number;
-  readonly matched: readonly string[];
-  readonly nearby: readonly string[];
-  readonly boosts: readonly Boost[];
+export interface SearchHit extends Snippet {
+  readonly doc: DocRow;
+  readonly why: Result;
   readonly related: readonly RelatedEntity[];
   /** Only where it was wanted. */
   readonly text: string | undefined;
@@ -130,15 +127,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     const next = await found.next(ENOUGH);
     const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
-    let results: Result[] = rank(question, candidates, { docs, df: found.df }).map(
-      ({ candidate: { doc_no }, score, matched, nearby, boosts }) => ({
-        doc_no,
-        score,
-        matched,
-        nearby,
-        boosts,
-      }),
-    );
+    let results: Result[] = rank(question, candidates, { docs, df: found.df });
     let complete = found.isComplete();
     if (likeness && number === 0) {
       const fused = await withNearest(query, request, likeness, range, results);
@@ -217,9 +206,9 @@ async function show(
     page.map(({ doc_no }) => doc_no),
   );
   if (request.shows === 'nothing')
-    return page.flatMap(({ doc_no, ...why }) => {
-      const row = found.get(doc_no);
-      return row ? [{ ...row, ...why, ...NOTHING }] : [];
+    return page.flatMap((why) => {
+      const doc = found.get(why.doc_no);
+      return doc ? [{ doc, why, ...NOTHING }] : [];
     });
   const rows = await inOpenScopes(query, request.tenant, [...found.values()]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
@@ -227,15 +216,15 @@ async function show(
   const related = await relatedTo(query, request, rows);
   const giveWay = givingWay();
   const hits: SearchHit[] = [];
-  for (const { doc_no, ...why } of page) {
-    const row = byNumber.get(doc_no);
-    const one = row && said.get(contentKey(row));
-    if (!row || !one) continue;
+  for (const why of page) {
+    const doc = byNumber.get(why.doc_no);
+    const one = doc && said.get(contentKey(doc));
+    if (!doc || !one) continue;
     // Some words may stand in what it calls, or in its name, alone.
-    const texts = [one.text, one.beside, row.name ?? ''];
+    const texts = [one.text, one.beside, doc.name ?? ''];
     const { snippet, highlights } = await snippetAmong(texts, terms, giveWay);
     const text = request.shows === 'text' ? one.text : undefined;
-    hits.push({ ...row, snippet, highlights, ...why, related: related.get(doc_no) ?? [], text });
+    hits.push({ doc, why, snippet, highlights, related: related.get(doc.doc_no) ?? [], text });
     await giveWay();
   }
   return hits;

@@ -36,7 +36,7 @@ function askedFor(filters: readonly Filter[], field: 'scope_id' | 'trajectory_id
 
 /** Of these there are few beside turns, and an index leads to them; it is used where the statement says the same. */
 const FEW_TYPES: readonly string[] = ['artifact', 'note', 'thought'];
-const IS_FEW = sql`d.entity_type IN ('artifact', 'note', 'thought') AND d.terms IS NOT NULL`;
+export const IS_FEW = sql`d.entity_type IN ('artifact', 'note', 'thought') AND d.terms IS NOT NULL`;
 
 /** What leads to them; undefined where others are asked for as well. */
 const fewOf = (entity_types: Wanted['entity_types']): Sql | undefined =>

@@ -98,9 +98,14 @@ export async function pageOf(
   const shown = (place?.shown ?? 0) + page.length;
   const more = last !== undefined && visible.length > start + limit;
   return {
-    page: page.map(({ result, ceiling }) =>
-      result.score > ceiling ? { ...result, score: ceiling } : result,
-    ),
+    // Plain, since it may come from beside the event loop.
+    page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling }) => ({
+      doc_no,
+      score: Math.min(score, ceiling),
+      matched,
+      nearby,
+      boosts,
+    })),
     next: more
       ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df }
       : null,

@@ -1,6 +1,7 @@
 /** Which of what was found is not to be shown: what something else supersedes, by the same rule as lists, or was found before. */
 import type { Query } from '../driver/driver.js';
 import { byDialect, sql } from '../driver/sql.js';
+import { IS_FEW } from './search-lead.js';
 import type { DocRow } from './search-rows.js';
 import { cardNotSuperseded, packetNotSuperseded, versionNotSuperseded } from './supersession.js';
 
@@ -18,6 +19,7 @@ export async function hiddenAmong(
   seen: Set<string>,
 ): Promise<Set<number>> {
   const { tenant } = asked;
+  if (!(await mayHide(query, tenant))) return new Set();
   const doubtful = sql`(d.entity_type = 'thought' OR EXISTS (SELECT 1 FROM edge_participants y
     WHERE y.tenant_id = ${tenant} AND y.entity_id = d.entity_id AND y.edge_type = 'Supersedes' AND y.position > 1
       AND y.deleted_at IS NULL))`;
@@ -41,6 +43,17 @@ export async function hiddenAmong(
     seen.add(name);
   }
   return hidden;
+}
+
+/** Whether a tenant has anything at all that hides, or hides itself: few have, and that is known at once. */
+async function mayHide(query: Query, tenant: string): Promise<boolean> {
+  const row = await query.get<{ hides: number }>(
+    sql`SELECT 1 AS hides WHERE EXISTS (SELECT 1 FROM edge_participants
+          WHERE tenant_id = ${tenant} AND edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL)
+        OR EXISTS (SELECT 1 FROM search_docs d
+          WHERE d.tenant_id = ${tenant} AND d.entity_type = 'thought' AND ${IS_FEW})`,
+  );
+  return row !== undefined;
 }
 
 const isNoThought = ({ entity_type }: Entity): boolean => entity_type !== 'thought';

@@ -169,6 +169,9 @@ export const search: Migration = {
     // Of turns, cards and packets there are so many that the index is the shorter way to them.
     `CREATE INDEX search_docs_by_type ON search_docs (tenant_id, entity_type, doc_no)
       WHERE entity_type IN ('artifact', 'note', 'thought') AND terms IS NOT NULL`,
+    // Most tenants have none.
+    `CREATE INDEX edge_participants_superseded ON edge_participants (tenant_id)
+      WHERE edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL`,
     // How many documents a tenant has: the sum of its rows, of which each connection has one to itself, so that no writer
     // waits for another here. The sweep adds those of connections that are gone to row 0.
     `CREATE TABLE search_counts (
