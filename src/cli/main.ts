@@ -186,7 +186,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
     ...modelSettings(),
-    ...embedderOf(),
+    ...(await embedderOf()),
   });
   // Before it is said that it listens: whoever reads that may send a signal at once.
   let stopping = false;

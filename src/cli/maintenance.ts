@@ -1,13 +1,16 @@
 /** `cairn migrate`, `cairn doctor`, `cairn reindex` and `cairn embed`: work on the database itself. */
-import { embedStore, examineStore, migrateStore, type Reindexing, reindexStore } from '../maintain.js';
+import type { Reindexing } from '../maintain.js';
 import { CairnError } from '../model/errors.js';
 import { Progress } from './progress.js';
 import { embedderOf } from './settings.js';
 
+/** Loaded when it is needed: other commands start faster without it. */
+const maintaining = () => import('../maintain.js');
+
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
   const progress = new Progress('indexed');
   const indexing = ({ done, total }: Reindexing) => progress.show(done, total);
-  const { location, applied, version } = await migrateStore({ ...flags, indexing });
+  const { location, applied, version } = await (await maintaining()).migrateStore({ ...flags, indexing });
   progress.end();
   const done = applied.length > 0 ? `applied ${applied.join(', ')}` : 'nothing to do';
   console.log(`${location}: ${done}; the schema is at version ${version}`);
@@ -17,7 +20,7 @@ export async function migrate(flags: { database: string; restored?: boolean }): 
 
 export async function doctor(flags: { database: string; json?: boolean }): Promise<void> {
   let sick = 0;
-  for await (const finding of examineStore(flags)) {
+  for await (const finding of (await maintaining()).examineStore(flags)) {
     if (!finding.ok) sick++;
     if (flags.json) {
       console.log(JSON.stringify(finding));
@@ -33,14 +36,14 @@ export async function doctor(flags: { database: string; json?: boolean }): Promi
 export async function reindex(flags: { database: string; tenant?: string }): Promise<void> {
   const progress = new Progress('looked at');
   let last: Reindexing | undefined;
-  for await (last of reindexStore(flags)) progress.show(last.done, last.total);
+  for await (last of (await maintaining()).reindexStore(flags)) progress.show(last.done, last.total);
   progress.end();
   const changed = last?.changed ?? 0;
   console.log(changed === 0 ? 'The index was as it should be.' : `${changed} documents were put right.`);
 }
 
 export async function embed(flags: { database: string }): Promise<void> {
-  const { embedder } = embedderOf();
+  const { embedder } = await embedderOf();
   if (!embedder)
     throw new CairnError(
       'INVALID_INPUT',
@@ -48,7 +51,7 @@ export async function embed(flags: { database: string }): Promise<void> {
     );
   const show = process.stderr.isTTY ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
   let first: number | undefined;
-  for await (const left of embedStore({ ...flags, embedder })) {
+  for await (const left of (await maintaining()).embedStore({ ...flags, embedder })) {
     first ??= left;
     show(`${left} documents without a vector `);
   }

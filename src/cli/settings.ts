@@ -2,16 +2,8 @@
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
-
-import {
-  type Cairn,
-  CairnError,
-  type Embedder,
-  httpEmbedder,
-  type ModelOptions,
-  type OpenOptions,
-  openCairn,
-} from '../index.js';
+import type { Cairn, Embedder, ModelOptions, OpenOptions } from '../index.js';
+import { CairnError } from '../model/errors.js';
 
 export interface Settings {
   readonly database: string;
@@ -43,8 +35,13 @@ export function withStore(command: Command): Command {
     );
 }
 
+/** Loaded when it is needed: help, mistakes and commands to a server do without. */
+const embedded = () => import('../index.js');
+
 /** The embedder that the environment names; none if it names none. A key has no flag: a process list would show it. */
-export function embedderOf(environment: NodeJS.ProcessEnv = process.env): { embedder?: Embedder } {
+export async function embedderOf(
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<{ embedder?: Embedder }> {
   const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
   if (!url && !model) return {};
   if (!url || !model)
@@ -52,6 +49,7 @@ export function embedderOf(environment: NodeJS.ProcessEnv = process.env): { embe
       'INVALID_INPUT',
       `an embedder needs CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL: set the other one as well, or neither`,
     );
+  const { httpEmbedder } = await embedded();
   return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
 }
 
@@ -77,15 +75,15 @@ export function modelSettings(environment: NodeJS.ProcessEnv = process.env): { m
   };
 }
 
-/** The store, or the server in front of it; `embedded` says more of how the store is opened. */
+/** The store, or the server in front of it; `opening` says more of how the store is opened. */
 export async function openApi(
   { url, key, tenant, database }: Settings,
-  embedded: Omit<OpenOptions, 'database' | 'tenant'> = {},
+  opening: Omit<OpenOptions, 'database' | 'tenant'> = {},
 ): Promise<Cairn> {
   const named = tenant === undefined ? {} : { tenant };
-  return url === undefined
-    ? openCairn({ database, ...embedded, ...named, ...modelSettings(), ...embedderOf() })
-    : connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
+  if (url !== undefined) return connectCairn({ url, ...(key === undefined ? {} : { key }), ...named });
+  const { openCairn } = await embedded();
+  return openCairn({ database, ...opening, ...named, ...modelSettings(), ...(await embedderOf()) });
 }
 
 export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {

@@ -20,7 +20,8 @@ const WINDOW = 1000;
 /** What has no end for so long is no sentence: a dump, or a text without any punctuation. */
 const MAX_SENTENCE = 4000;
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'sentence' });
+/** Made when it is needed: that takes 15 ms, which most starts of the program can do without. */
+let segmenter: Intl.Segmenter | undefined;
 
 export function* unitsOf(text: string): Generator<TextUnit> {
   let block = 0;
@@ -74,7 +75,9 @@ function segmentsOf(text: string): string[] {
   if (!INNER_END.test(text)) return [text];
   const parts: string[] = [];
   let held = '';
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of (segmenter ??= new Intl.Segmenter('und', { granularity: 'sentence' })).segment(
+    text,
+  )) {
     if (held !== '' && !isEnd(held, segment)) {
       held += segment;
       continue;

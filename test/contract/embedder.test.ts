@@ -111,15 +111,14 @@ describe('the embedder over HTTP', () => {
 });
 
 describe('the environment', () => {
-  it('EMB-10 names an embedder, or none, and never half of one', () => {
-    expect(embedderOf({})).toEqual({});
-    expect(embedderOf({ CAIRN_EMBEDDER_URL: '', CAIRN_EMBEDDER_MODEL: '' })).toEqual({});
+  it('EMB-10 names an embedder, or none, and never half of one', async () => {
+    expect(await embedderOf({})).toEqual({});
+    expect(await embedderOf({ CAIRN_EMBEDDER_URL: '', CAIRN_EMBEDDER_MODEL: '' })).toEqual({});
     const whole = { CAIRN_EMBEDDER_URL: 'http://127.0.0.1:1/v1', CAIRN_EMBEDDER_MODEL: 'm' };
-    expect(embedderOf(whole).embedder).toMatchObject({ name: 'm' });
-    expect(() => embedderOf({ CAIRN_EMBEDDER_URL: whole.CAIRN_EMBEDDER_URL })).toThrow(
-      /CAIRN_EMBEDDER_MODEL/,
-    );
-    expect(() => embedderOf({ CAIRN_EMBEDDER_MODEL: 'm' })).toThrow(/CAIRN_EMBEDDER_URL/);
+    expect((await embedderOf(whole)).embedder).toMatchObject({ name: 'm' });
+    const { CAIRN_EMBEDDER_URL } = whole;
+    await expect(embedderOf({ CAIRN_EMBEDDER_URL })).rejects.toThrow(/CAIRN_EMBEDDER_MODEL/);
+    await expect(embedderOf({ CAIRN_EMBEDDER_MODEL: 'm' })).rejects.toThrow(/CAIRN_EMBEDDER_URL/);
   });
 
   it('EMB-10 gives one to the command: `embed` makes the vectors, a search finds by them', () =>
