@@ -6,9 +6,9 @@ const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
 /**
  * Two at once for all of them, since a file waits half its time for a database or a process. In one group they are
  * run in the order of the names of their projects, so that the small files of `unit` fill the end. A process runs one file
- * after another: to load the product takes as long as most of them do. What a test replaced is put back before the next.
+ * after another: to load the product takes as long as most of them do.
  */
-const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false, restoreMocks: true };
+const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false };
 
 /** They share a machine fairly, or say that they do not: beside others they would measure those. */
 const alone = ['test/fault/concurrency.test.ts'];
