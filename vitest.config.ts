@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { roomyMemory } from './test/support/memory-folder.js';
 
 /** Tests run what ships: `#cairn/…` is the build, and `npm test` makes it first. */
 const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
@@ -18,6 +19,9 @@ const onFaults = {
   hookTimeout: 60_000,
 };
 
+/** What is about answers, and not about faults, keeps its files in memory where there is room. */
+const memory = roomyMemory();
+
 export default defineConfig({
   test: {
     projects: [
@@ -29,6 +33,7 @@ export default defineConfig({
           globalSetup: 'test/support/postgres.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          ...(memory === undefined ? {} : { env: { TMPDIR: memory } }),
           ...together,
           server,
         },

@@ -5,4 +5,4 @@ export interface TestPostgres {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-export function startPostgres(): Promise<TestPostgres>;
+export function startPostgres(folder?: string): Promise<TestPostgres>;

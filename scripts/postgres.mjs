@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 
 const isRoot = process.getuid?.() === 0;
 
-export async function startPostgres() {
-  const home = mkdtempSync(join(tmpdir(), 'cairn-pg-'));
+export async function startPostgres(folder = tmpdir()) {
+  const home = mkdtempSync(join(folder, 'cairn-pg-'));
   const data = join(home, 'data');
   const bin = findBinaries(home);
   const account = isRoot ? unprivilegedAccount() : {};
