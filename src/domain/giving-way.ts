@@ -1,7 +1,45 @@
-/** How long work that is done in many small steps lets others have their turn: the seam between pure code and the event loop. */
+/**
+ * Work that is done on the event loop in many small steps. All of it together has a few milliseconds in each turn of the
+ * loop; what goes on beyond that waits in line, and each turn lets one go on: however many compute at once, what is
+ * quick is answered between them.
+ */
 
 /** Asked between steps. A promise when it is time to wait, undefined when the work may go on; throws when it is to stop. */
 export type GiveWay = () => Promise<void> | undefined;
 
 /** Counts tokens, at once or later. */
 export type TokenCounter = (text: string) => number | Promise<number>;
+
+const AT_ONCE_MS = 4;
+
+/** When the present turn of the loop began, as far as work is concerned. */
+let since = 0;
+let isTurning = false;
+const waiting: (() => void)[] = [];
+
+function turn(): void {
+  since = performance.now();
+  const next = waiting.shift();
+  if (next) {
+    setImmediate(turn);
+    next();
+  } else isTurning = false;
+}
+
+function giveWay(): Promise<void> | undefined {
+  if (!isTurning) {
+    isTurning = true;
+    since = performance.now();
+    setImmediate(turn);
+  }
+  if (waiting.length === 0 && performance.now() - since < AT_ONCE_MS) return undefined;
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+/** Of one piece of work; once the signal is aborted the work ends with its reason. */
+export const givingWay =
+  (signal?: AbortSignal): GiveWay =>
+  () => {
+    signal?.throwIfAborted();
+    return giveWay();
+  };

@@ -16,6 +16,7 @@ import {
   type WriteOptions,
 } from './driver.js';
 import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from './group.js';
+import { Lane } from './lane.js';
 import { migrations } from './migrate.js';
 import { PostgresChannel, run } from './postgres-channel.js';
 import { connectionSettings, enterRole, withoutPassword } from './postgres-connection.js';
@@ -26,6 +27,8 @@ import { acrossTenants, compile, type Sql } from './sql.js';
 import { WaitingWrites } from './waiting.js';
 
 const POOL_SIZE = 10;
+/** What is computed on the event loop keeps much in memory for a moment: more of it at once is no faster, and stalls the loop. */
+const AWAY_AT_ONCE = 2;
 /** By so much the database's clock may seem to go back: beyond it, somebody has set it. */
 const WOBBLE_MS = 1000;
 const READ_ATTEMPTS = 6;
@@ -64,6 +67,7 @@ class PostgresDriver implements Driver {
   readonly #url: string;
   readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
+  readonly #away = new Lane(AWAY_AT_ONCE);
   readonly #writes = new Map<string, Write[]>();
   readonly #waiting: WaitingWrites;
   readonly #lanes = new Map<string, Promise<void>>();
@@ -188,11 +192,9 @@ class PostgresDriver implements Driver {
     return this.snapshot(tenant, (reader) => reader.all<R>(query));
   }
 
-  away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
-    return this.snapshot(tenant, async (query) => {
-      const { run: runAway } = (await import(module.href)) as AwayModule;
-      return (await runAway(query, input)) as O;
-    });
+  async away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
+    const { run: runAway } = (await import(module.href)) as AwayModule;
+    return this.#away.run(() => this.snapshot(tenant, async (query) => (await runAway(query, input)) as O));
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {

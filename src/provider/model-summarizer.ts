@@ -1,7 +1,7 @@
 /** Summarises by a model endpoint. */
 import { extractiveSummary } from '../domain/extractive-summary.js';
+import { givingWay } from '../domain/giving-way.js';
 import { unitsOf } from '../domain/sentences.js';
-import { givingWay } from './giving-way.js';
 import { ModelEndpoint } from './model-endpoint.js';
 import { modelFailure } from './model-failure.js';
 import { MATERIAL_RULES, markedSources } from './model-material.js';

@@ -1,8 +1,8 @@
 /** Gets facts out of turns without a model. */
 import { extractFacts } from '../domain/extraction-rules.js';
+import { givingWay } from '../domain/giving-way.js';
 import { offlineCost } from './cost.js';
 import type { Extractor } from './extractor.js';
-import { givingWay } from './giving-way.js';
 
 export const offlineExtractor: Extractor = {
   name: 'offline',

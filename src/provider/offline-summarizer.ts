@@ -1,8 +1,8 @@
 /** Summarises without a model. */
 import { extractiveSummary } from '../domain/extractive-summary.js';
+import { givingWay } from '../domain/giving-way.js';
 import { recurringStatements } from '../domain/recurring-statements.js';
 import { offlineCost } from './cost.js';
-import { givingWay } from './giving-way.js';
 import type { Summarizer, Summary, SummaryRequest } from './summarizer.js';
 import { countTokens } from './tokenizer.js';
 

@@ -1,7 +1,7 @@
 /** Counts tokens exactly as o200k_base has them, with the vocabulary of gpt-tokenizer that the build puts into dist. */
 import type { GiveWay } from '../domain/giving-way.js';
+import { givingWay } from '../domain/giving-way.js';
 import { longPieceTokens, type RankOfBytes } from './byte-pairs.js';
-import { givingWay } from './giving-way.js';
 
 /** What is used of gpt-tokenizer: its vocabulary, its way to split a text, and its merging of a short piece. */
 interface Encoding {

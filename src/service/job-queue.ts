@@ -1,5 +1,5 @@
 /** The jobs that this process is about to begin or has under way: so many at a time, and none once the store closes. */
-import { Lane } from './lane.js';
+import { Lane } from '../driver/lane.js';
 
 /**
  * What became of a look at a job. `missing`: it is not there, or not yet, since its transaction is under way. `again`: it

@@ -1,7 +1,8 @@
 /** The first stage of a search: which documents may be meant, by how many rare terms of the question they have. */
+
+import { givingWay } from '../domain/giving-way.js';
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
-import { givingWay } from './giving-way.js';
 import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
 import type { SearchedIndex } from './search-index.js';
 import type { Range } from './search-postings.js';

@@ -1,11 +1,12 @@
 /** What was found, as text: from the card, packet or thought that has it. */
+
+import { givingWay } from '../domain/giving-way.js';
 import { callsAsText, resultsAsText, textOf } from '../domain/searchable.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { Json } from '../model/json.js';
 import type { Packet } from '../model/packet.js';
 import type { SearchedType } from '../model/search.js';
-import { givingWay } from './giving-way.js';
 import { contentKey } from './search-docs.js';
 
 export interface Content {

@@ -3,12 +3,13 @@
  * (`driver.away`): so it gets and gives plain values.
  */
 
+import { givingWay } from '../domain/giving-way.js';
 import { type Question, readQuestion } from '../domain/question.js';
 import { type Candidate, rank } from '../domain/ranking.js';
 import { type Snippet, snippetAmong } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
-import { givingWay } from './giving-way.js';
+import type { Sql } from '../driver/sql.js';
 import { type Asked, type Found as CandidatesFound, findCandidates, newest } from './search-candidates.js';
 import { saidOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
@@ -63,7 +64,19 @@ const ENOUGH = 300;
 /** Of so many candidates it is looked whether others are to have their turn. */
 const MANY = 64;
 
-export async function run(query: Query, input: unknown): Promise<SearchAnswer> {
+/** What is made of an answer takes a while, and several may come at once: each has its turn. */
+function inTurn(query: Query): Query {
+  const giveWay = givingWay();
+  const all = async <R>(one: Sql) => {
+    const rows = await query.all<R>(one);
+    await giveWay();
+    return rows;
+  };
+  return { all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
+}
+
+export async function run(reader: Query, input: unknown): Promise<SearchAnswer> {
+  const query = inTurn(reader);
   const { scope_id, ...given } = input as SearchRequest;
   const { tenant, place } = given;
   const extent = await extentOf(query, tenant);

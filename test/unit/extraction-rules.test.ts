@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extractFacts } from '#cairn/domain/extraction-rules.js';
 import type { ExtractedFact } from '#cairn/domain/facts.js';
+import { givingWay } from '#cairn/domain/giving-way.js';
 import type { TextSource } from '#cairn/domain/sources.js';
 import { NOTE_TYPES } from '#cairn/model/note.js';
-import { givingWay } from '#cairn/provider/giving-way.js';
 import { offlineExtractor } from '#cairn/provider/offline-extractor.js';
 import { corpus, type Labelled, SAID_AT } from '../support/fact-corpus.js';
 

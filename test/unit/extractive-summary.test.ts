@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extractiveSummary } from '#cairn/domain/extractive-summary.js';
+import { givingWay } from '#cairn/domain/giving-way.js';
 import { type TextSource, wholeGroups } from '#cairn/domain/sources.js';
-import { givingWay } from '#cairn/provider/giving-way.js';
 import { countTokens } from '#cairn/provider/tokenizer.js';
 
 const summarise = (sources: readonly TextSource[], max_tokens: number, signal?: AbortSignal) =>

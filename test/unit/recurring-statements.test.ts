@@ -1,8 +1,8 @@
 /** What several trajectories have in common, and silence when they have nothing. */
 import { describe, expect, it } from 'vitest';
+import { givingWay } from '#cairn/domain/giving-way.js';
 import { recurringStatements } from '#cairn/domain/recurring-statements.js';
 import type { TextSource } from '#cairn/domain/sources.js';
-import { givingWay } from '#cairn/provider/giving-way.js';
 import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
 
 const note = (id: string, trajectory_id: string, text: string): TextSource => ({ id, trajectory_id, text });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { extractFacts } from '#cairn/domain/extraction-rules.js';
 import type { ExtractedFact } from '#cairn/domain/facts.js';
+import { givingWay } from '#cairn/domain/giving-way.js';
 import { sameFact } from '#cairn/domain/same-fact.js';
-import { givingWay } from '#cairn/provider/giving-way.js';
 
 async function fact(text: string): Promise<ExtractedFact> {
   const source = { id: 's', role: 'user', speaker: 'Anna', text, occurred_at: '2024-03-13' };
