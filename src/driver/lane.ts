@@ -1,23 +1,45 @@
 /** So many at a time; the others wait for their turn, in order. */
+import { CairnError } from '../model/errors.js';
+
 export class Lane {
   readonly #width: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #patience_ms: number | undefined;
+  readonly #waiting = new Set<() => void>();
   #under_way = 0;
 
-  constructor(width: number) {
+  /** Who waits longer than `patience_ms` is refused: what is ahead hangs, or there is too much of it. */
+  constructor(width: number, patience_ms?: number) {
     this.#width = width;
+    this.#patience_ms = patience_ms;
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#under_way >= this.#width) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#under_way >= this.#width) await this.#turn();
     else this.#under_way++;
     try {
       return await work();
     } finally {
       // The place goes to the next, or is free.
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next) next();
       else this.#under_way--;
     }
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(go);
+        resolve();
+      };
+      const refuse = () => {
+        this.#waiting.delete(go);
+        const others = this.#waiting.size + this.#width;
+        reject(new CairnError('OVERLOADED', `${others} others are before this one: try again later`));
+      };
+      const timer = this.#patience_ms === undefined ? undefined : setTimeout(refuse, this.#patience_ms);
+      this.#waiting.add(go);
+    });
   }
 }

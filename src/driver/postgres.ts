@@ -29,6 +29,8 @@ import { WaitingWrites } from './waiting.js';
 const POOL_SIZE = 10;
 /** What is computed on the event loop keeps much in memory for a moment: more of it at once is no faster, and stalls the loop. */
 const AWAY_AT_ONCE = 2;
+/** So long one waits for its turn: behind a database that is away it would else be for ever. */
+const AWAY_PATIENCE_MS = 10_000;
 /** By so much the database's clock may seem to go back: beyond it, somebody has set it. */
 const WOBBLE_MS = 1000;
 const READ_ATTEMPTS = 6;
@@ -67,7 +69,7 @@ class PostgresDriver implements Driver {
   readonly #url: string;
   readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
-  readonly #away = new Lane(AWAY_AT_ONCE);
+  readonly #away = new Lane(AWAY_AT_ONCE, AWAY_PATIENCE_MS);
   readonly #writes = new Map<string, Write[]>();
   readonly #waiting: WaitingWrites;
   readonly #lanes = new Map<string, Promise<void>>();
