@@ -11,11 +11,17 @@ export type Behaviour =
   | 'endless'
   | 'hang up';
 
+/** What the tests look at of a request. */
+export interface SeenBody {
+  readonly [name: string]: unknown;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly response_format?: { readonly type: string };
+}
+
 export interface SeenRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was sent
-  readonly body: any;
+  readonly body: SeenBody;
 }
 
 export interface ModelServer {
@@ -31,7 +37,7 @@ export async function startModelServer(): Promise<ModelServer> {
   let behaviours: Behaviour[] = [];
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      requests.push({ path: request.url!, headers: request.headers, body });
+      requests.push({ path: request.url!, headers: request.headers, body: body as SeenBody });
       answer(request, response, behaviours.length > 1 ? behaviours.shift()! : behaviours[0]!, body);
     });
   });

@@ -181,13 +181,13 @@ describe('a request', () => {
     }));
     server.behave({ text: 'Many cases were closed.' });
     await modelSummarizer(settings({ max_input_tokens: 600 })).summarize({ sources: many, max_tokens: 50 });
-    expect(await countTokens(server.requests[0]!.body.messages[1].content)).toBeLessThan(650);
+    expect(await countTokens(server.requests[0]!.body.messages[1]!.content)).toBeLessThan(650);
 
     server.behave(facts());
     await modelExtractor(settings({ max_input_tokens: 1000 })).extract({ sources: many });
     expect(server.requests.length).toBeGreaterThan(3);
     for (const { body } of server.requests)
-      expect(await countTokens(body.messages[1].content)).toBeLessThan(1100);
+      expect(await countTokens(body.messages[1]!.content)).toBeLessThan(1100);
   });
 
   it('has nothing of tools, instructions and memory to extract from', async () => {
