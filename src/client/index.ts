@@ -5,6 +5,7 @@ import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { type Shorthands, shorthandsOn } from '../contract/shorthands.js';
 import { CairnError, isErrorCode } from '../model/errors.js';
 import { jsonFault } from '../model/json.js';
+import { anySignal } from '../model/signals.js';
 import { readEvents, type ServerEvent } from './sse.js';
 
 export type { Api, CallOptions } from '../contract/api.js';
@@ -164,9 +165,7 @@ class Connection {
     input: object,
     options: CallOptions,
   ): AsyncGenerator<unknown, void, undefined> {
-    const signal = options.signal
-      ? AbortSignal.any([options.signal, this.#closing.signal])
-      : this.#closing.signal;
+    const signal = options.signal ? anySignal([options.signal, this.#closing.signal]) : this.#closing.signal;
     let last: string | undefined;
     for (let failures = 0; !signal.aborted; ) {
       try {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import type { Frames } from '../contract/operation.js';
 import { CairnError } from '../model/errors.js';
+import { anySignal } from '../model/signals.js';
 
 /** A reader that takes nothing for this long is disconnected; it can resume where it was. */
 const PATIENCE_MS = 10_000;
@@ -21,7 +22,7 @@ export async function sendStream(
   stopping: AbortSignal,
 ): Promise<void> {
   const closed = new AbortController();
-  const signal = AbortSignal.any([closed.signal, stopping]);
+  const signal = anySignal([closed.signal, stopping]);
   reply.raw.once('close', () => closed.abort());
   const items = open(signal)[Symbol.asyncIterator]() as AsyncIterator<StreamItem>;
   // The first item comes at once, so that a refusal is still an ordinary answer.

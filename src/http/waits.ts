@@ -1,5 +1,6 @@
 /** Calls that wait: ended when nobody is left to answer, or when the server stops. */
 import type { FastifyReply } from 'fastify';
+import { anySignal } from '../model/signals.js';
 
 /** Runs a call with a signal that is given when the client goes away before it was answered, or the server stops. */
 export async function untilGone<T>(
@@ -11,7 +12,7 @@ export async function untilGone<T>(
   const left = () => gone.abort();
   reply.raw.once('close', left);
   try {
-    return await run(AbortSignal.any([gone.signal, stopping]));
+    return await run(anySignal([gone.signal, stopping]));
   } catch (error) {
     // Whatever it was, nobody hears it.
     if (gone.signal.aborted) return undefined;

@@ -1,6 +1,7 @@
 /** Embedders: what turns texts into vectors. The one here asks an endpoint in the manner of OpenAI's. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CairnError } from '../model/errors.js';
+import { anySignal } from '../model/signals.js';
 
 export interface EmbedOptions {
   /** Gives up when it is aborted. */
@@ -66,7 +67,7 @@ export function httpEmbedder(settings: HttpEmbedderSettings): Embedder {
   let expected = dimensions;
 
   const ask = async (texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> => {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
+    const limited = anySignal([signal, AbortSignal.timeout(timeout_ms)]);
     const response = await fetch(endpoint, {
       method: 'POST',
       headers: {

@@ -1,6 +1,7 @@
 /** Asks a language model over HTTP, with a time limit and a few attempts. The packages for it are optional. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
+import { anySignal } from '../model/signals.js';
 import { boundedFetch } from './bounded-fetch.js';
 import type { ProviderCost } from './cost.js';
 import { failureReason, modelFailure, readFailure } from './model-failure.js';
@@ -42,7 +43,7 @@ export class ModelEndpoint {
   async ask<T>(question: ModelQuestion<T>, signal?: AbortSignal): Promise<ModelAnswer<T>> {
     const started = performance.now();
     const deadline = AbortSignal.timeout(this.settings.timeout_ms);
-    const either = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const either = signal ? anySignal([signal, deadline]) : deadline;
     const spent: Spent = { input_tokens: 0, output_tokens: 0, attempts: 0 };
     const cost = (): ProviderCost => ({
       provider: this.settings.kind,

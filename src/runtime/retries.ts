@@ -1,5 +1,6 @@
 /** Trying again while a server is away: which errors are worth it, and how long to wait before. */
 import { CairnError, type ErrorCode } from '../model/errors.js';
+import { anySignal } from '../model/signals.js';
 
 /** Those after which the same call may do what it should: nothing was done, or whether it was is not known. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
@@ -45,7 +46,7 @@ export async function within<T>(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), ms);
   try {
-    return await run(AbortSignal.any([signal, late.signal]));
+    return await run(anySignal([signal, late.signal]));
   } catch (error) {
     if (!late.signal.aborted || signal.aborted) throw error;
     throw new CairnError('SERVER_UNREACHABLE', `there was no answer within ${ms} ms`, undefined, error);

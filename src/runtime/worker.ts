@@ -2,10 +2,12 @@
  * A worker: claims agent_turns of a profile or agent, hands each with its prompt to a function, keeps its lease, and ends it
  * with what the function gives. It stands on the Api alone, in process or over HTTP, and outlives the loss of its server.
  */
+
 import type { Api } from '../contract/api.js';
 import type { AgentTurn } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
+import { anySignal } from '../model/signals.js';
 import { HeldLease, SHORTEST_TRY_MS } from './held-lease.js';
 import { pause, waitBefore, within } from './retries.js';
 import { endTurn, type Outcome, resultOf, type TurnResult } from './worker-ending.js';
@@ -122,7 +124,7 @@ class Running {
     const lease = new HeldLease(this.#cairn, agent_turn, this.#settings);
     // A claim that was answered while the worker stopped: nothing was begun.
     if (this.#stopping.signal.aborted) return lease.letGo();
-    const signal = AbortSignal.any([lease.lost, this.#over.signal]);
+    const signal = anySignal([lease.lost, this.#over.signal]);
     try {
       const outcome = await unless(this.#over.signal, this.#outcome(agent_turn, lease, signal));
       if (outcome === undefined) return await lease.letGo();

@@ -1,5 +1,6 @@
 /** Asks the embedder, for questions and for documents: within a time, checked, and counted. */
 import { normalised } from '../domain/vectors.js';
+import { anySignal } from '../model/signals.js';
 import { type Embedder, EmbeddingFailure } from '../provider/embedder.js';
 
 /** A question is answered without its vector rather than later. */
@@ -66,7 +67,7 @@ export class Embedding {
     limit_ms: number,
   ): Promise<(Float32Array | undefined)[]> {
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(limit_ms), this.#stopped.signal]);
+      const signal = anySignal([AbortSignal.timeout(limit_ms), this.#stopped.signal]);
       const given = await orAborted(this.embedder.embed(texts, { signal, kind }), signal);
       const vectors = this.#checked(given, texts.length);
       this.#texts += texts.length;

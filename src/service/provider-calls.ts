@@ -1,4 +1,5 @@
 /** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
+import { anySignal } from '../model/signals.js';
 import type { Breaker } from '../provider/breaker.js';
 import { sumOfCosts } from '../provider/cost.js';
 import type { Extraction, ExtractionRequest, Extractor } from '../provider/extractor.js';
@@ -38,7 +39,7 @@ async function inTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = AbortSignal.timeout(Math.ceil(timeout_ms));
-  const either = signal ? AbortSignal.any([signal, over]) : over;
+  const either = signal ? anySignal([signal, over]) : over;
   either.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
     const giveUp = () =>

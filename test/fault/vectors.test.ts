@@ -113,7 +113,7 @@ describe.each(databases)('an embedder on %s', (kind) => {
         expect(await results(api, 'hound'), behaves).toEqual(expected);
         // The question, and the documents.
         await expect
-          .poll(() => store.figures().embedder_failures, { timeout: 5000 })
+          .poll(() => store.figures().embedder_failures, { timeout: 60_000 })
           .toBeGreaterThanOrEqual(2);
         expect(store.figures().embedder_questions_in_vain, behaves).toBe(1);
         expect(await store.embedded(1), behaves).toBe(3);
