@@ -57,8 +57,25 @@ export interface WriteOptions {
   readonly bytes?: number | undefined;
 }
 
+/** The vectors that one model made of a tenant's texts. */
+export interface VectorSpace {
+  readonly tenant: string;
+  readonly model: string;
+  readonly dimensions: number;
+}
+
+/** Of databases that can keep an index of vectors. */
+export interface VectorIndexes {
+  /** The schema of what compares them, quoted; undefined while there is none that serves. */
+  operators(): Promise<string | undefined>;
+  /** Makes the index of these unless it is there; it may take long, and nobody waits for it. Whether it is there then. */
+  index(operators: string, space: VectorSpace): Promise<boolean>;
+  close(): Promise<void>;
+}
+
 export interface Driver {
   readonly dialect: Dialect;
+  readonly vectors?: VectorIndexes;
   /** Where the data is, fit to print. */
   readonly location: string;
   /** The database's clock, in epoch milliseconds. */

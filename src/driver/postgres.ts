@@ -22,6 +22,7 @@ import { PostgresChannel, run } from './postgres-channel.js';
 import { connectionSettings, enterRole, withoutPassword } from './postgres-connection.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
 import { migratePostgres } from './postgres-migrate.js';
+import { PostgresVectors } from './postgres-vectors.js';
 import { PostgresWakes } from './postgres-wakes.js';
 import { acrossTenants, compile, type Sql } from './sql.js';
 import { WaitingWrites } from './waiting.js';
@@ -66,6 +67,7 @@ interface PendingRead {
 class PostgresDriver implements Driver {
   readonly dialect = 'postgres';
   readonly location: string;
+  readonly vectors: PostgresVectors;
   readonly #url: string;
   readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
@@ -89,6 +91,7 @@ class PostgresDriver implements Driver {
     this.#options = options;
     this.#waiting = new WaitingWrites(options.max_waiting_bytes);
     this.location = withoutPassword(url);
+    this.vectors = new PostgresVectors(url, this.at(''));
     this.#pool = new pg.Pool({
       ...connectionSettings(url),
       max: options.pool_size ?? POOL_SIZE,

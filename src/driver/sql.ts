@@ -35,6 +35,15 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return new Sql(parts, fragments);
 }
 
+const verbatims = new Map<string, readonly string[]>();
+
+/** Words of our own that are no parameter to a database, such as a length in a type. Never a caller's. */
+export function verbatim(words: string): Sql {
+  let parts = verbatims.get(words);
+  if (!parts) verbatims.set(words, (parts = [words]));
+  return new Sql(parts, []);
+}
+
 /** A fragment that the dialects say differently. */
 class ByDialect extends Sql {
   readonly either: Readonly<Record<Dialect, Sql>>;

@@ -29,6 +29,11 @@ export class Embedding {
     this.#dimensions = embedder.dimensions;
   }
 
+  /** Of its vectors, as soon as that is known. */
+  get dimensions(): number | undefined {
+    return this.#dimensions;
+  }
+
   get batch_size(): number {
     return Math.max(1, this.embedder.batch_size ?? 64);
   }

@@ -23,11 +23,9 @@ import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
 import { StreamHub } from './stream-hub.js';
 import { keyHash } from './system.js';
-
 import { systemCall, Timekeeper, WrittenTenants } from './timekeeper.js';
-
 import { VectorFilling } from './vector-filling.js';
-
+import { INDEXED_FROM, VectorIndexing } from './vector-indexing.js';
 import { Wakes } from './wakes.js';
 
 export interface StoreOptions extends ProviderOptions {
@@ -46,6 +44,8 @@ export interface StoreOptions extends ProviderOptions {
   readonly reindex?: boolean;
   /** Makes vectors of what is written, and of questions, so that both are compared by meaning as well; none unless given. */
   readonly embedder?: Embedder | undefined;
+  /** Of how many documents on the vectors of a tenant are indexed, where the database can; 20,000 unless given. */
+  readonly vectors_indexed_from?: number;
 }
 
 export const DEFAULT_TENANT = 'default';
@@ -86,8 +86,8 @@ export class Store implements Host {
 
   private constructor(runtime: Runtime, sweep_every_ms: number) {
     this.#runtime = runtime;
-    const { driver, meta, embedding } = runtime;
-    if (embedding) this.#filling = new VectorFilling(driver, meta, embedding);
+    const { embedding, vector_indexing } = runtime;
+    if (embedding && vector_indexing) this.#filling = new VectorFilling(runtime, embedding, vector_indexing);
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
@@ -118,7 +118,10 @@ export class Store implements Host {
         jobs: new JobQueue(),
         providers: providersOf(options),
         access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
-        embedding: options.embedder && new Embedding(options.embedder),
+        ...(options.embedder && {
+          embedding: new Embedding(options.embedder),
+          vector_indexing: new VectorIndexing(driver, options.vectors_indexed_from ?? INDEXED_FROM),
+        }),
       };
       const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
       await store.ensureTenant(DEFAULT_TENANT);
@@ -188,8 +191,8 @@ export class Store implements Host {
   }
 
   figures(): Readonly<Record<string, number>> {
-    const { driver, hub, wakes, embedding } = this.#runtime;
-    const vectors = { ...embedding?.figures(), ...this.#filling?.figures() };
+    const { driver, hub, wakes, embedding, vector_indexing } = this.#runtime;
+    const vectors = { ...embedding?.figures(), ...this.#filling?.figures(), ...vector_indexing?.figures() };
     return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters, ...vectors };
   }
 
@@ -250,6 +253,7 @@ export class Store implements Host {
     this.#runtime.wakes.close();
     this.#runtime.embedding?.stop();
     await this.#filling?.stop();
+    await this.#runtime.vector_indexing?.stop();
     await this.#timekeeper?.stop();
     await this.#runtime.jobs.stop();
     await this.#runtime.erasures.stop();

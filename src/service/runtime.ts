@@ -14,6 +14,7 @@ import type { Providers } from './provider-calls.js';
 import type { RetainedStates } from './retained-states.js';
 import type { StreamHub } from './stream-hub.js';
 import type { WrittenTenants } from './timekeeper.js';
+import type { VectorIndexing } from './vector-indexing.js';
 import type { Wakes } from './wakes.js';
 
 export interface Limits {
@@ -50,6 +51,7 @@ export interface Runtime {
   readonly providers: Providers;
   /** Where an embedder was given. */
   readonly embedding?: Embedding | undefined;
+  readonly vector_indexing?: VectorIndexing | undefined;
 }
 
 /** An agent_turn, and the epoch in which the caller holds it. */

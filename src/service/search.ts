@@ -10,9 +10,7 @@ import type { Json } from '../model/json.js';
 import type { SearchedType, SearchOutput } from '../model/search.js';
 import type { Viewer } from '../store/search-conditions.js';
 import type { SearchAnswer, SearchHit, SearchRequest, Shows } from '../store/search-job.js';
-
 import type { Place } from '../store/search-pages.js';
-
 import type { Likeness } from '../store/vector-search.js';
 import { keyOf } from './measuring.js';
 import { cardReachOf, reachOf } from './memory-access.js';
@@ -64,7 +62,7 @@ export async function find(call: Call, input: In, shows: Shows): Promise<Found> 
     shows,
     likeness: await likenessOf(call, input.query),
   };
-  const { hits, next, total } = await call.driver.away<SearchAnswer>(call.tenant, JOB, request);
+  const { hits, next, total } = await answerTo(call, request);
   const more = next !== null && next.shown < MAX_DEPTH;
   // Numbers of documents count all tenants: they are for nobody to read.
   const next_cursor = more
@@ -73,12 +71,31 @@ export async function find(call: Call, input: In, shows: Shows): Promise<Found> 
   return { hits, next_cursor, total };
 }
 
+async function answerTo(
+  { driver, tenant, vector_indexing }: Call,
+  request: SearchRequest,
+): Promise<SearchAnswer> {
+  const { likeness } = request;
+  try {
+    return await driver.away<SearchAnswer>(tenant, JOB, request);
+  } catch (error) {
+    if (!likeness?.operators || error instanceof CairnError) throw error;
+    // They may have been taken away since they were last looked for.
+    vector_indexing?.forget();
+    const compared = { ...likeness, operators: undefined };
+    return driver.away<SearchAnswer>(tenant, JOB, { ...request, likeness: compared });
+  }
+}
+
 /** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
-async function likenessOf({ embedding, driver }: Call, query: string): Promise<Likeness | undefined> {
+async function likenessOf(
+  { embedding, vector_indexing, driver }: Call,
+  query: string,
+): Promise<Likeness | undefined> {
   if (!embedding || query.trim() === '') return undefined;
   const { name: model, weight = VECTOR_WEIGHT } = embedding.embedder;
   const vector = await embedding.question(query);
-  return vector && { model, weight, vector, dialect: driver.dialect };
+  return vector && { model, weight, vector, dialect: driver.dialect, operators: vector_indexing?.operators };
 }
 
 /** Numbers in base 36, since a cursor may be of many terms; the score to the last bit. */

@@ -24,6 +24,8 @@ import {
   takeVectors,
 } from '../store/vectors.js';
 import type { Embedding } from './embedding.js';
+import type { Runtime } from './runtime.js';
+import type { VectorIndexing } from './vector-indexing.js';
 
 const TICK_MS = 500;
 /** How often all tenants are looked at, if another process may have written, and if none has: a document may be due again. */
@@ -47,6 +49,7 @@ export class VectorFilling {
   readonly #driver: Driver;
   readonly #meta: StoreMeta;
   readonly #embedding: Embedding;
+  readonly #indexing: VectorIndexing;
   readonly #holder = randomUUID();
   readonly #timer: NodeJS.Timeout;
   readonly #unlisten: () => void;
@@ -63,10 +66,15 @@ export class VectorFilling {
   #made = 0;
   #givenUp = 0;
 
-  constructor(driver: Driver, meta: StoreMeta, embedding: Embedding) {
+  constructor(
+    { driver, meta }: Pick<Runtime, 'driver' | 'meta'>,
+    embedding: Embedding,
+    indexing: VectorIndexing,
+  ) {
     this.#driver = driver;
     this.#meta = meta;
     this.#embedding = embedding;
+    this.#indexing = indexing;
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
     this.#unlisten = driver.onCommit((tenant) => {
       if (tenant === undefined) this.#everyone = true;
@@ -99,6 +107,7 @@ export class VectorFilling {
   }
 
   async #round(): Promise<void> {
+    await this.#indexing.look();
     const since = performance.now() - this.#lastRound;
     const everyone = since >= (this.#everyone ? OTHERS_MS : ROUND_MS);
     const written = [...this.#written];
@@ -122,7 +131,7 @@ export class VectorFilling {
   async #fill(tenant: string): Promise<void> {
     const { name: model } = this.#embedding.embedder;
     const query = atLength(this.#driver, tenant);
-    const { last, generation } = await extentOf(query, tenant);
+    const { last, docs, generation } = await extentOf(query, tenant);
     const settled = this.#settled(tenant, last);
     const stored = await readProgress(query, tenant, model);
     const start = stored && stored.generation >= generation && !this.#fromStart ? stored.position : 0;
@@ -144,6 +153,8 @@ export class VectorFilling {
           noteVectorProgress(tx, tenant, model, { generation, position: done }),
         );
       }
+      const { dimensions } = this.#embedding;
+      if (dimensions !== undefined) this.#indexing.keep({ tenant, model, dimensions }, docs);
     } finally {
       if (work.held)
         await this.#driver

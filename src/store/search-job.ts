@@ -143,7 +143,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     let results: Result[] = rank(question, candidates, { docs, df: found.df });
     let complete = found.isComplete();
     if (likeness && number === 0) {
-      const fused = await withNearest(query, request, likeness, range, results);
+      const fused = await withNearest(query, request, docs, likeness, range, results);
       results = fused.results;
       for (const { doc_no } of results) listed.add(doc_no);
       complete &&= fused.complete;

@@ -3,7 +3,7 @@
  * much of it: whether a document may be seen is asked of the database each time.
  */
 import { bitsFromText, distance } from '../domain/vectors.js';
-import type { Query } from '../driver/driver.js';
+import type { Query, VectorSpace } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { Range } from './search-postings.js';
 
@@ -12,12 +12,6 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const AT_A_TIME = 5000;
 /** So many may be gone before all is read anew, or a quarter if that is more. */
 const MAX_GONE = 1000;
-
-export interface VectorSpace {
-  readonly tenant: string;
-  readonly model: string;
-  readonly dimensions: number;
-}
 
 /** Documents with their bits, in the order in which they got them. */
 export class BitTable {

@@ -3,7 +3,7 @@ import { fuse } from '../domain/fusion.js';
 import type { Boost } from '../domain/ranking-boosts.js';
 import { bitsAsDigits, signBits, similarity, vectorFromText } from '../domain/vectors.js';
 import type { Query } from '../driver/driver.js';
-import { byDialect, type Dialect, sql } from '../driver/sql.js';
+import { acrossTenants, byDialect, type Dialect, type Sql, sql, verbatim } from '../driver/sql.js';
 import { type Asked, wantedAmong } from './search-candidates.js';
 import type { Result } from './search-pages.js';
 import type { Range } from './search-postings.js';
@@ -16,6 +16,15 @@ export interface Likeness {
   readonly vector: Float32Array;
   readonly weight: number;
   readonly dialect: Dialect;
+  /** Where the database can keep an index of vectors. */
+  readonly operators?: VectorOperators | undefined;
+}
+
+export interface VectorOperators {
+  /** Where they are; quoted. */
+  readonly schema: string;
+  /** Of so many documents, an index is worth asking. */
+  readonly from: number;
 }
 
 /** So many of the nearest are ranked, and so many of those with the question's terms are compared as well. */
@@ -26,11 +35,12 @@ const COMPARED = 400;
 export async function withNearest(
   query: Query,
   asked: Asked & { readonly store: string },
+  docs: number,
   likeness: Likeness,
   range: Range,
   byTerms: readonly Result[],
 ): Promise<{ results: Result[]; complete: boolean }> {
-  const { doc_nos, complete } = await nearestDocs(query, asked.store, asked, likeness, range, NEAREST);
+  const { doc_nos, complete } = await nearestDocs(query, { ...asked, docs }, likeness, range, NEAREST);
   const compared = new Set(doc_nos);
   for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
   const similarities = await similaritiesOf(query, asked.tenant, likeness, [...compared]);
@@ -58,8 +68,7 @@ const BATCH = 1000;
 /** The nearest by their signs that can be read and are wanted. */
 async function nearestDocs(
   query: Query,
-  store: string,
-  asked: Asked,
+  asked: Asked & { readonly store: string; readonly docs: number },
   likeness: Likeness,
   range: Range,
   enough: number,
@@ -67,7 +76,7 @@ async function nearestDocs(
   const doc_nos: number[] = [];
   let seen = 0;
   for (const look of LOOKS) {
-    const order = await nearest(query, store, asked.tenant, likeness, range, look);
+    const order = await nearest(query, asked, likeness, range, look);
     for (; seen < order.length; seen += BATCH) {
       if (doc_nos.length >= enough) return { doc_nos: doc_nos.slice(0, enough), complete: false };
       const some = order.slice(seen, seen + BATCH);
@@ -82,9 +91,8 @@ async function nearestDocs(
 
 async function nearest(
   query: Query,
-  store: string,
-  tenant: string,
-  { model, vector, dialect }: Likeness,
+  { tenant, store, docs }: { readonly tenant: string; readonly store: string; readonly docs: number },
+  { model, vector, dialect, operators }: Likeness,
   range: Range,
   limit: number,
 ): Promise<number[]> {
@@ -92,14 +100,47 @@ async function nearest(
     const table = await bitTable(query, store, { tenant, model, dimensions: vector.length });
     return table.nearest(signBits(vector), range, limit);
   }
+  const digits = bitsAsDigits(vector);
+  const within = sql`tenant_id = ${tenant} AND model = ${model} AND dimensions = ${vector.length} AND bits IS NOT NULL
+    AND doc_no BETWEEN ${range.from} AND ${range.to}`;
+  const isMany = operators && docs >= operators.from && range.to - range.from >= operators.from;
+  if (isMany && limit <= MOST_BY_INDEX) {
+    const found = await nearestByIndex(query, operators.schema, within, digits, limit);
+    // An index stops where it has looked far enough. With fewer than asked for, it is not known whether these are all.
+    if (found.length === limit) return found;
+  }
   const row = await query.get<{ list: string | null }>(
     sql`SELECT json_agg(doc_no)::text AS list FROM (SELECT doc_no FROM vector_docs
-          WHERE tenant_id = ${tenant} AND model = ${model} AND dimensions = ${vector.length} AND bits IS NOT NULL
-            AND doc_no BETWEEN ${range.from} AND ${range.to}
-          ORDER BY bit_count(bits # CAST(CAST(${bitsAsDigits(vector)} AS TEXT) AS BIT VARYING)), doc_no DESC
+          WHERE ${within}
+          ORDER BY bit_count(bits # CAST(CAST(${digits} AS TEXT) AS BIT VARYING)), doc_no DESC
           LIMIT ${limit}) AS nearest`,
   );
   return JSON.parse(row?.list ?? '[]') as number[];
+}
+
+/** As many as an index of pgvector keeps in view at once, at most. */
+const MOST_BY_INDEX = 1000;
+
+/** By the index of the tenant; as long as it has none, by comparing all. */
+async function nearestByIndex(
+  query: Query,
+  schema: string,
+  within: Sql,
+  digits: string,
+  limit: number,
+): Promise<number[]> {
+  await query.all(
+    acrossTenants`SELECT set_config('hnsw.ef_search', ${String(MOST_BY_INDEX)}, true),
+      set_config('hnsw.iterative_scan', 'strict_order', true)`,
+  );
+  const bits = verbatim(`bit(${digits.length})`);
+  const distance = sql`CAST(bits AS ${bits}) OPERATOR(${verbatim(schema)}.<~>) CAST(CAST(${digits} AS TEXT) AS ${bits})`;
+  const rows = await query.all<{ doc_no: number }>(
+    sql`SELECT doc_no FROM (SELECT doc_no, ${distance} AS far FROM vector_docs
+          WHERE ${within} ORDER BY ${distance} LIMIT ${verbatim(String(limit))}) AS nearest
+        ORDER BY far, doc_no DESC`,
+  );
+  return rows.map(({ doc_no }) => Number(doc_no));
 }
 
 /** How alike these documents are to the question; those without a vector are left out. */
