@@ -12,6 +12,7 @@ import { row_security } from './row-security.mjs';
 import { scopes } from './scopes.mjs';
 import { search } from './search.mjs';
 import { turns } from './turns.mjs';
+import { vectors } from './vectors.mjs';
 import { appends, packets } from './writes.mjs';
 
 export const items = {
@@ -25,6 +26,7 @@ export const items = {
   http,
   reads,
   search,
+  vectors,
   assembly,
   checkpoints,
   delegations,

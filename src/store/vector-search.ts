@@ -89,7 +89,8 @@ async function nearestDocs(
   return { doc_nos: doc_nos.slice(0, enough), complete: false };
 }
 
-async function nearest(
+/** The nearest by their signs, whatever they are; of equals the newer. */
+export async function nearest(
   query: Query,
   { tenant, store, docs }: { readonly tenant: string; readonly store: string; readonly docs: number },
   { model, vector, dialect, operators }: Likeness,
@@ -129,17 +130,21 @@ async function nearestByIndex(
   digits: string,
   limit: number,
 ): Promise<number[]> {
-  await query.all(
-    acrossTenants`SELECT set_config('hnsw.ef_search', ${String(MOST_BY_INDEX)}, true),
-      set_config('hnsw.iterative_scan', 'strict_order', true)`,
-  );
   const bits = verbatim(`bit(${digits.length})`);
   const distance = sql`CAST(bits AS ${bits}) OPERATOR(${verbatim(schema)}.<~>) CAST(CAST(${digits} AS TEXT) AS ${bits})`;
-  const rows = await query.all<{ doc_no: number }>(
-    sql`SELECT doc_no FROM (SELECT doc_no, ${distance} AS far FROM vector_docs
-          WHERE ${within} ORDER BY ${distance} LIMIT ${verbatim(String(limit))}) AS nearest
-        ORDER BY far, doc_no DESC`,
-  );
+  const [, rows] = await Promise.all([
+    // The index is one tenant's: a plan that is made for any tenant cannot use it.
+    query.all(
+      acrossTenants`SELECT set_config('hnsw.ef_search', ${String(MOST_BY_INDEX)}, true),
+        set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
+    ),
+    query.all<{ doc_no: number }>(
+      sql`SELECT doc_no FROM (SELECT doc_no, ${distance} AS far FROM vector_docs
+            WHERE ${within} ORDER BY ${distance} LIMIT ${verbatim(String(limit))}) AS nearest
+          ORDER BY far, doc_no DESC`,
+    ),
+    query.all(acrossTenants`SELECT set_config('plan_cache_mode', 'auto', true)`),
+  ]);
   return rows.map(({ doc_no }) => Number(doc_no));
 }
 
