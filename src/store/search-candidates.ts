@@ -109,15 +109,15 @@ async function inOrder(
   range: Range,
   counted: readonly number[] | undefined,
 ): Promise<Ordered> {
-  const first: number[][] = [];
-  const df: number[] = [];
   const isWhole = range.from === 0;
-  for (const [at, code] of codes.entries()) {
-    const list = await index.postings(code, range, FEW);
-    const isAll = list.length < FEW && isWhole;
-    first.push(list);
-    df.push(counted?.[at] ?? (isAll ? list.length : await index.count(code, MAX_COUNTED)));
-  }
+  // All asked at once: over a network each would else wait for the one before.
+  const first = await Promise.all(codes.map((code) => index.postings(code, range, FEW)));
+  const df = await Promise.all(
+    codes.map((code, at) => {
+      const { length } = first[at]!;
+      return counted?.[at] ?? (length < FEW && isWhole ? length : index.count(code, MAX_COUNTED));
+    }),
+  );
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
   const isCut = rarestFirst.length > MAX_BITS;

@@ -83,7 +83,7 @@ export async function run(reader: Query, input: unknown): Promise<SearchAnswer> 
   const scopes = scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id);
   const request: SearchRequest = { ...given, scopes };
   const mark = { store: request.store, generation: extent.generation };
-  const small = request.in_order ? await smallIndex(query, request, mark, extent) : undefined;
+  const small = await smallIndex(query, request, request, extent);
   const question = readQuestion(request.query, request.now);
   const search: Search = {
     query,
@@ -223,10 +223,13 @@ async function show(
       const doc = found.get(why.doc_no);
       return doc ? [{ doc, why, ...NOTHING }] : [];
     });
-  const rows = await inOpenScopes(query, request.tenant, [...found.values()]);
+  const docs = [...found.values()];
+  const [rows, said, related] = await Promise.all([
+    inOpenScopes(query, request.tenant, docs),
+    saidOf(query, request.tenant, docs),
+    relatedTo(query, request, docs),
+  ]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
-  const said = await saidOf(query, request.tenant, rows);
-  const related = await relatedTo(query, request, rows);
   const giveWay = givingWay();
   const hits: SearchHit[] = [];
   for (const why of page) {

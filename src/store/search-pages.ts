@@ -2,7 +2,7 @@
 import type { Boost } from '../domain/ranking-boosts.js';
 import type { Query } from '../driver/driver.js';
 import type { Asked } from './search-candidates.js';
-import { hiddenAmong } from './search-superseded.js';
+import { hiddenAmong, mayHide } from './search-superseded.js';
 
 export interface Result {
   readonly doc_no: number;
@@ -59,6 +59,8 @@ interface Visible {
   readonly result: Result;
 }
 
+const NONE: ReadonlySet<number> = new Set();
+
 /** So many at least are looked at for a page: some of them may not be shown. */
 const LOOKED_AT = 20;
 
@@ -68,6 +70,9 @@ export async function pageOf(
   ranking: AsyncIterable<Stretch>,
 ): Promise<Page> {
   const { limit, place } = request;
+  // On its way while the ranking is made.
+  const hides = mayHide(query, request.tenant);
+  hides.catch(() => undefined);
   const seen = new Set<string>();
   const visible: Visible[] = [];
   let start = 0;
@@ -84,7 +89,7 @@ export async function pageOf(
     for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
-      const hidden = await hiddenAmong(query, request, doc_nos, seen);
+      const hidden = (await hides) ? await hiddenAmong(query, request, doc_nos, seen) : NONE;
       for (const result of some) {
         if (hidden.has(result.doc_no)) continue;
         visible.push({ stretch: number, ceiling, result });

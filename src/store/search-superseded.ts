@@ -19,7 +19,6 @@ export async function hiddenAmong(
   seen: Set<string>,
 ): Promise<Set<number>> {
   const { tenant } = asked;
-  if (!(await mayHide(query, tenant))) return new Set();
   const doubtful = sql`(d.entity_type = 'thought' OR EXISTS (SELECT 1 FROM edge_participants y
     WHERE y.tenant_id = ${tenant} AND y.entity_id = d.entity_id AND y.edge_type = 'Supersedes' AND y.position > 1
       AND y.deleted_at IS NULL))`;
@@ -46,7 +45,7 @@ export async function hiddenAmong(
 }
 
 /** Whether a tenant has anything at all that hides, or hides itself: few have, and that is known at once. */
-async function mayHide(query: Query, tenant: string): Promise<boolean> {
+export async function mayHide(query: Query, tenant: string): Promise<boolean> {
   const row = await query.get<{ hides: number }>(
     sql`SELECT 1 AS hides WHERE EXISTS (SELECT 1 FROM edge_participants
           WHERE tenant_id = ${tenant} AND edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL)
