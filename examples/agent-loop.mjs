@@ -1,4 +1,4 @@
-// An agent on any OpenAI-compatible endpoint: assemble, call, store the turns. `node examples/agent-loop.mjs`
+// Assemble, call, store the turns: `OPENAI_BASE_URL=… OPENAI_API_KEY=… MODEL=… node examples/agent-loop.mjs`
 import { openCairn } from 'cairndb';
 
 const { OPENAI_BASE_URL: url = 'http://localhost:11434/v1', OPENAI_API_KEY: key } = process.env;
@@ -31,7 +31,7 @@ for (let calls = true; calls; ) {
     const tool_results = [{ tool_call_id: id, content: run[tool.name]() }];
     await cairn.turns.add({ scope_id, role: 'Tool', tool_results });
   }
-  console.log(content ?? `calls ${tool_calls[0].function.name}`);
+  console.log(content || `calls ${tool_calls[0].function.name}`);
   calls = tool_calls?.length > 0;
 }
 // #endregion

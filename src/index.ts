@@ -1,6 +1,7 @@
 /** cairndb: the library in process, with no server. */
 import type { Api } from './contract/api.js';
 import { type Shorthands, shorthandsOn } from './contract/shorthands.js';
+import { CairnError } from './model/errors.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './service/open.js';
 
 export {
@@ -55,8 +56,45 @@ export interface LocalCairn extends Cairn {
   embedded(timeout_ms?: number): Promise<number>;
 }
 
+/** All of them: the compiler says when one is missing. */
+const OPTIONS: Readonly<Record<keyof OpenOptions, true>> = {
+  agent: true,
+  clock_offset_ms: true,
+  count_every_ms: true,
+  database: true,
+  embedder: true,
+  extractor: true,
+  limits: true,
+  model: true,
+  pool_size: true,
+  reindex: true,
+  summarizer: true,
+  sweep_every_ms: true,
+  tenant: true,
+  vectors_indexed_from: true,
+};
+
+/** Not everybody has a compiler to check this. */
+function checkOptions(options: OpenOptions): void {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null)
+    throw new CairnError('INVALID_INPUT', `openCairn takes options, such as { database: './cairn.db' }`);
+  const unknown = Object.keys(given).filter((name) => !(name in OPTIONS));
+  if (unknown.length > 0)
+    throw new CairnError(
+      'INVALID_INPUT',
+      `openCairn: unknown option "${unknown[0]}": there are ${Object.keys(OPTIONS).join(', ')}`,
+    );
+  if (typeof options.database !== 'string' || options.database === '')
+    throw new CairnError(
+      'INVALID_INPUT',
+      'openCairn: database must be the path of a file, or a postgres:// URL',
+    );
+}
+
 /** Opens a store in this process. Several processes may open the same database. */
 export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
+  checkOptions(options);
   const { tenant = DEFAULT_TENANT, agent = null, ...rest } = options;
   const store = await Store.open(rest);
   try {

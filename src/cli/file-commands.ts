@@ -25,6 +25,8 @@ export const fileCommands: readonly OwnCommand[] = [
   { group: 'executions', verb: 'import', add: addImportExecution },
 ];
 
+const READS = { reads: true };
+
 function addExportCheckpoint(command: Command): void {
   withStore(command.description('Write a checkpoint to a file of its own.'))
     .argument('<checkpoint_id>')
@@ -32,9 +34,8 @@ function addExportCheckpoint(command: Command): void {
     .option('--diff', 'with what changed since its parent')
     .addHelpText('after', '\nExample:\n  $ cairn checkpoints export cp-1 --dir ./checkpoints')
     .action(async (id: string, options: Settings & { dir: string; diff?: boolean }) => {
-      const { path, bytes } = await withApi(options, (cairn) =>
-        exportCheckpoint(cairn, id, { directory: options.dir, diff: options.diff === true }),
-      );
+      const to = { directory: options.dir, diff: options.diff === true };
+      const { path, bytes } = await withApi(options, (cairn) => exportCheckpoint(cairn, id, to), READS);
       console.log(`${plain(path)}: checkpoint ${plain(id)}, ${bytes} bytes`);
     });
 }
@@ -64,10 +65,14 @@ function addExportExecution(command: Command): void {
     .action(async (id: string, options: Settings & { out?: string }) => {
       const { out } = options;
       if (out === undefined) {
-        process.stdout.write(await withApi(options, (cairn) => executionText(cairn, id)));
+        process.stdout.write(await withApi(options, (cairn) => executionText(cairn, id), READS));
         return;
       }
-      const { path, bytes, checkpoints } = await withApi(options, (cairn) => exportExecution(cairn, id, out));
+      const { path, bytes, checkpoints } = await withApi(
+        options,
+        (cairn) => exportExecution(cairn, id, out),
+        READS,
+      );
       console.log(`${plain(path)}: execution ${plain(id)}, ${checkpoints} checkpoint(s), ${bytes} bytes`);
     });
 }

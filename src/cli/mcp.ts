@@ -1,6 +1,7 @@
 /** `cairn mcp`: the memory as an MCP server over stdio, as editors start it. */
 import { type Command, Option } from 'commander';
 import { CairnError } from '../model/errors.js';
+import { uuid } from '../model/ids.js';
 import { version } from '../version.js';
 import { openApi, type Settings, withStore } from './settings.js';
 
@@ -36,6 +37,8 @@ async function runMcp(flags: McpFlags): Promise<void> {
       'INVALID_INPUT',
       '--agent is for a database: a server goes by the key, and `cairn keys create --agent` makes one',
     );
+  if (trajectory !== undefined && !uuid.safeParse(trajectory).success)
+    throw new CairnError('INVALID_INPUT', `--trajectory "${trajectory}" is no id of a trajectory`);
   // Here, since no other command needs it.
   const { serveMcp } = await import('../mcp/serve.js');
   const cairn = await openApi(flags, agent === undefined ? {} : { agent });

@@ -24,13 +24,14 @@ const keyOf = (flag: string): string => flag.replace(/-(\w)/g, (_, letter: strin
 function read(name: string, { type }: Schema, text: string): unknown {
   if (type === 'string') return text;
   if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-  if (type === 'array' && !text.trimStart().startsWith('['))
-    return text.split(',').map((item) => item.trim());
+  const isMeantAsJson = /^\s*[[{]/.test(text);
+  if (type === 'array' && !isMeantAsJson) return text.split(',').map((item) => item.trim());
   try {
     return JSON.parse(text);
-  } catch {
-    if (type === undefined) return text;
-    throw new CairnError('INVALID_INPUT', `--${flagOf(name)} must be JSON, such as '{"a":1}'`);
+  } catch (error) {
+    if (type === undefined && !isMeantAsJson) return text;
+    const reason = isMeantAsJson ? ` (${(error as Error).message})` : '';
+    throw new CairnError('INVALID_INPUT', `--${flagOf(name)} must be JSON, such as '{"a":1}'${reason}`);
   }
 }
 
@@ -94,8 +95,11 @@ export async function callAsTold(
   options: Settings & Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const call = typeof options.idempotencyKey === 'string' ? { idempotency_key: options.idempotencyKey } : {};
-  return withApi(options, async (cairn) =>
-    (cairn as unknown as ApiByName)[operation.group]![operation.verb]!(input, call),
+  const reads = operation.access === 'read' && operation.event === null;
+  return withApi(
+    options,
+    async (cairn) => (cairn as unknown as ApiByName)[operation.group]![operation.verb]!(input, call),
+    { reads },
   );
 }
 
@@ -112,6 +116,8 @@ function addOperation(group: Command, operation: NamedOperation): void {
     const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));
     const answer = await callAsTold(operation, { ...fromPath, ...flags.read(options) }, options);
     if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
+    // Nothing for a program to read, but somebody may look.
+    else if (process.stdout.isTTY) console.log('done');
   });
 }
 

@@ -1,4 +1,5 @@
 /** Settings by flag or environment, shared by all commands; and the Api that they lead to. */
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { connectCairn } from '../client/index.js';
@@ -86,7 +87,21 @@ export async function openApi(
   return openCairn({ database, ...opening, ...named, ...modelSettings(), ...(await embedderOf()) });
 }
 
-export async function withApi<T>(settings: Settings, work: (cairn: Cairn) => Promise<T>): Promise<T> {
+/** Whoever only reads has mistyped the name of a file that is not there: to make one would say that all is gone. */
+export function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
+  if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
+  throw new CairnError(
+    'STORAGE_FAILED',
+    `there is no file ${database}: name another with --database, or begin one, say with \`cairn remember\``,
+  );
+}
+
+export async function withApi<T>(
+  settings: Settings,
+  work: (cairn: Cairn) => Promise<T>,
+  { reads = false } = {},
+): Promise<T> {
+  if (reads) refuseMissing(settings);
   const cairn = await openApi(settings, { sweep_every_ms: 0 });
   try {
     return await work(cairn);

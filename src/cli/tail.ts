@@ -1,5 +1,5 @@
 /** `cairn tail`: live events, one readable line each. */
-import type { Packet } from '../index.js';
+import type { Cairn, Packet } from '../index.js';
 import { type Settings, withApi } from './settings.js';
 import { color, plain, shorten } from './terminal.js';
 
@@ -35,7 +35,7 @@ export async function tail(options: TailOptions): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // A closed pipe (`cairn tail | head`) is an end, not an error.
   process.stdout.on('error', () => stop.abort());
-  await withApi(options, async (cairn) => {
+  const follow = async (cairn: Cairn): Promise<void> => {
     const filter = {
       ...(options.after === undefined ? {} : { after: options.after }),
       ...(options.type === undefined ? {} : { packet_type: options.type }),
@@ -43,5 +43,6 @@ export async function tail(options: TailOptions): Promise<void> {
     for await (const { packet } of cairn.events.follow(filter, { signal: stop.signal })) {
       if (packet) process.stdout.write(`${options.json ? JSON.stringify(packet) : describeEvent(packet)}\n`);
     }
-  });
+  };
+  await withApi(options, follow, { reads: true });
 }

@@ -1,5 +1,6 @@
 /** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and runs, as a picture. */
 import type { Api } from '../contract/api.js';
+import type { Cairn } from '../index.js';
 import { coordinationOf } from './coordination-tree.js';
 import { draw, type Line } from './drawing.js';
 import { executionLines, executionsOf, looseExecutions } from './execution-tree.js';
@@ -71,7 +72,7 @@ export async function tree(trajectory_id: string | undefined, options: TreeOptio
   };
   // A closed pipe (`cairn tree | head`) is an end, not an error.
   process.stdout.on('error', () => undefined);
-  await withApi(options, async (cairn) => {
+  const show = async (cairn: Cairn): Promise<void> => {
     const { ids, more } =
       trajectory_id === undefined ? await roots(cairn, options.limit) : { ids: [trajectory_id], more: false };
     const loose = trajectory_id === undefined ? await looseExecutions(cairn, options.limit) : [];
@@ -84,5 +85,6 @@ export async function tree(trajectory_id: string | undefined, options: TreeOptio
       if (truncated) console.log(grey('… there is more than fits here'));
     }
     for (const execution of loose) print(await executionLines(cairn, execution, 0, shown.ids));
-  });
+  };
+  await withApi(options, show, { reads: true });
 }

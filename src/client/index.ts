@@ -61,6 +61,8 @@ class Connection {
   #tenant: Promise<string> | undefined;
 
   constructor(options: ConnectOptions) {
+    if (!/^https?:\/\//.test(options.url))
+      throw new CairnError('INVALID_INPUT', `the url "${options.url}" must begin with http:// or https://`);
     this.#options = options;
     this.#base = options.url.replace(/\/+$/, '');
     this.#fetch = options.fetch ?? globalThis.fetch;
@@ -116,7 +118,7 @@ class Connection {
     const cause = (error as { cause?: Error }).cause;
     return new CairnError(
       'SERVER_UNREACHABLE',
-      `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}`,
+      `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}; is a server running there? \`cairn serve\` starts one`,
       undefined,
       error,
     );

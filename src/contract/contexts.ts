@@ -32,7 +32,7 @@ export const context = {
       tool: 'assemble',
       use:
         'Use it to take up a task where it was left: it gives its instructions, what is known and its latest turns, ' +
-        'best as markdown. Name the trajectory_id, such as the one that remember answered with, or a scope_id.',
+        'best as markdown. Without a trajectory_id or scope_id it is about what was remembered without one.',
       place: ['trajectory_id'],
       text: contextAsText,
     },

@@ -10,6 +10,7 @@ export interface Passage {
   readonly occurred_at: string;
   readonly score: number;
   readonly matched: readonly string[];
+  readonly nearby: readonly string[];
   readonly boosts: readonly { readonly name: string; readonly factor: number }[];
 }
 
@@ -21,10 +22,11 @@ export function sourceOf({ entity_type, name, speaker, occurred_at }: Passage): 
   return [named, ...(speaker === null ? [] : [`by ${speaker}`]), occurred_at.slice(0, 10)].join(', ');
 }
 
-/** Such as `score 4.21: has anna, tea; speaker ×1.5`. */
-export function reasonOf({ score, matched, boosts }: Passage): string {
+/** Such as `score 4.21: has anna; beside drink; speaker ×1.5`. */
+export function reasonOf({ score, matched, nearby, boosts }: Passage): string {
   const reasons = [
-    matched.length > 0 ? `has ${matched.join(', ')}` : 'stands beside what has words of the question',
+    ...(matched.length > 0 ? [`has ${matched.join(', ')}`] : []),
+    ...(nearby.length > 0 ? [`beside ${nearby.join(', ')}`] : []),
     ...boosts.map(({ name, factor }) => `${name.replaceAll('_', ' ')} ×${figure(factor)}`),
   ];
   return `score ${figure(score)}: ${reasons.join('; ')}`;

@@ -42,7 +42,9 @@ export const sectionSetting = z.strictObject({
 export type SectionSetting = z.output<typeof sectionSetting>;
 
 export const contextInput = z.strictObject({
-  trajectory_id: uuid.optional().describe('The task that the context is for; that of the scope unless given'),
+  trajectory_id: uuid
+    .optional()
+    .describe('The task that the context is for; that of the scope, else the one called memory unless given'),
   scope_id: uuid
     .optional()
     .describe('Whose turns are shown; those of all open scopes of the trajectory unless given'),

@@ -8,6 +8,8 @@ const MAX_TOLD = 20;
 export const describeIssues = (error: z.ZodError, place = ''): string[] =>
   error.issues
     .flatMap(withinUnion)
+    // First what is not known: mostly it is a misspelling of what is missing.
+    .sort((a, b) => Number(b.code === 'unrecognized_keys') - Number(a.code === 'unrecognized_keys'))
     .slice(0, MAX_TOLD)
     .map((issue) => describeIssue(issue, place));
 
@@ -54,5 +56,6 @@ function describeIssue(issue: z.core.$ZodIssue, place: string): string {
     const names = issue.keys.slice(0, 10).map((key) => `"${key}"`);
     return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
   }
+  if (where && isMissing(issue)) return `${where}: is required`;
   return where ? `${where}: ${issue.message}` : issue.message;
 }

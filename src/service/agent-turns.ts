@@ -30,7 +30,7 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 const SUSPENDED_MS = 900_000;
 
 export const noTurn = (call: Call, agent_turn_id: string): CairnError =>
-  new CairnError('AGENT_TURN_NOT_FOUND', `there is no agent_turn ${agent_turn_id} in project ${call.tenant}`);
+  new CairnError('AGENT_TURN_NOT_FOUND', `there is no agent_turn ${agent_turn_id} in tenant ${call.tenant}`);
 
 /** Whether an agent does it or has delegated it; what is neither does not exist for it. */
 const isParty = (call: Call, turn: AgentTurnView): boolean => {

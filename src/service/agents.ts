@@ -37,7 +37,7 @@ const textOrNull = (value: unknown): string | null => (value == null ? null : te
 function present(call: Call, agent_id: string, row: AgentRow | undefined): AgentRow {
   if (row && row.unregistered_at === null) return row;
   const was = row ? 'was unregistered' : 'is not registered';
-  throw new CairnError('AGENT_NOT_FOUND', `agent ${agent_id} ${was} in project ${call.tenant}`);
+  throw new CairnError('AGENT_NOT_FOUND', `agent ${agent_id} ${was} in tenant ${call.tenant}`);
 }
 
 /** An agent that is registered. */

@@ -19,7 +19,7 @@ async function readBatch(call: Call, query: Query, batch_id: string): Promise<Ba
   const { tenant, caller } = call;
   const row = await findBatch(query, tenant, batch_id);
   if (!row || (caller.agent_id !== null && caller.agent_id !== row.source_agent_id)) {
-    throw new CairnError('BATCH_NOT_FOUND', `there is no batch ${batch_id} in project ${tenant}`);
+    throw new CairnError('BATCH_NOT_FOUND', `there is no batch ${batch_id} in tenant ${tenant}`);
   }
   const turns = await turnsOfBatch(query, tenant, batch_id);
   const ids = turns.map(({ deliverable_card_id }) => deliverable_card_id).filter((id) => id !== null);

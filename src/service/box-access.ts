@@ -56,7 +56,7 @@ function present<B extends BoxState>(call: Call, box_id: string, box: B | undefi
   // What a scope held is gone with it, its box included.
   const ended = box !== undefined && 'ended_at' in box && box.ended_at !== null;
   if (box && !ended) return box;
-  throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in project ${call.tenant}`);
+  throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in tenant ${call.tenant}`);
 }
 
 const notPermitted = (call: Call, box_id: string, need: Need): CairnError =>

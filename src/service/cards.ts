@@ -239,7 +239,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
 async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
   const row = await findCard(query, call.tenant, card_id);
   if (!row || row.deleted_at !== null) {
-    throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in project ${call.tenant}`);
+    throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in tenant ${call.tenant}`);
   }
   if (!isVisible(row, call.driver.now())) {
     throw new CairnError('CONTENT_ERASED', `card ${card_id} expired or was erased`, { card_ids: [card_id] });
@@ -313,7 +313,7 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
     work: async (tx, now) => {
       const row = await findCard(tx, call.tenant, input.card_id);
       if (!row)
-        throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in project ${call.tenant}`);
+        throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
       if (row.deleted_at !== null) return null;
       if (row.held_by !== null) {
         throw new CairnError(

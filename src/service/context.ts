@@ -20,6 +20,7 @@ import { addCard, type PreparedCard, prepareCard } from './cards.js';
 import { type Gathered, gather, type Wanted } from './context-material.js';
 import { newMeter } from './context-parts.js';
 import { openManifest, replayed } from './context-replay.js';
+import { defaultTrajectory, refuseCommonGround } from './memory-place.js';
 import type { Call } from './runtime.js';
 import { noScope, refuseClosed } from './scopes.js';
 import { noTrajectory, openTrajectory } from './trajectories.js';
@@ -51,8 +52,8 @@ async function wantedBy(call: Call, input: In): Promise<Wanted> {
 async function placeOf(call: Call, query: Query, input: In): Promise<{ trajectory_id: string }> {
   const { trajectory_id, scope_id } = input;
   if (scope_id === undefined) {
-    if (trajectory_id !== undefined) return openTrajectory(call, query, trajectory_id);
-    throw new CairnError('INVALID_INPUT', 'name the trajectory_id or the scope_id that the context is for');
+    if (trajectory_id === undefined) refuseCommonGround(call, 'Card');
+    return openTrajectory(call, query, trajectory_id ?? (await defaultTrajectory(call)));
   }
   const scope = await findScope(query, call.tenant, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);

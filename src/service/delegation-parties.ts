@@ -25,7 +25,7 @@ function present<R extends DelegationRow>(call: Call, delegation_id: string, row
     return row;
   throw new CairnError(
     'DELEGATION_NOT_FOUND',
-    `there is no delegation ${delegation_id} in project ${call.tenant}`,
+    `there is no delegation ${delegation_id} in tenant ${call.tenant}`,
   );
 }
 

@@ -36,7 +36,7 @@ type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['in
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const noHandoff = (call: Call, handoff_id: string): CairnError =>
-  new CairnError('HANDOFF_NOT_FOUND', `there is no handoff ${handoff_id} in project ${call.tenant}`);
+  new CairnError('HANDOFF_NOT_FOUND', `there is no handoff ${handoff_id} in tenant ${call.tenant}`);
 
 /** Who gives: the agent of the key, or the one that the body names. */
 function giverOf(call: Call, named: string | undefined): string {

@@ -95,7 +95,7 @@ export const notFound = (
   noun: Pick<Noun<Memory>, 'kind' | 'not_found'>,
   memory_id: string,
 ): CairnError =>
-  new CairnError(noun.not_found, `there is no ${noun.kind} ${memory_id} in project ${call.tenant}`);
+  new CairnError(noun.not_found, `there is no ${noun.kind} ${memory_id} in tenant ${call.tenant}`);
 
 /** A request that refers to what is not there, or is gone. */
 export const unknownEntity = (where: string, what: string, missing: readonly string[]): CairnError =>

@@ -208,7 +208,7 @@ export const sendFromSystem = (call: Call, tx: Tx, message: SystemMessage, now: 
 const noMessage = (call: Call, message_id: string): CairnError =>
   new CairnError(
     'MESSAGE_NOT_FOUND',
-    `there is no message ${message_id} in project ${call.tenant}, or it has expired`,
+    `there is no message ${message_id} in tenant ${call.tenant}, or it has expired`,
   );
 
 async function readableRow(call: Call, query: Query, message_id: string): Promise<MessageRow> {

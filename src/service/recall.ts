@@ -1,91 +1,22 @@
 /** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { memory as operations } from '../contract/recall.js';
-import { extentOf } from '../domain/memory-access.js';
 import { parseDate } from '../domain/parse-date.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { findScope } from '../store/scopes.js';
-import { findTrajectory } from '../store/trajectories.js';
+import { defaultScope, defaultTrajectory, refuseCommonGround } from './memory-place.js';
 import { checkNote, create as createNote } from './notes.js';
 import type { Call } from './runtime.js';
-import { create as createScope } from './scopes.js';
 import { describeHit, find } from './search.js';
-import { systemCall } from './timekeeper.js';
-import { create as createTrajectory } from './trajectories.js';
 import { add as addTurn } from './turns.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
-const NAME = 'memory';
 const FACT = 'Fact';
-/** A place that was closed or deleted gives way to the next one. */
-const MAX_PLACES = 1000;
-const WINDOW_TOKENS = 1_000_000;
 const TITLE_LENGTH = 80;
-
-/** The same for everyone who asks, so that several processes make one: a UUID of what it is for. */
-function placeId(tenant: string, what: string, number: number): string {
-  const hash = createHash('sha256').update(`${tenant}\n${NAME}\n${what}\n${number}`).digest('hex');
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
-}
-
-/** The first place that is open, made if none is. */
-async function openPlace(
-  tenant: string,
-  what: string,
-  look: (id: string) => Promise<'open' | 'over' | 'none'>,
-  make: (id: string) => Promise<unknown>,
-): Promise<string> {
-  for (let number = 1; number <= MAX_PLACES; number++) {
-    const id = placeId(tenant, what, number);
-    const state = await look(id);
-    if (state === 'over') continue;
-    if (state === 'none') await make(id);
-    return id;
-  }
-  throw new CairnError(
-    'STATE_CONFLICT',
-    `${MAX_PLACES} places called ${NAME} were closed: name a ${what}_id`,
-  );
-}
-
-const defaultTrajectory = (call: Call): Promise<string> => {
-  const { tenant } = call;
-  return openPlace(
-    tenant,
-    'trajectory',
-    async (id) => {
-      const row = await findTrajectory(call.driver.at(tenant), tenant, id);
-      if (!row) return 'none';
-      return row.deleted_at === null && row.status === 'Active' ? 'open' : 'over';
-    },
-    (trajectory_id) => createTrajectory(systemCall(call, tenant), { trajectory_id, name: NAME }),
-  );
-};
-
-async function defaultScope(call: Call, trajectory_id: string): Promise<string> {
-  const { tenant } = call;
-  return openPlace(
-    tenant,
-    `scope of ${trajectory_id}`,
-    async (id) => {
-      const row = await findScope(call.driver.at(tenant), tenant, id);
-      if (!row) return 'none';
-      return row.deleted_at === null && row.closed_at === null ? 'open' : 'over';
-    },
-    (scope_id) =>
-      createScope(systemCall(call, tenant), {
-        scope_id,
-        trajectory_id,
-        name: NAME,
-        token_budget: WINDOW_TOKENS,
-      }),
-  );
-}
 
 /** The first sentence, or as much of it as a title holds. */
 export function titleOf(text: string): string {
@@ -153,24 +84,13 @@ async function rememberNote(
   return { entity_type: 'note', id, name, trajectory_id, scope_id: null, token_count, created_at };
 }
 
-/** The place of all is no place for who may write only what is in its own: by the same rule as for any scope. */
-function refuseCommonGround({ acting }: Call): void {
-  const scope = acting && extentOf(acting.memory_access, 'Turn', 'write');
-  if (scope === undefined || scope === 'all') return;
-  throw new CairnError(
-    'FORBIDDEN',
-    `agent ${acting!.agent_id} may write Turns in trajectories and scopes of its own alone: name one`,
-    { rule: 'memory_access', memory_type: 'Turn', need: 'write', scope },
-  );
-}
-
 async function rememberTurn(
   call: Call,
   input: In<'remember'>,
   metadata: JsonObject,
 ): Promise<Out<'remember'>> {
   const query = call.driver.at(call.tenant);
-  if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call);
+  if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
   const scope_id =
     input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
   const scope = await findScope(query, call.tenant, scope_id);

@@ -36,7 +36,7 @@ type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['in
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 export const noTrajectory = (call: Call, trajectory_id: string): CairnError =>
-  new CairnError('TRAJECTORY_NOT_FOUND', `there is no trajectory ${trajectory_id} in project ${call.tenant}`);
+  new CairnError('TRAJECTORY_NOT_FOUND', `there is no trajectory ${trajectory_id} in tenant ${call.tenant}`);
 
 /** A row that was looked for, if it was there and not deleted. */
 export function present(call: Call, trajectory_id: string, row: TrajectoryRow | undefined): TrajectoryRow {

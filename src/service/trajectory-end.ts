@@ -125,7 +125,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   if (!(await findTrajectory(tx, tenant, trajectory_id))) {
     throw new CairnError(
       'TRAJECTORY_NOT_FOUND',
-      `there is no trajectory ${trajectory_id} in project ${tenant}`,
+      `there is no trajectory ${trajectory_id} in tenant ${tenant}`,
     );
   }
   const tasks = await lockTasksBelow(call, tx, trajectory_id);

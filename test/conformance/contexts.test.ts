@@ -100,7 +100,11 @@ onEveryTarget('contexts', (test) => {
     expect(await said({ scope_id, include_turns: false })).toEqual([]);
     const other = await someTask(cairn);
     const refused = (input: object) => refusalOf(cairn.context.assemble(input));
-    expect(await refused({})).toMatchObject({ code: 'INVALID_INPUT' });
+    const kept = await cairn.memory.remember({ text: 'Anna prefers tea' });
+    expect(await cairn.context.assemble({ query: 'Anna' })).toMatchObject({
+      trajectory_id: kept.trajectory_id,
+      messages: [{ role: 'system', content: expect.stringContaining('Anna prefers tea') }],
+    });
     expect(await refused({ scope_id: closed.scope_id })).toMatchObject({ code: 'SCOPE_CLOSED' });
     expect(await refused({ scope_id, trajectory_id: other.trajectory_id })).toMatchObject({
       code: 'UNKNOWN_ENTITY',

@@ -1,5 +1,5 @@
 /** The command `cairn`, run as its users do. */
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -159,8 +159,26 @@ describe('mistakes', () => {
     ],
     [['cards', 'get'], ['card_id']],
     [
-      ['cards', 'get', 'nope'],
+      ['cards', 'delete', 'nope'],
       ['nope', 'CARD_NOT_FOUND'],
+    ],
+    [
+      ['recall', 'tea', '--database', 'typo/typo.db'],
+      ['there is no file typo/typo.db', 'remember'],
+    ],
+    [['tree', '--database', 'typo.db'], ['there is no file typo.db']],
+    [['tail', '--database', 'typo.db'], ['there is no file typo.db']],
+    [
+      ['summarization-policies', 'create', '--name', 'x', '--trigger', '{type:Manual}'],
+      ['--trigger must be JSON', 'position 1'],
+    ],
+    [
+      ['search', 'query', '--query', 'x', '--filters', '{bad', '--url', 'http://127.0.0.1:9'],
+      ['--filters must be JSON'],
+    ],
+    [
+      ['cards', 'list', '--url', 'localhost:8080'],
+      ['localhost:8080', 'http://'],
     ],
     [
       ['keys', 'create', '--role', 'boss'],
@@ -178,16 +196,23 @@ describe('mistakes', () => {
       ['--wait', 'true or false'],
     ],
     [['doctor', '--database', 'typo.db'], ['there is no file typo.db']],
-    [['cards', 'list', '--url', 'http://127.0.0.1:9'], ['SERVER_UNREACHABLE']],
+    [
+      ['cards', 'list', '--url', 'http://127.0.0.1:9'],
+      ['SERVER_UNREACHABLE', 'cairn serve'],
+    ],
   ];
   for (const [args, parts] of mistakes) {
     it(`cairn ${args.join(' ')} is answered with one line`, () =>
-      inFolder(async (cwd) => expectOneLine(await cairn(args, { cwd }), ...parts)));
+      inFolder(async (cwd) => {
+        expectOneLine(await cairn(args, { cwd }), ...parts);
+        // What is not there is not made by a typo.
+        expect(readdirSync(cwd).filter((name) => name.startsWith('typo'))).toEqual([]);
+      }));
   }
 
   it('--debug shows the stack', () =>
     inFolder(async (cwd) => {
-      const { code, stderr } = await cairn(['cards', 'get', 'nope', '--debug'], { cwd });
+      const { code, stderr } = await cairn(['cards', 'delete', 'nope', '--debug'], { cwd });
       expect(code).toBe(1);
       expect(stderr).toMatch(/CARD_NOT_FOUND/);
       expect(stderr).toMatch(/^ {4}at /m);
@@ -375,6 +400,7 @@ describe('flags of generated commands', () => {
 describe('demo and tree', () => {
   it('fill a store with a run, and draw it with its budgets', () =>
     inFolder(async (cwd) => {
+      await cairn(['migrate'], { cwd });
       const empty = await cairn(['tree'], { cwd });
       expect(empty.stdout).toContain('There is no trajectory yet.');
       const filled = await cairn(['demo'], { cwd });

@@ -161,6 +161,7 @@ describe('settings', () => {
       const wrong = [
         ['--agent', 'a', '--url', 'http://127.0.0.1:1'],
         ['--database', '.'],
+        ['--trajectory', 'nope'],
       ];
       const ran = await Promise.all(wrong.map((args) => cairn(['mcp', ...args], { cwd })));
       for (const { code, stdout, stderr } of ran) {

@@ -56,12 +56,28 @@ describe('remember and recall', () => {
       expect(ok(none)).toBe('Nothing was found.\n');
     }));
 
+  it('open with options that are checked', async () => {
+    const refused = async (options: object | undefined) => {
+      const error: unknown = await openCairn(options as never).catch((reason: unknown) => reason);
+      return error as { code: string; message: string };
+    };
+    expect(await refused({ databse: './x.db' })).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(/unknown option "databse": .*\bdatabase\b/),
+    });
+    for (const options of [undefined, {}, { database: 7 }, { database: '' }])
+      expect(await refused(options)).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('database'),
+      });
+  });
+
   it('refuse on one line', () =>
     inFolder(async (cwd) => {
       const wrong = [
         ['remember'],
-        ['recall', ''],
-        ['recall', 'x', '--limit', '0'],
+        ['recall', 'x'],
+        ['remember', 'x', '--ttl', '0'],
         ['remember', 'x', '--bogus'],
       ];
       for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => cairn(args, { cwd })))) {
