@@ -74,17 +74,19 @@ async function nearestDocs(
   enough: number,
 ): Promise<Near> {
   const doc_nos: number[] = [];
-  let seen = 0;
+  const seen = new Set<number>();
   for (const look of LOOKS) {
     const order = await nearest(query, asked, likeness, range, look);
-    for (; seen < order.length; seen += BATCH) {
+    // Not by their places: an index misses some, and puts equals in another order.
+    const rest = order.filter((doc_no) => !seen.has(doc_no));
+    for (let at = 0; at < rest.length; at += BATCH) {
       if (doc_nos.length >= enough) return { doc_nos: doc_nos.slice(0, enough), complete: false };
-      const some = order.slice(seen, seen + BATCH);
+      const some = rest.slice(at, at + BATCH);
+      for (const doc_no of some) seen.add(doc_no);
       const wanted = new Set((await wantedAmong(query, asked, some)).map(Number));
       doc_nos.push(...some.filter((doc_no) => wanted.has(doc_no)));
     }
     if (order.length < look) return { doc_nos: doc_nos.slice(0, enough), complete: doc_nos.length <= enough };
-    seen = order.length;
   }
   return { doc_nos: doc_nos.slice(0, enough), complete: false };
 }

@@ -57,15 +57,17 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
   }
   const apiOf = (store: Store, tenant_id: string): Api =>
     store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
-  const answers = async (store: Store, tenant: string) => {
+  const answers = async (store: Store, tenant: string, type?: string) => {
+    const filters = type === undefined ? [] : [{ field: 'type', operator: 'eq', value: type } as const];
     const found = [];
     for (const query of QUESTIONS) {
-      const { results } = await apiOf(store, tenant).search.query({ query, limit: 50 });
+      const { results } = await apiOf(store, tenant).search.query({ query, filters, limit: 50 });
       found.push(results.map(({ id, score, boosts }) => ({ id, score, boosts })));
     }
     return found;
   };
-  const compared = (tenant: string) => withStore(NEVER, 'server', (store) => answers(store, tenant));
+  const compared = (tenant: string, type?: string) =>
+    withStore(NEVER, 'server', (store) => answers(store, tenant, type));
   const indexes = () =>
     server.query<{ name: string; valid: boolean; definition: string }>(
       `SELECT c.relname AS name, i.indisvalid AS valid, pg_get_indexdef(c.oid) AS definition
@@ -85,7 +87,11 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
     server = await startPgvector();
     ids = await withStore(NEVER, 'owner', async (store) => {
       for (const tenant of ['large', 'small']) await store.ensureTenant(tenant);
-      const add = (tenant: string, i: number) => apiOf(store, tenant).cards.add({ content: words(i) });
+      const add = (tenant: string, i: number) =>
+        apiOf(store, tenant).cards.add({
+          content: words(i),
+          metadata: { type: i % 11 === 0 ? 'rare' : 'common' },
+        });
       const added = await Promise.all(Array.from({ length: MANY }, (_, i) => add('large', i)));
       await Promise.all(Array.from({ length: 40 }, (_, i) => add('small', i)));
       expect(await store.embedded()).toBe(0);
@@ -121,6 +127,17 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
     await server.query('RESET enable_sort');
     expect((await timesUsed()) - before).toBe(QUESTIONS.length);
     expect(found[1]!.flat().filter(({ id }) => ids.includes(id))).toEqual([]);
+  });
+
+  it('EMB-12 compares all where a filter leaves too few of what the index gave', async () => {
+    const expected = await compared('large', 'rare');
+    await server.query('SET enable_sort = off');
+    const found = await withStore(1000, 'server', async (store) => {
+      await indexed(store);
+      return answers(store, 'large', 'rare');
+    });
+    await server.query('RESET enable_sort');
+    expect(found).toEqual(expected);
   });
 
   it('EMB-12, EMB-7 finds what is new by the index, and nothing that was erased', async () => {
