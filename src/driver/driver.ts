@@ -70,7 +70,8 @@ export interface VectorIndexes {
   operators(): Promise<string | undefined>;
   /** Makes the index of these unless it is there; it may take long, and nobody waits for it. Whether it is there then. */
   index(operators: string, space: VectorSpace): Promise<boolean>;
-  close(): Promise<void>;
+  /** Waits no longer for what is being made. */
+  close(): void;
 }
 
 export interface Driver {

@@ -1,4 +1,4 @@
-/** How every connection to PostgreSQL that serves requests is set up, in the pool and outside of it. */
+/** How connections to PostgreSQL are set up, in the pool and outside of it, and ended. */
 import type pg from 'pg';
 import { APP_ROLE } from './migrate.js';
 import { types } from './postgres-channel.js';
@@ -6,7 +6,12 @@ import { types } from './postgres-channel.js';
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 10_000;
+/** So long a connection may say nothing before it is asked whether it is there: less than firewalls wait. */
+const SILENT_MS = 60_000;
+/** How long the goodbye may take. */
+const GOODBYE_MS = 1000;
 
+/** Of those that serve requests. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -24,7 +29,25 @@ export function connectionSettings(url: string): pg.ClientConfig {
   } as pg.ClientConfig;
 }
 
-/** The first statement of a connection: from then on it is bound by row-level security. */
+/** Of one that a long statement is run on, as the user of the URL. */
+export const ownerSettings = (url: string): pg.ClientConfig =>
+  ({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: SILENT_MS,
+    application_name: 'cairn',
+    types,
+  }) as pg.ClientConfig;
+
+/** Also of a server that no longer answers. */
+export async function goodbye(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
+  await client.end().catch(() => undefined);
+  clearTimeout(timer);
+}
+
+/** The first statement of one that serves requests: from then on it is bound by row-level security. */
 export const enterRole = (row_level_security = true): string =>
   `SET ROLE ${row_level_security ? APP_ROLE : 'NONE'}`;
 

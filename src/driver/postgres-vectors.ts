@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { Query, VectorIndexes, VectorSpace } from './driver.js';
-import { types } from './postgres-channel.js';
+import { goodbye, ownerSettings } from './postgres-connection.js';
 import { acrossTenants } from './sql.js';
 
 /** From this version on, an index goes on looking until it has as many as were asked for. */
@@ -15,6 +15,9 @@ const MAX_INDEXES = 64;
 /** Any constant: it keeps two processes from making one at once. */
 const INDEXING_LOCK = 7_233_871_002;
 const PREFIX = 'vector_docs_near_';
+/** It takes as long as it takes: a limit that a role or a database has for others would end it each time. */
+const TAKE_TIME = `SELECT set_config(name, '0', false) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 
 export class PostgresVectors implements VectorIndexes {
   readonly #url: string;
@@ -38,11 +41,12 @@ export class PostgresVectors implements VectorIndexes {
 
   /** As the user of the URL, who owns the tables. Others read and write meanwhile, so it is in no transaction. */
   async index(operators: string, space: VectorSpace): Promise<boolean> {
-    const client = new pg.Client({ connectionString: this.#url, types } as pg.ClientConfig);
+    const client = new pg.Client(ownerSettings(this.#url));
     client.on('error', () => undefined);
     this.#client = client;
     try {
       await client.connect();
+      await client.query(TAKE_TIME);
       const locked = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
         INDEXING_LOCK,
       ]);
@@ -64,13 +68,14 @@ export class PostgresVectors implements VectorIndexes {
       return true;
     } finally {
       this.#client = undefined;
-      await client.end().catch(() => undefined);
+      await goodbye(client);
     }
   }
 
   /** What is being made goes on without us, and is there at the next look. */
-  async close(): Promise<void> {
-    await this.#client?.end().catch(() => undefined);
+  close(): void {
+    // Not `end`: of a connection that is only being made, nobody who waits for it is told then.
+    this.#client?.connection.stream.destroy(new Error('the store is closed'));
   }
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { WakeListener } from './driver.js';
 import type { Channel } from './group.js';
+import { goodbye } from './postgres-connection.js';
 import { sql } from './sql.js';
 import { type Keys, WakeListeners } from './wakes.js';
 
@@ -21,8 +22,6 @@ const PATIENCE = 5;
 const RECONNECT_MS = 2000;
 /** How long it goes on listening for nobody: those who wait often come again at once. */
 const LINGER_MS = 5000;
-/** How long the goodbye may take. */
-const GOODBYE_MS = 1000;
 
 export class PostgresWakes {
   readonly #open: () => pg.Client;
@@ -172,10 +171,4 @@ function parse(payload: string): (string | undefined)[] {
     // Not ours.
   }
   return [];
-}
-
-async function goodbye(client: pg.Client): Promise<void> {
-  const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
-  await client.end().catch(() => undefined);
-  clearTimeout(timer);
 }

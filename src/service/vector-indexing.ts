@@ -73,7 +73,7 @@ export class VectorIndexing {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#indexes?.close();
+    this.#indexes?.close();
     await this.#making;
   }
 }
