@@ -30,7 +30,7 @@ export async function vectors({ target, quick, report }) {
           FROM unnest($3::text[]) WITH ORDINALITY AS made (bits, ordinality)`,
         [doc_no - 1, MODEL, Array.from({ length: BATCH }, () => digitsOf(vectorOf()))],
       );
-    const schema = await driver.vectors.operators();
+    const { schema } = await driver.vectors.look();
     await driver.vectors.index(schema, { tenant: 'default', model: MODEL, dimensions: DIMENSIONS });
 
     const questions = Array.from({ length: quick ? 5 : 10 }, vectorOf);

@@ -64,12 +64,21 @@ export interface VectorSpace {
   readonly dimensions: number;
 }
 
+/** What a database has to compare vectors with, and by now has indexed. */
+export interface IndexedVectors {
+  /** Of what compares them; quoted. */
+  readonly schema: string;
+  /** How many indexes there are, of all tenants and models. */
+  readonly count: number;
+  has(space: VectorSpace): boolean;
+}
+
 /** Of databases that can keep an index of vectors. */
 export interface VectorIndexes {
-  /** The schema of what compares them, quoted; undefined while there is none that serves. */
-  operators(): Promise<string | undefined>;
+  /** Undefined while there is nothing that serves. */
+  look(): Promise<IndexedVectors | undefined>;
   /** Makes the index of these unless it is there; it may take long, and nobody waits for it. Whether it is there then. */
-  index(operators: string, space: VectorSpace): Promise<boolean>;
+  index(schema: string, space: VectorSpace): Promise<boolean>;
   /** Waits no longer for what is being made. */
   close(): void;
 }

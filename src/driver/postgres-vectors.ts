@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { Query, VectorIndexes, VectorSpace } from './driver.js';
+import type { IndexedVectors, Query, VectorIndexes, VectorSpace } from './driver.js';
 import { goodbye, ownerSettings } from './postgres-connection.js';
 import { acrossTenants } from './sql.js';
 
@@ -29,18 +29,22 @@ export class PostgresVectors implements VectorIndexes {
     this.#query = query;
   }
 
-  async operators(): Promise<string | undefined> {
-    const row = await this.#query.get<{ schema: string; version: string }>(
-      acrossTenants`SELECT quote_ident(n.nspname) AS schema, e.extversion AS version
+  async look(): Promise<IndexedVectors | undefined> {
+    const row = await this.#query.get<{ schema: string; version: string; names: string[] }>(
+      acrossTenants`SELECT quote_ident(n.nspname) AS schema, e.extversion AS version,
+          ARRAY(SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+            WHERE i.indrelid = to_regclass('vector_docs') AND i.indisvalid AND starts_with(c.relname, ${PREFIX})) AS names
         FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
         WHERE e.extname = 'vector' AND has_schema_privilege(n.oid, 'USAGE')`,
     );
     const [major = 0, minor = 0] = row?.version.split('.').map(Number) ?? [];
-    return major > OLDEST[0] || minor >= OLDEST[1] ? row?.schema : undefined;
+    if (!row || (major <= OLDEST[0] && minor < OLDEST[1])) return undefined;
+    const names = new Set(row.names);
+    return { schema: row.schema, count: names.size, has: (space) => names.has(nameOf(space)) };
   }
 
   /** As the user of the URL, who owns the tables. Others read and write meanwhile, so it is in no transaction. */
-  async index(operators: string, space: VectorSpace): Promise<boolean> {
+  async index(schema: string, space: VectorSpace): Promise<boolean> {
     const client = new pg.Client(ownerSettings(this.#url));
     client.on('error', () => undefined);
     this.#client = client;
@@ -62,7 +66,7 @@ export class PostgresVectors implements VectorIndexes {
       if (!there && rows.length >= MAX_INDEXES) return false;
       // Somebody was at it and did not come to the end: nothing is found by that.
       if (there) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
-      await client.query(definition(name, operators, space));
+      await client.query(definition(name, schema, space));
       // Else the planner knows nothing of what is new.
       await client.query('ANALYZE vector_docs');
       return true;
@@ -86,8 +90,8 @@ const nameOf = (space: VectorSpace): string =>
     .digest('hex')
     .slice(0, 20);
 
-const definition = (name: string, operators: string, { tenant, model, dimensions }: VectorSpace): string =>
+const definition = (name: string, schema: string, { tenant, model, dimensions }: VectorSpace): string =>
   `CREATE INDEX CONCURRENTLY ${name} ON vector_docs
-    USING hnsw ((bits::bit(${dimensions})) ${operators}.bit_hamming_ops)
+    USING hnsw ((bits::bit(${dimensions})) ${schema}.bit_hamming_ops)
     WHERE tenant_id = ${pg.escapeLiteral(tenant)} AND model = ${pg.escapeLiteral(model)}
       AND dimensions = ${dimensions} AND bits IS NOT NULL`;

@@ -83,8 +83,10 @@ export class VectorFilling {
   }
 
   #tick(): void {
-    if (this.#stopped || performance.now() < this.#notBefore) return;
-    void this.#work();
+    if (this.#stopped) return;
+    // Also while the embedder is away, or a round takes long.
+    void this.#indexing.look();
+    if (performance.now() >= this.#notBefore) void this.#work();
   }
 
   /** One round at a time. */

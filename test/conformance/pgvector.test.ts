@@ -24,6 +24,7 @@ const embedder: Embedder = {
   dimensions: 64,
   embed: async (texts) => texts.map(vectorOf),
 };
+const SPACE = { tenant: 'large', model: embedder.name, dimensions: 64 };
 /** More than are looked at first, so that the index leaves some out. */
 const MANY = 1300;
 const NEVER = 1_000_000;
@@ -166,7 +167,16 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
     await server.query('UPDATE pg_index SET indisvalid = false WHERE indexrelid = $1::regclass', [
       (await indexes())[0]!.name,
     ]);
-    await withStore(500, 'owner', (store) => indexed(store));
+    const seen = await withStore(500, 'owner', async (store) => {
+      const before = await store.driver.vectors!.look();
+      await indexed(store);
+      return [before, await store.driver.vectors!.look()];
+    });
+    expect(seen.map((one) => [one!.count, one!.has(SPACE)])).toEqual([
+      [0, false],
+      [1, true],
+    ]);
+    expect(seen[1]!.has({ ...SPACE, tenant: 'small' })).toBe(false);
     expect(await indexes()).toMatchObject([{ valid: true }]);
   });
 
@@ -183,8 +193,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
     for (let i = 0; i < 64; i++)
       await server.query(`CREATE INDEX vector_docs_near_other${i} ON vector_docs (doc_no) WHERE doc_no < 0`);
     await withStore(NEVER, 'owner', async ({ driver }) => {
-      const space = { tenant: 'large', model: embedder.name, dimensions: 64 };
-      expect(await driver.vectors!.index('public', space)).toBe(false);
+      expect(await driver.vectors!.index('public', SPACE)).toBe(false);
     });
     expect(await indexes()).toHaveLength(64);
     for (let i = 0; i < 64; i++) await server.query(`DROP INDEX vector_docs_near_other${i}`);
