@@ -2,7 +2,6 @@
  * A worker: claims agent_turns of a profile or agent, hands each with its prompt to a function, keeps its lease, and ends it
  * with what the function gives. It stands on the Api alone, in process or over HTTP, and outlives the loss of its server.
  */
-
 import type { Api } from '../contract/api.js';
 import type { AgentTurn } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';

@@ -22,6 +22,7 @@ function vectorOf(text: string): Float32Array {
 const embedder: Embedder = {
   name: "somebody's model",
   dimensions: 64,
+  batch_size: 500,
   embed: async (texts) => texts.map(vectorOf),
 };
 const SPACE = { tenant: 'large', model: embedder.name, dimensions: 64 };
