@@ -20,7 +20,9 @@ export interface RelatedEntity {
 
 /** Of one thing that was found. */
 const MAX_RELATED = 5;
+/** Of all on a page together; where that is not enough, so many of each. */
 const MAX_EDGES = 500;
+const MAX_EDGES_OF_ONE = 100;
 
 interface Tie {
   readonly found: string;
@@ -44,7 +46,7 @@ const inEdges: Readonly<Record<SearchedType, readonly string[]>> = {
 const isThis = ({ entity_type, entity_id }: DocRow, id: string, type: string): boolean =>
   entity_id === id && inEdges[entity_type].includes(type);
 
-const tiesOf = (query: Query, tenant: string, ids: readonly string[]): Promise<Tie[]> =>
+const readTies = (query: Query, tenant: string, ids: readonly string[], most: number): Promise<Tie[]> =>
   query.all<Tie>(
     sql`SELECT y.entity_id AS found, y.entity_type AS found_type, y.position AS place, y.edge_type,
           f.entity_id AS other, f.entity_type AS other_type
@@ -52,8 +54,17 @@ const tiesOf = (query: Query, tenant: string, ids: readonly string[]): Promise<T
         WHERE y.tenant_id = ${tenant} AND y.entity_id = ANY(${ids}) AND y.edge_type IN ('Supports', 'Contradicts')
           AND y.deleted_at IS NULL
           AND f.tenant_id = ${tenant} AND f.edge_id = y.edge_id AND (y.position = 1) <> (f.position = 1)
-        ORDER BY y.entity_id, y.edge_id, f.position LIMIT ${MAX_EDGES}`,
+        ORDER BY y.entity_id, y.edge_id, f.position LIMIT ${most}`,
   );
+
+/** One that has very many leaves the others theirs: then each is asked for alone. */
+async function tiesOf(query: Query, tenant: string, ids: readonly string[]): Promise<Tie[]> {
+  const ties = await readTies(query, tenant, ids, MAX_EDGES);
+  if (ties.length < MAX_EDGES || ids.length === 1) return ties;
+  const each: Tie[] = [];
+  for (const id of ids) each.push(...(await readTies(query, tenant, [id], MAX_EDGES_OF_ONE)));
+  return each;
+}
 
 /** Of artifacts and notes, which card has the content now; others have their own id. */
 async function contentsOf(query: Query, tenant: string, ids: readonly string[]): Promise<string[]> {

@@ -380,4 +380,18 @@ onEveryTarget('search', (test) => {
     await cairn.cards.delete({ card_id: doubt.card_id });
     expect(await related()).toEqual(['Supports from Eggs were seen.']);
   });
+
+  it('SEARCH-8 what very many support takes nothing from what stands beside it', async () => {
+    const cairn = await test().freshTenant();
+    const ends: [string, string][] = [];
+    for (let i = 0; i < 99; i++)
+      ends.push(['Card', (await cairn.cards.add({ content: `proof ${i}` })).card_id]);
+    const known = await note(cairn, 'The gannet dives.', { title: 'known' });
+    const other = await note(cairn, 'The gannet nests.', { title: 'other' });
+    for (let i = 0; i < 6; i++) await link(cairn, 'Contradicts', ['Note', known.note_id], ...ends);
+    await link(cairn, 'Supports', ends[0]!, ['Note', other.note_id]);
+    const { results } = await cairn.search.query({ query: 'gannet' });
+    const related = results.map(({ name, related: all }) => `${name} ${all.length}`).sort();
+    expect(related).toEqual(['known 5', 'other 1']);
+  });
 });
