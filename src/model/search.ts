@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { instant, toMs } from './common.js';
 import { uuid } from './ids.js';
 import { text } from './json.js';
+import { abstractionLevel } from './memory.js';
 
 export const searchedType = z.enum(['turn', 'artifact', 'note', 'card', 'packet', 'thought']);
 export type SearchedType = z.output<typeof searchedType>;
@@ -39,6 +40,21 @@ const operators = {
   time: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'],
 } as const;
 
+/** Where all values are known: another would find nothing, without a word. */
+const knownValues: { readonly [F in FilterField]?: readonly string[] } = {
+  entity_type: searchedType.options,
+  abstraction_level: abstractionLevel.options,
+  category: memoryCategory.options,
+};
+const ids: readonly FilterField[] = ['trajectory_id', 'scope_id'];
+
+/** A value as it is kept, whatever its case; undefined where the field cannot have it. */
+function asKept(field: FilterField, given: string): string | undefined {
+  if (ids.includes(field)) return uuid.safeParse(given).data;
+  const known = knownValues[field];
+  return known ? known.find((one) => one.toLowerCase() === given.toLowerCase()) : given;
+}
+
 const field = z.enum(Object.keys(filterFields) as [FilterField, ...FilterField[]]);
 const value = text(500);
 
@@ -58,6 +74,16 @@ export const comparison = z
       return refuse(one.operator === 'in' ? 'must be a list for in' : 'must be one value', 'value');
     if (kind === 'time' && !instant.safeParse(one.value).success)
       refuse('must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z', 'value');
+    if (one.operator === 'contains') return;
+    const strange = [one.value].flat().find((given) => asKept(one.field, given) === undefined);
+    if (strange === undefined) return;
+    const values = knownValues[one.field];
+    refuse(values ? `must be of ${values.join(', ')}, not ${strange}` : 'must be a UUID', 'value');
+  })
+  .overwrite((one) => {
+    if (one.operator === 'contains') return one;
+    const kept = (given: string) => asKept(one.field, given) ?? given;
+    return { ...one, value: Array.isArray(one.value) ? one.value.map(kept) : kept(one.value) };
   });
 export type Comparison = z.output<typeof comparison>;
 

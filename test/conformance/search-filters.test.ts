@@ -159,6 +159,27 @@ onEveryTarget('filters of a search', (test) => {
     expect(await found(cairn, 'weather', { trajectory_id: await newTrajectory(cairn) })).toEqual([]);
   });
 
+  it('SEARCH-9 take ids and what is one of a few in any case', async () => {
+    const cairn = await test().freshTenant();
+    const { names, scope_id, trajectory_id } = await world(cairn);
+    const cases: [Filter, Filter][] = [
+      [is('entity_type', 'eq', 'Note'), is('entity_type', 'eq', 'note')],
+      [is('entity_type', 'in', ['TURN', 'Card']), is('entity_type', 'in', ['turn', 'card'])],
+      [is('category', 'ne', 'Semantic'), is('category', 'ne', 'semantic')],
+      [is('abstraction_level', 'eq', 'l1'), is('abstraction_level', 'eq', 'L1')],
+      [is('scope_id', 'eq', scope_id.toUpperCase()), is('scope_id', 'eq', scope_id)],
+      [is('trajectory_id', 'ne', trajectory_id.toUpperCase()), is('trajectory_id', 'ne', trajectory_id)],
+    ];
+    for (const [loose, exact] of cases) {
+      const all = await found(cairn, '', { filters: [exact] });
+      expect(all.length, JSON.stringify(exact)).toBeGreaterThan(0);
+      expect(all.length).toBeLessThan(Object.keys(names).length);
+      expect(await found(cairn, 'weather', { filters: [loose] }), JSON.stringify(loose)).toHaveLength(
+        all.length,
+      );
+    }
+  });
+
   it('SEARCH-10 name what is wrong with them and where', async () => {
     const cairn = await test().freshTenant();
     const fine = is('tag', 'eq', 'a');
@@ -174,6 +195,16 @@ onEveryTarget('filters of a search', (test) => {
         /filters\[0\]\.operator: created_at takes eq, ne, gt, gte, lt, lte/,
       ],
       [[is('created_at', 'gt', 'soon')], /filters\[0\]\.value: must be an ISO 8601 time/],
+      [
+        [is('entity_type', 'eq', 'memory')],
+        /filters\[0\]\.value: must be of turn, artifact, note, card, packet, thought, not memory/,
+      ],
+      [[is('category', 'in', ['semantic', 'long'])], /filters\[0\]\.value: .*, not long/],
+      [
+        [{ not: is('abstraction_level', 'ne', 'L3') }],
+        /filters\[0\]\.not\.value: must be of L0, L1, L2, not L3/,
+      ],
+      [[is('scope_id', 'eq', 'mine')], /filters\[0\]\.value: must be a UUID/],
       [[is('tag', 'in', 'a')], /filters\[0\]\.value: must be a list for in/],
       [[is('tag', 'eq', ['a'])], /filters\[0\]\.value: must be one value/],
       [[{ field: 'tag', operator: 'eq', value: 1 }], /filters\[0\]\.value: must be text or a list of texts/],
