@@ -33,6 +33,26 @@ function spreadOf(values: readonly number[]): Spread {
   return { mean, deviation: Math.sqrt(squares / values.length) };
 }
 
+/** What the two were measured by. The next page goes by the same: another average would be another order. */
+export interface Measures {
+  /** Of the likeness. */
+  readonly mean: number;
+  readonly deviation: number;
+  /** A standard deviation of the terms' score. */
+  readonly unit: number;
+  /** What is as alike as this was found, whatever the average. */
+  readonly much: number;
+}
+
+export function measuresOf(lexical: readonly Scored[], similarities: ReadonlyMap<number, number>): Measures {
+  const scores = new Map(lexical.map(({ doc_no, score }) => [doc_no, score]));
+  const alike = spreadOf([...similarities.values()]);
+  // Among the same documents; one without a term of the question has no score by terms.
+  const byTerms = spreadOf([...similarities.keys()].map((doc_no) => scores.get(doc_no) ?? 0));
+  const much = NEARLY * Math.max(0, ...similarities.values());
+  return { ...alike, unit: byTerms.deviation || byTerms.mean || 1, much };
+}
+
 /**
  * Best first; of equals the newer. `lexical` are those with terms of the question, `similarities` those whose vector was
  * compared. What has no term in common is kept only if it is alike at all, and as much as the others are on average, or
@@ -42,23 +62,18 @@ export function fuse(
   lexical: readonly Scored[],
   similarities: ReadonlyMap<number, number>,
   weight: number,
+  { mean, deviation, unit, much }: Measures = measuresOf(lexical, similarities),
 ): Fused[] {
-  const scores = new Map(lexical.map(({ doc_no, score }) => [doc_no, score]));
-  const compared = [...similarities.keys()];
-  const alike = spreadOf([...similarities.values()]);
-  // Among the same documents; one without a term of the question has no score by terms.
-  const byTerms = spreadOf(compared.map((doc_no) => scores.get(doc_no) ?? 0));
-  const unit = byTerms.deviation || byTerms.mean || 1;
+  const known = new Set(lexical.map(({ doc_no }) => doc_no));
   const gainOf = (similarity: number): number =>
-    alike.deviation === 0 ? 0 : (weight * unit * (similarity - alike.mean)) / alike.deviation;
+    deviation === 0 ? 0 : (weight * unit * (similarity - mean)) / deviation;
   const fused: Fused[] = lexical.map(({ doc_no, score }) => {
     const similarity = similarities.get(doc_no);
     const gained = similarity === undefined ? 0 : gainOf(similarity);
     return { doc_no, score: Math.max(0, score + gained), gained };
   });
-  const much = NEARLY * Math.max(0, ...similarities.values());
   for (const [doc_no, similarity] of similarities) {
-    if (scores.has(doc_no) || !(similarity > 0)) continue;
+    if (known.has(doc_no) || !(similarity > 0)) continue;
     const gained = gainOf(similarity);
     if (gained >= 0 || similarity >= much) fused.push({ doc_no, score: Math.max(0, gained), gained });
   }

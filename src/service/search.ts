@@ -98,19 +98,25 @@ async function likenessOf(
   return vector && { model, weight, vector, dialect: driver.dialect, operators: vector_indexing?.operators };
 }
 
-/** Numbers in base 36, since a cursor may be of many terms; the score to the last bit. */
-const written = ({ score, shown, stretch, last, up_to, docs, df }: Place): string =>
-  [score, ...[shown, stretch, last, up_to, docs, ...df].map((number) => number.toString(36))].join(' ');
+/** Numbers in base 36, since a cursor may be of many terms; the score, and what it was measured by, to the last bit. */
+function written({ score, shown, stretch, last, up_to, docs, df, measures }: Place): string {
+  const exact = measures ? [score, measures.mean, measures.deviation, measures.unit, measures.much] : [score];
+  const whole = [shown, stretch, last, up_to, docs, ...df].map((number) => number.toString(36));
+  return [exact.join(','), ...whole].join(' ');
+}
 
 function placeOf(call: Call, filters: Json, cursor: string): Place {
   const sealed = decodeCursor(call.operation, filters, cursor, 'string') as string;
   const text = unseal(call.meta.erasure_key, call.tenant, sealed) ?? '';
-  const [first, ...others] = text.split(' ');
-  const score = Number(first);
+  const [first = '', ...others] = text.split(' ');
+  const [score = Number.NaN, ...measured] = first.split(',').map(Number);
   const numbers = others.map((number) => Number.parseInt(number, 36));
   const fits = numbers.length >= 5 && numbers.every((one) => Number.isSafeInteger(one) && one >= 0);
   const [shown, stretch, last, up_to, docs, ...df] = numbers as [number, number, number, number, number];
-  if (fits && score >= 0 && shown < MAX_DEPTH) return { score, shown, stretch, last, up_to, docs, df };
+  const [mean, deviation, unit, much] = measured as [number, number, number, number];
+  const measures = measured.length === 4 ? { mean, deviation, unit, much } : undefined;
+  if (fits && score >= 0 && shown < MAX_DEPTH)
+    return { score, shown, stretch, last, up_to, docs, df, measures };
   throw new CairnError('INVALID_CURSOR', 'the cursor was not made by this search: start without one');
 }
 

@@ -133,7 +133,10 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   if (!range || !(await mayHaveAny(query, request))) return;
   const codes = question.terms.map((term) => termCode(request.index_key, term));
   const found = await findCandidates(index, codes, range, request.place?.df);
-  const { likeness } = request;
+  const { likeness, place } = request;
+  // A ranking that began by terms alone goes on so.
+  const isFused = likeness !== undefined && (!place || place.measures !== undefined);
+  let measures = place?.measures;
   const listed = new Set<number>();
   let ceiling = Number.MAX_VALUE;
   for (let number = 0, rest: Stretch['rest'] = 'more'; rest === 'more'; number++) {
@@ -142,15 +145,16 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     let results: Result[] = rank(question, candidates, { docs, df: found.df });
     let complete = found.isComplete();
-    if (likeness && number === 0) {
-      const fused = await withNearest(query, request, docs, likeness, range, results);
+    if (isFused && number === 0) {
+      const fused = await withNearest(query, request, docs, likeness, range, results, measures);
+      measures = fused.measures;
       results = fused.results;
       for (const { doc_no } of results) listed.add(doc_no);
       complete &&= fused.complete;
     }
     const shown = results.filter(({ score }) => score >= request.min_score);
     rest = found.mayGoOn() ? 'more' : complete ? 'none' : 'unknown';
-    yield { number, results: shown, ceiling, df: found.df, rest };
+    yield { number, results: shown, ceiling, df: found.df, measures, rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }

@@ -1,4 +1,5 @@
 /** A page of a ranking: without what is not to be shown, and where the next one begins. */
+import type { Measures } from '../domain/fusion.js';
 import type { Boost } from '../domain/ranking-boosts.js';
 import type { Query } from '../driver/driver.js';
 import type { Asked } from './search-candidates.js';
@@ -21,6 +22,8 @@ export interface Stretch {
   readonly ceiling: number;
   /** By which they were ranked. */
   readonly df: readonly number[];
+  /** And, where vectors counted, how these were measured. */
+  readonly measures?: Measures | undefined;
   /** What comes behind it. */
   readonly rest: 'none' | 'more' | 'unknown';
 }
@@ -40,6 +43,8 @@ export interface Place {
   readonly up_to: number;
   readonly docs: number;
   readonly df: readonly number[];
+  /** How likeness was measured; absent where terms alone counted. */
+  readonly measures?: Measures | undefined;
 }
 
 const isBehind = (place: Place, stretch: number, { score, doc_no }: Result): boolean =>
@@ -77,10 +82,11 @@ export async function pageOf(
   const visible: Visible[] = [];
   let start = 0;
   let df: readonly number[] = [];
+  let measures: Measures | undefined;
   let rest: Stretch['rest'] = 'none';
   for await (const stretch of ranking) {
     const { number, results, ceiling } = stretch;
-    ({ df, rest } = stretch);
+    ({ df, measures, rest } = stretch);
     // How many there are is told where it is known, which needs a look at all of them.
     const size =
       !place && rest === 'none'
@@ -112,7 +118,7 @@ export async function pageOf(
       boosts,
     })),
     next: more
-      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df }
+      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df, measures }
       : null,
     total: rest === 'none' ? visible.length : null,
   };

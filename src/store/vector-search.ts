@@ -1,5 +1,5 @@
 /** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
-import { fuse } from '../domain/fusion.js';
+import { fuse, type Measures, measuresOf } from '../domain/fusion.js';
 import type { Boost } from '../domain/ranking-boosts.js';
 import { bitsAsDigits, signBits, similarity, vectorFromText } from '../domain/vectors.js';
 import type { Query } from '../driver/driver.js';
@@ -31,7 +31,13 @@ export interface VectorOperators {
 const NEAREST = 200;
 const COMPARED = 400;
 
-/** What is near joins those that have the question's terms, and all are ranked by both. */
+interface Fused {
+  readonly results: Result[];
+  readonly measures: Measures;
+  readonly complete: boolean;
+}
+
+/** What is near joins those that have the question's terms, and all are ranked by both: measured as on the page before. */
 export async function withNearest(
   query: Query,
   asked: Asked & { readonly store: string },
@@ -39,20 +45,22 @@ export async function withNearest(
   likeness: Likeness,
   range: Range,
   byTerms: readonly Result[],
-): Promise<{ results: Result[]; complete: boolean }> {
+  measured: Measures | undefined,
+): Promise<Fused> {
   const { doc_nos, complete } = await nearestDocs(query, { ...asked, docs }, likeness, range, NEAREST);
   const compared = new Set(doc_nos);
   for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
   const similarities = await similaritiesOf(query, asked.tenant, likeness, [...compared]);
   const known = new Map(byTerms.map((result) => [result.doc_no, result]));
-  const results = fuse(byTerms, similarities, likeness.weight).map(({ doc_no, score, gained }) => {
+  const measures = measured ?? measuresOf(byTerms, similarities);
+  const results = fuse(byTerms, similarities, likeness.weight, measures).map(({ doc_no, score, gained }) => {
     const { score: before = 0, matched = [], nearby = [], boosts = [] } = known.get(doc_no) ?? {};
     const isNearer = gained > 0 || before === 0;
     const factor = before === 0 ? 1 : score / before;
     const similar: readonly Boost[] = isNearer ? [{ name: 'similar', factor }] : [];
     return { doc_no, score, matched, nearby, boosts: [...boosts, ...similar] };
   });
-  return { results, complete };
+  return { results, measures, complete };
 }
 
 interface Near {
@@ -167,5 +175,12 @@ async function similaritiesOf(
         WHERE l.doc_no = ANY(${doc_nos})`,
     }),
   );
-  return new Map(rows.map((row) => [Number(row.doc_no), similarity(vectorFromText(row.vector), vector)]));
+  const vectors = new Map(rows.map((row) => [Number(row.doc_no), row.vector]));
+  const alike = new Map<number, number>();
+  // In the order of the list, whatever that of the rows: sums over them come out the same to the last bit.
+  for (const doc_no of doc_nos) {
+    const found = vectors.get(doc_no);
+    if (found !== undefined) alike.set(doc_no, similarity(vectorFromText(found), vector));
+  }
+  return alike;
 }

@@ -142,6 +142,27 @@ for (const target of targetNames()) {
       expect(paged).toEqual(all);
     });
 
+    it('EMB-5 pages go on where they were when some of what was compared is deleted', async () => {
+      const { cairn } = await tenantOf();
+      const words = ['doctor', 'physician', 'car', 'glad', 'boat', 'hound', 'vessel'];
+      for (let i = 0; i < 49; i++) {
+        const said = [0, 1, 2, 3].map((place) => words[(i * (place + 1) + (i >> 2) * place) % words.length]);
+        await cairn.cards.add({ content: `${said.join(' ')} ${i}` });
+      }
+      await test.store.embedded();
+      const asked = { query: 'doctor boat glad', limit: 4 };
+      const all = await cairn.search.query({ ...asked, limit: 100 });
+      const paged: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await cairn.search.query({ ...asked, ...(cursor ? { cursor } : {}) });
+        paged.push(...page.results.map(({ id }) => id));
+        if (page.next_cursor === null) break;
+        cursor = page.next_cursor;
+        await cairn.cards.delete({ card_id: page.results[0]!.id });
+      }
+      expect(paged).toEqual(all.results.map(({ id }) => id));
+    });
+
     it('EMB-7 erases the vector with the last content that has it', async () => {
       const { tenant, cairn } = await tenantOf();
       const text = `puppy ${randomUUID()}`;
