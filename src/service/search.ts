@@ -15,6 +15,7 @@ import type { Likeness } from '../store/vector-search.js';
 import { keyOf } from './measuring.js';
 import { cardReachOf, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
+import { readPlace, writePlace } from './search-places.js';
 
 type In = z.output<(typeof operations)['query']['input']>;
 
@@ -66,7 +67,7 @@ export async function find(call: Call, input: In, shows: Shows): Promise<Found> 
   const more = next !== null && next.shown < MAX_DEPTH;
   // Numbers of documents count all tenants: they are for nobody to read.
   const next_cursor = more
-    ? encodeCursor(call.operation, filters, seal(call.meta.erasure_key, call.tenant, written(next)))
+    ? encodeCursor(call.operation, filters, seal(call.meta.erasure_key, call.tenant, writePlace(next)))
     : null;
   return { hits, next_cursor, total };
 }
@@ -98,25 +99,11 @@ async function likenessOf(
   return vector && { model, weight, vector, dialect: driver.dialect, operators: vector_indexing?.operators };
 }
 
-/** Numbers in base 36, since a cursor may be of many terms; the score, and what it was measured by, to the last bit. */
-function written({ score, shown, stretch, last, up_to, docs, df, measures }: Place): string {
-  const exact = measures ? [score, measures.mean, measures.deviation, measures.unit, measures.much] : [score];
-  const whole = [shown, stretch, last, up_to, docs, ...df].map((number) => number.toString(36));
-  return [exact.join(','), ...whole].join(' ');
-}
-
 function placeOf(call: Call, filters: Json, cursor: string): Place {
   const sealed = decodeCursor(call.operation, filters, cursor, 'string') as string;
   const text = unseal(call.meta.erasure_key, call.tenant, sealed) ?? '';
-  const [first = '', ...others] = text.split(' ');
-  const [score = Number.NaN, ...measured] = first.split(',').map(Number);
-  const numbers = others.map((number) => Number.parseInt(number, 36));
-  const fits = numbers.length >= 5 && numbers.every((one) => Number.isSafeInteger(one) && one >= 0);
-  const [shown, stretch, last, up_to, docs, ...df] = numbers as [number, number, number, number, number];
-  const [mean, deviation, unit, much] = measured as [number, number, number, number];
-  const measures = measured.length === 4 ? { mean, deviation, unit, much } : undefined;
-  if (fits && score >= 0 && shown < MAX_DEPTH)
-    return { score, shown, stretch, last, up_to, docs, df, measures };
+  const place = readPlace(text);
+  if (place && place.shown < MAX_DEPTH) return place;
   throw new CairnError('INVALID_CURSOR', 'the cursor was not made by this search: start without one');
 }
 

@@ -44,6 +44,13 @@ export async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly 
   return JSON.parse(row?.list ?? '[]') as number[];
 }
 
+/** Behind which document some end: in which window it was met, which of the terms it had, and its number. */
+export interface End {
+  readonly window: number;
+  readonly bits: number;
+  readonly doc_no: number;
+}
+
 /** What the ranking goes by, and what it ranks. */
 export interface Found {
   /** In how many documents of the tenant each term is. */
@@ -53,12 +60,18 @@ export interface Found {
   /** False of what is known to have no term of the question itself. */
   readonly mayMatch: (doc_no: number) => boolean;
   /**
-   * The next documents that share the most, and the rarest, terms with the question: not many more than `enough`, and the
-   * same ones however often this is asked. Undefined behind the last.
+   * The next documents that share the most, and the rarest, terms with the question: not many more than `enough`, or, where
+   * it is known where they ended before, up to there, so that none takes the place of one that is gone. Undefined behind
+   * the last.
    */
-  readonly next: (enough: number) => Promise<number[] | undefined>;
+  readonly next: (enough: number, ended?: End) => Promise<Next | undefined>;
   /** Whether there may be more behind those that were given. */
   readonly mayGoOn: () => boolean;
+}
+
+interface Next {
+  readonly doc_nos: number[];
+  readonly end: End | undefined;
 }
 
 /** With the counts of the page before, so that it stands where it stood whatever was written or deleted since. */
@@ -68,7 +81,7 @@ export async function findCandidates(
   range: Range,
   counted: readonly number[] | undefined,
 ): Promise<Found> {
-  const { df, isComplete, mayMatch, more, isOver } = await inOrder(index, codes, range, counted);
+  const { df, isComplete, mayMatch, more, isOver, endAt, upTo } = await inOrder(index, codes, range, counted);
   let order: readonly number[] = [];
   let at = 0;
   let size = 0;
@@ -81,15 +94,17 @@ export async function findCandidates(
     }
     return true;
   };
-  const next = async (enough: number): Promise<number[] | undefined> => {
+  const next = async (enough: number, ended?: End): Promise<Next | undefined> => {
     if (!(await goesOn())) return undefined;
     const doc_nos: number[] = [];
-    while (doc_nos.length < enough && (await goesOn())) {
+    const isFull = () => (ended ? at >= upTo(order, ended) : doc_nos.length >= enough);
+    while (!isFull() && (await goesOn())) {
       size = Math.min(Math.max(enough, 2 * size), LARGEST_BATCH);
-      for (const doc_no of await index.wantedAmong(order.slice(at, at + size))) doc_nos.push(doc_no);
-      at += size;
+      const to = Math.min(at + size, ended ? upTo(order, ended) : order.length);
+      for (const doc_no of await index.wantedAmong(order.slice(at, to))) doc_nos.push(doc_no);
+      at = to;
     }
-    return doc_nos;
+    return { doc_nos, end: ended ?? (at > 0 ? endAt(order[at - 1]!) : undefined) };
   };
   return { df, isComplete, mayMatch, next, mayGoOn: () => at < order.length || !isOver() };
 }
@@ -101,6 +116,10 @@ interface Ordered extends Omit<Found, 'next' | 'mayGoOn'> {
    * is older, or has more common terms alone. Undefined where nothing more is read.
    */
   readonly more: () => Promise<number[] | undefined>;
+  /** For a document of the last window. */
+  readonly endAt: (doc_no: number) => End;
+  /** How many of the last window come before an end. */
+  readonly upTo: (order: readonly number[], end: End) => number;
 }
 
 async function inOrder(
@@ -147,8 +166,34 @@ async function inOrder(
     await giveWay();
     return byWorth(found, worths);
   };
-  return { df, isComplete, isOver, mayMatch: (doc_no) => !isComplete() || has.has(doc_no), more };
+  const endAt = (doc_no: number): End => ({ window: windows, bits: has.get(doc_no)!, doc_no });
+  const upTo = (order: readonly number[], end: End): number => {
+    if (end.window !== windows) return end.window > windows ? Number.POSITIVE_INFINITY : 0;
+    return countWhile(order, (doc_no) => isUpTo(endAt(doc_no), end, worths));
+  };
+  const mayMatch = (doc_no: number) => !isComplete() || has.has(doc_no);
+  return { df, isComplete, isOver, mayMatch, more, endAt, upTo };
 }
+
+/** How many come before the first of which it does not hold: it holds of none behind that. */
+function countWhile(order: readonly number[], holds: (doc_no: number) => boolean): number {
+  let [from, to] = [0, order.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (holds(order[middle]!)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** By the order of byWorth. */
+function isUpTo(one: End, end: End, worths: readonly number[]): boolean {
+  if (one.bits === end.bits) return one.doc_no >= end.doc_no;
+  return (worthOf(end.bits, worths) - worthOf(one.bits, worths) || one.bits - end.bits) < 0;
+}
+
+const worthOf = (bits: number, worths: readonly number[]): number =>
+  worths.reduce((sum, one, bit) => ((bits >> bit) & 1 ? sum + one : sum), 0);
 
 /** The documents of one term, the newest first, from where the last look ended. */
 class PostingList {
@@ -214,10 +259,8 @@ function byWorth(has: ReadonlyMap<number, number>, worths: readonly number[]): n
     if (alike) alike.push(doc_no);
     else kinds.set(bits, [doc_no]);
   }
-  const worth = (bits: number): number =>
-    worths.reduce((sum, one, bit) => ((bits >> bit) & 1 ? sum + one : sum), 0);
   return [...kinds]
-    .map(([bits, docs]) => ({ bits, docs, worth: worth(bits) }))
+    .map(([bits, docs]) => ({ bits, docs, worth: worthOf(bits, worths) }))
     .sort((a, b) => b.worth - a.worth || a.bits - b.bits)
     .flatMap(({ docs }) => docs);
 }

@@ -10,7 +10,13 @@ import { type Snippet, snippetAmong } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import type { Query } from '../driver/driver.js';
 import type { Sql } from '../driver/sql.js';
-import { type Asked, type Found as CandidatesFound, findCandidates, newest } from './search-candidates.js';
+import {
+  type Asked,
+  type Found as CandidatesFound,
+  type End,
+  findCandidates,
+  newest,
+} from './search-candidates.js';
 import { saidOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
 import { type Features, frequencies } from './search-features.js';
@@ -121,7 +127,7 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
     over = doc_nos.length < ENOUGH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
-    yield { number: 0, results, ceiling: 0, df: [], rest: over ? 'none' : 'more' };
+    yield { number: 0, results, ceiling: 0, df: [], ends: [], rest: over ? 'none' : 'more' };
   }
 }
 
@@ -137,11 +143,13 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   // A ranking that began by terms alone goes on so.
   const isFused = likeness !== undefined && (!place || place.measures !== undefined);
   let measures = place?.measures;
+  const ends: End[] = [];
   const listed = new Set<number>();
   let ceiling = Number.MAX_VALUE;
   for (let number = 0, rest: Stretch['rest'] = 'more'; rest === 'more'; number++) {
-    const next = await found.next(ENOUGH);
-    const candidates = next ? await candidatesOf(search, found, codes, next, listed) : [];
+    const next = await found.next(ENOUGH, place?.ends[number]);
+    if (next?.end) ends.push(next.end);
+    const candidates = next ? await candidatesOf(search, found, codes, next.doc_nos, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     let results: Result[] = rank(question, candidates, { docs, df: found.df });
     let complete = found.isComplete();
@@ -154,7 +162,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     }
     const shown = results.filter(({ score }) => score >= request.min_score);
     rest = found.mayGoOn() ? 'more' : complete ? 'none' : 'unknown';
-    yield { number, results: shown, ceiling, df: found.df, measures, rest };
+    yield { number, results: shown, ceiling, df: found.df, measures, ends: [...ends], rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }

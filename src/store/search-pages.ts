@@ -2,7 +2,7 @@
 import type { Measures } from '../domain/fusion.js';
 import type { Boost } from '../domain/ranking-boosts.js';
 import type { Query } from '../driver/driver.js';
-import type { Asked } from './search-candidates.js';
+import type { Asked, End } from './search-candidates.js';
 import { hiddenAmong, mayHide } from './search-superseded.js';
 
 export interface Result {
@@ -24,6 +24,8 @@ export interface Stretch {
   readonly df: readonly number[];
   /** And, where vectors counted, how these were measured. */
   readonly measures?: Measures | undefined;
+  /** Where it ended, and those before it. */
+  readonly ends: readonly End[];
   /** What comes behind it. */
   readonly rest: 'none' | 'more' | 'unknown';
 }
@@ -45,7 +47,12 @@ export interface Place {
   readonly df: readonly number[];
   /** How likeness was measured; absent where terms alone counted. */
   readonly measures?: Measures | undefined;
+  /** Where the first stretches ended. */
+  readonly ends: readonly End[];
 }
+
+/** A thousand results are of so many stretches, unless most are not shown; each takes room in a cursor. */
+const MAX_ENDS = 4;
 
 const isBehind = (place: Place, stretch: number, { score, doc_no }: Result): boolean =>
   stretch > place.stretch ||
@@ -83,10 +90,11 @@ export async function pageOf(
   let start = 0;
   let df: readonly number[] = [];
   let measures: Measures | undefined;
+  let ends: readonly End[] = [];
   let rest: Stretch['rest'] = 'none';
   for await (const stretch of ranking) {
     const { number, results, ceiling } = stretch;
-    ({ df, measures, rest } = stretch);
+    ({ df, measures, ends, rest } = stretch);
     // How many there are is told where it is known, which needs a look at all of them.
     const size =
       !place && rest === 'none'
@@ -108,6 +116,7 @@ export async function pageOf(
   const last = page.at(-1);
   const shown = (place?.shown ?? 0) + page.length;
   const more = last !== undefined && visible.length > start + limit;
+  const kept = { df, measures, ends: ends.slice(0, MAX_ENDS) };
   return {
     // Plain, since it may come from beside the event loop.
     page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling }) => ({
@@ -118,7 +127,7 @@ export async function pageOf(
       boosts,
     })),
     next: more
-      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, df, measures }
+      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, ...kept }
       : null,
     total: rest === 'none' ? visible.length : null,
   };

@@ -60,6 +60,27 @@ onEveryTarget('pages of a search', (test) => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
+  it('SEARCH-12 leave nothing out when some of very many are deleted', async () => {
+    const cairn = await test().freshTenant();
+    const cards = Array.from({ length: 750 }, (_, i) => ({
+      content: `The ferry ${'sails '.repeat((i * 5) % 7)}${i}.`,
+    }));
+    await cairn.cards.add_batch({ cards });
+    const asked = { query: 'ferry sails', limit: 100 };
+    const before = await pages(cairn, asked);
+    expect(before).toHaveLength(750);
+    const gone: string[] = [];
+    const seen = await pages(cairn, asked, async () => {
+      // Shown already: what comes behind them is not to move up.
+      for (const one of before.slice(gone.length, gone.length + 10)) {
+        gone.push(one);
+        await cairn.cards.delete({ card_id: one.slice(5) });
+      }
+    });
+    expect(seen).toHaveLength(new Set(seen).size);
+    expect(before.filter((one) => !seen.includes(one) && !gone.includes(one))).toEqual([]);
+  });
+
   it('SEARCH-12 go as far as a thousand', async () => {
     const cairn = await test().freshTenant();
     await talk(cairn, 1100, 'beacon');
