@@ -91,8 +91,12 @@ export async function relatedTo(
   const docs = readable.filter(({ doc_no }) => !superseded.has(doc_no));
   const texts = await textsOf(query, tenant, docs);
   for (const one of found) {
+    const told = new Set<string>();
+    // The same may be said by several edges.
+    const isNew = ({ edge_type, place, other, other_type }: Tie): boolean =>
+      told.size < told.add([edge_type, place === 1, other_type, other].join(' ')).size;
     const mine = ties
-      .filter((tie) => isThis(one, tie.found, tie.found_type))
+      .filter((tie) => isThis(one, tie.found, tie.found_type) && isNew(tie))
       .flatMap((tie): RelatedEntity[] => {
         const doc = docs.find((other) => isThis(other, tie.other, tie.other_type));
         const text = doc && texts.get(contentKey(doc));

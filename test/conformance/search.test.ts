@@ -356,6 +356,7 @@ onEveryTarget('search', (test) => {
     await link(cairn, 'Supports', ['Note', proof.note_id], at);
     await link(cairn, 'Contradicts', at, ['Card', doubt.card_id]);
     await link(cairn, 'Supports', ['Note', late.note_id], at);
+    await link(cairn, 'Supports', ['Note', late.note_id], at);
     await link(cairn, 'Supports', ['Note', replaced.note_id], at);
     await link(cairn, 'Supersedes', ['Note', better.note_id], ['Note', replaced.note_id]);
     await link(
