@@ -46,7 +46,8 @@ export async function remember(call: Call, input: In<'remember'>): Promise<Out<'
 function checkInput(input: In<'remember'>): void {
   refuseMixed(input);
   const { text, type = FACT, ttl, occurred_at } = input;
-  if (text.trim() === '') throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
+  // Nothing but spaces, and what shows even less.
+  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
   if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
     throw new CairnError(
       'INVALID_INPUT',

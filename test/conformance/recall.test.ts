@@ -115,6 +115,7 @@ onEveryTarget('remember and recall', (test) => {
       [{ text: 'x', as: 'turn', type: 'Fact' }, 'INVALID_INPUT', 'type'],
       [{ text: '' }, 'INVALID_INPUT', 'text'],
       [{ text: ' \n ' }, 'INVALID_INPUT', 'text'],
+      [{ text: ' \u200b\ufeff ' }, 'INVALID_INPUT', 'text'],
       [{ text: 'x', occurred_at: 'when it rained' }, 'INVALID_INPUT', 'occurred_at'],
       [
         { text: 'x', as: 'turn', scope_id: scope.scope_id, trajectory_id: randomUUID() },
