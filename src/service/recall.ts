@@ -109,13 +109,8 @@ export async function recall(call: Call, input: In<'recall'>): Promise<Out<'reca
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
   const found = await find(call, { ...asked, entity_types: asked.entity_types ?? [...RECALLED] }, 'text');
   const passages: Out<'recall'>['passages'] = [];
-  const told = new Set<string>();
   let total = 0;
   for (const hit of found.hits) {
-    // Remembered twice, or said again: a window has no room for the same words by the same person.
-    const said = JSON.stringify([hit.doc.entity_type, hit.doc.speaker, hit.text]);
-    if (told.has(said)) continue;
-    told.add(said);
     const token_count = await countTokens(hit.text!);
     // A later one may be short enough.
     if (total + token_count > max_tokens) continue;

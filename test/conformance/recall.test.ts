@@ -200,18 +200,6 @@ onEveryTarget('remember and recall', (test) => {
     expect(second.next_cursor).toBeNull();
   });
 
-  it('RECALL-5 what says the same is told once, unless another said it', async () => {
-    const cairn = await test().freshTenant();
-    const ids: string[] = [];
-    for (const speaker of ['Ann', 'Ann', 'Ben'])
-      ids.push((await cairn.memory.remember({ text: 'The otter is back', speaker })).id);
-    const { passages, token_count } = await cairn.memory.recall({ query: 'otter' });
-    expect(passages.map(({ speaker }) => speaker).sort()).toEqual(['Ann', 'Ben']);
-    expect(token_count).toBe(2 * passages[0]!.token_count);
-    const { results } = await cairn.search.query({ query: 'otter' });
-    expect(results.map(({ id }) => id).sort()).toEqual(ids.sort());
-  });
-
   it('RECALL-1 the same Idempotency-Key remembers once', async () => {
     const { url } = test();
     if (url === undefined) return;
