@@ -7,6 +7,7 @@ const REST_MS = 60_000;
 export class Breaker {
   readonly #now: () => number;
   #failures = 0;
+  #reason = '';
   #until = Number.NEGATIVE_INFINITY;
   #trying = false;
 
@@ -18,7 +19,7 @@ export class Breaker {
   refusal(): string | undefined {
     if (this.#failures < FAILURES) return undefined;
     if (this.#trying || this.#now() < this.#until)
-      return `it failed ${this.#failures} times in a row, and is not asked for a while`;
+      return `it failed ${this.#failures} times in a row, and is not asked for a while: ${this.#reason}`;
     this.#trying = true;
     return undefined;
   }
@@ -28,8 +29,10 @@ export class Breaker {
     this.#trying = false;
   }
 
-  failed(): void {
+  /** By a reason that is fit to be kept. */
+  failed(reason: string): void {
     this.#failures++;
+    this.#reason = reason;
     this.#trying = false;
     this.#until = this.#now() + REST_MS;
   }

@@ -20,12 +20,22 @@ export function failureReason(error: unknown): ModelFailureReason | undefined {
     : undefined;
 }
 
-/** What was spent before it failed. */
-export const costOfFailure = (error: unknown): ProviderCost | undefined =>
-  error instanceof CairnError ? (error.details?.cost as ProviderCost | undefined) : undefined;
-
 /** A failure whose message was written here: it holds nothing of what was worked on. */
-export class PlainFailure extends Error {}
+export class PlainFailure extends Error {
+  /** Of an answer that is of no use. */
+  readonly cost: ProviderCost | undefined;
+
+  constructor(message: string, cost?: ProviderCost) {
+    super(message);
+    this.cost = cost;
+  }
+}
+
+/** What was spent before it failed. */
+export function costOfFailure(error: unknown): ProviderCost | undefined {
+  if (error instanceof PlainFailure) return error.cost;
+  return error instanceof CairnError ? (error.details?.cost as ProviderCost | undefined) : undefined;
+}
 
 const NAME = /^\w{1,60}$/;
 

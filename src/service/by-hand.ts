@@ -65,7 +65,7 @@ async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
   };
 }
 
-/** Records what was made as a job that is done; what was not leaves no trace. */
+/** Records what was made or cost something as a job that is done; what did neither leaves no trace. */
 async function record(
   call: Call,
   tx: Tx,
@@ -131,7 +131,8 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
           await openScopeLocked(call, tx, input.scope_id);
           const outcome = await ready!.write(tx, now);
           const done = outcome.made.length + outcome.strengthened.length > 0;
-          if (done) await record(call, tx, action, task!, outcome, now);
+          const spent = (outcome.cost?.attempts ?? 0) > 0;
+          if (done || spent) await record(call, tx, action, task!, outcome, now);
           return answer(outcome, done ? task!.job_id : null);
         },
         remember: ({ job_id }) => job_id,

@@ -8,7 +8,8 @@ import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Job } from '../model/summary.js';
-import { reasonOf } from '../provider/model-failure.js';
+import { type ProviderCost, sumOfCosts } from '../provider/cost.js';
+import { costOfFailure, reasonOf } from '../provider/model-failure.js';
 import { eraseAgain, scopeHolder } from '../store/endings.js';
 import {
   countJobs,
@@ -70,7 +71,7 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
     if (held && lease.holder === LATER && !at_once) return 'left';
     const token = (lease?.token ?? 0) + 1;
     const attempts = job.attempts + 1;
-    await moveJob(tx, tenant, job_id, { state: 'running', attempts, error: job.error }, now);
+    await moveJob(tx, tenant, job_id, { ...job, state: 'running', attempts }, now);
     await putLease(tx, tenant, {
       kind: 'job',
       subject_id: job_id,
@@ -112,6 +113,12 @@ export function prepareTask(
   return summarizeTurns(call, task, attempt);
 }
 
+/** What all its attempts cost, with this one: what was spent in vain was spent all the same. */
+function spentOn({ cost }: JobRow, more: ProviderCost | null): Job['cost'] {
+  const before = cost === null ? null : (JSON.parse(cost) as ProviderCost);
+  return costOf(before && more ? sumOfCosts(before, more) : (more ?? before));
+}
+
 /** Ends a job, which is locked, and lets go of what it kept. */
 async function finish(
   call: Call,
@@ -124,7 +131,8 @@ async function finish(
   const { tenant } = call;
   const { sources, made, strengthened, cost, reason } = outcome;
   const result = { made, strengthened };
-  await endJob(tx, tenant, job.job_id, { state, sources, result, cost: costOf(cost), error: reason }, now);
+  const spent = spentOn(job, cost);
+  await endJob(tx, tenant, job.job_id, { state, sources, result, cost: spent, error: reason }, now);
   await endLease(tx, tenant, 'job', job.job_id);
   if (state === 'done') await fireNext(call, tx, job, now);
   // Where the scope has ended, the turns that were kept for it are erased now.
@@ -144,7 +152,7 @@ function putBack(call: Call, claimed: Claimed, error: unknown, run: Attempt): Pr
     const job = await stillHeld(call, tx, claimed);
     if (!job) return 'worked';
     if (job.attempts >= MAX_ATTEMPTS && !aborted) {
-      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error)), now);
+      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error), costOfFailure(error)), now);
       return 'worked';
     }
     // Its scope has ended meanwhile: what is kept for it is not kept for long.
@@ -153,7 +161,9 @@ function putBack(call: Call, claimed: Claimed, error: unknown, run: Attempt): Pr
     const attempts = aborted ? job.attempts - 1 : job.attempts;
     const wait_ms = aborted || again ? 0 : BACKOFF_MS[Math.min(job.attempts, BACKOFF_MS.length) - 1]!;
     const told = aborted ? job.error : reasonOf(error);
-    await moveJob(tx, tenant, job.job_id, { state: 'waiting', attempts, error: told }, now);
+    const cost = spentOn(job, costOfFailure(error) ?? null);
+    const to = { state: 'waiting', attempts, error: told, cost: cost && JSON.stringify(cost) } as const;
+    await moveJob(tx, tenant, job.job_id, to, now);
     await putLease(tx, tenant, {
       kind: 'job',
       subject_id: job.job_id,
@@ -237,7 +247,7 @@ export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Pro
     return putLease(tx, tenant, { ...over, expires_at: job.pinned_until });
   if (job.state === 'running') {
     const error = 'whoever did it went away';
-    await moveJob(tx, tenant, job_id, { state: 'waiting', attempts: job.attempts, error }, now);
+    await moveJob(tx, tenant, job_id, { ...job, state: 'waiting', error }, now);
   }
   // Too slow here, and lost: left as it is, so that another process notices it at once.
   if (call.jobs.isUnderWay(job_id)) return;

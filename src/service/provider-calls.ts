@@ -109,8 +109,21 @@ async function given<R, A>(request: R, attempt: Attempt, { given, breaker }: Way
   } catch (error) {
     const unfair = error instanceof OutOfTime && timeout_ms < FAIR_MS;
     if (unfair || signal?.aborted) breaker.leftOpen();
-    else breaker.failed();
+    else breaker.failed(reasonOf(error));
     throw error;
+  }
+}
+
+/** What is refused has cost no less. */
+async function checked<R, A extends Pick<Summary, 'cost'>>(
+  answer: A,
+  request: R,
+  check: Ways<R, A>['check'],
+): Promise<void> {
+  try {
+    await check(answer, request);
+  } catch (error) {
+    throw new PlainFailure(reasonOf(error), answer.cost);
   }
 }
 
@@ -128,7 +141,7 @@ async function asked<R, A extends Pick<Summary, 'cost' | 'fallback_reason'>>(
   }
   try {
     const answer = await given(request, attempt, ways);
-    await check(answer, request);
+    await checked(answer, request, check);
     return answer;
   } catch (error) {
     const final = attempt.final || error instanceof NotAsked;

@@ -114,11 +114,12 @@ export function moveJob(
   tx: Tx,
   tenant: string,
   job_id: string,
-  to: { readonly state: 'waiting' | 'running'; readonly attempts: number; readonly error: string | null },
+  to: Pick<JobRow, 'attempts' | 'error' | 'cost'> & { readonly state: 'waiting' | 'running' },
   now: number,
 ): Promise<void> {
   return tx.send(
-    sql`UPDATE jobs SET state = ${to.state}, attempts = ${to.attempts}, error = ${to.error}, updated_at = ${now}
+    sql`UPDATE jobs SET state = ${to.state}, attempts = ${to.attempts}, error = ${to.error}, cost = ${to.cost},
+          updated_at = ${now}
         WHERE tenant_id = ${tenant} AND job_id = ${job_id}`,
   );
 }

@@ -383,6 +383,42 @@ for (const kind of kinds) {
       expect(job.cost).toMatchObject({ model: 'm', attempts: 1 });
       expect(JSON.stringify([artifact, job])).not.toContain('sk-secret');
     });
+
+    it.runIf(kind === 'sqlite')(
+      'SUM-41 answers that are of no use are paid for: the job has what all of its attempts cost',
+      async () => {
+        const { base_url } = await endpoint({ says: 'no facts at all' });
+        const model = { kind: 'openai-compatible', base_url, model: 'm', max_retries: 0 } as const;
+        const cairn = await open({ model });
+        await somePolicy(cairn, { type: 'TurnCount', count: 3 }, { actions: ['extract'] });
+        const { scope_id } = await someScope(cairn);
+        await talk(cairn, scope_id, 3);
+        for (const attempts of [1, 2]) {
+          await until('an attempt', async () => {
+            const [job] = await jobsOf(cairn, scope_id);
+            return job!.state === 'waiting' && job!.attempts === attempts;
+          });
+          offset += LATER_MS;
+        }
+        expect(await endedJobs(cairn, scope_id)).toMatchObject([
+          { cost: { provider: 'offline', input_tokens: 30, output_tokens: 15, attempts: 3 } },
+        ]);
+      },
+    );
+
+    it.runIf(kind === 'sqlite')(
+      'SUM-41 what was asked for by hand and cost something is recorded, also where nothing is made',
+      async () => {
+        const { base_url } = await endpoint({ says: '{"facts":[]}' });
+        const cairn = await open({ model: { kind: 'openai-compatible', base_url, model: 'm' } });
+        const { scope_id } = await someScope(cairn);
+        await talk(cairn, scope_id, 1);
+        expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ job_id: null, notes: [] });
+        expect(await jobsOf(cairn, scope_id)).toMatchObject([
+          { state: 'done', made: [], cost: { model: 'm', input_tokens: 10, attempts: 1 } },
+        ]);
+      },
+    );
   });
 }
 
