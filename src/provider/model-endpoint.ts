@@ -161,6 +161,15 @@ async function languageModel({ kind, base_url, model, api_key, structured_output
   }).chatModel(model);
 }
 
+/**
+ * Loads what it takes to ask. That keeps the event loop busy for a while, so it is done before there are writes that
+ * would wait for it. What is missing is told to whoever asks.
+ */
+export async function loadPackages(kind: ModelSettings['kind']): Promise<void> {
+  const endpoint = kind === 'anthropic' ? import('@ai-sdk/anthropic') : import('@ai-sdk/openai-compatible');
+  await Promise.allSettled([import('ai'), endpoint]);
+}
+
 /** A package that does not come with Cairn. */
 export async function packageOf<T>(kind: ModelSettings['kind'], load: () => Promise<T>): Promise<T> {
   try {

@@ -17,7 +17,7 @@ import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
 import { JobQueue } from './job-queue.js';
 import { runJob } from './jobs.js';
-import { type ProviderOptions, providersOf } from './providers.js';
+import { loadProviders, type ProviderOptions, providersOf } from './providers.js';
 import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
 import { defaultLimits, type Limits, type Runtime } from './runtime.js';
@@ -123,9 +123,11 @@ export class Store implements Host {
           vector_indexing: new VectorIndexing(driver, options.vectors_indexed_from ?? INDEXED_FROM),
         }),
       };
-      const store = new Store(runtime, options.sweep_every_ms ?? SWEEP_EVERY_MS);
+      const sweep_every_ms = options.sweep_every_ms ?? SWEEP_EVERY_MS;
+      if (sweep_every_ms > 0) await loadProviders(options);
+      const store = new Store(runtime, sweep_every_ms);
       await store.ensureTenant(DEFAULT_TENANT);
-      if ((options.sweep_every_ms ?? SWEEP_EVERY_MS) > 0) store.#resumeErasures();
+      if (sweep_every_ms > 0) store.#resumeErasures();
       if (options.reindex !== false && (await needsReindex(driver))) store.#reindexing = store.#reindex();
       return store;
     } catch (error) {

@@ -1,6 +1,7 @@
 /** What summarises and extracts in a store: what was given, a model endpoint, or the offline way. */
 import { Breaker } from '../provider/breaker.js';
 import type { Extractor } from '../provider/extractor.js';
+import { loadPackages } from '../provider/model-endpoint.js';
 import { modelExtractor } from '../provider/model-extractor.js';
 import { type ModelSettingsInput, parseModelSettings } from '../provider/model-settings.js';
 import { modelSummarizer } from '../provider/model-summarizer.js';
@@ -16,6 +17,11 @@ export interface ProviderOptions {
   readonly summarizer?: Summarizer;
   /** What extracts, instead of the model. */
   readonly extractor?: Extractor;
+}
+
+/** Before the first write may cause a job. */
+export async function loadProviders({ model, summarizer, extractor }: ProviderOptions): Promise<void> {
+  if (model && !(summarizer && extractor)) await loadPackages(parseModelSettings(model).kind);
 }
 
 export function providersOf({ model, summarizer, extractor }: ProviderOptions): Providers {
