@@ -34,6 +34,7 @@ const RULES: readonly FactRule[] = [
 
 /** Of one source; a dump has no end. */
 const MAX_SENTENCES = 2000;
+const MAX_SENTENCE = 400;
 const MAX_TITLE = 120;
 
 export async function extractFacts(
@@ -92,7 +93,7 @@ async function* factsOf(source: TextSource, voice: Voice, give_way: GiveWay): As
   for (const { kind, text } of unitsOf(source.text)) {
     const due = give_way();
     if (due) await due;
-    if (kind !== 'sentence' || text.length > 400) continue;
+    if (kind !== 'sentence' || text.length > MAX_SENTENCE) continue;
     if ((read += 1) > MAX_SENTENCES) return;
     const fact = factIn(text, voice, source.id);
     if (fact) yield fact;
@@ -115,6 +116,13 @@ function factIn(sentence: string, voice: Voice, source_id: string): ExtractedFac
     if (draft) return factOf(draft, plain.asked, source_id);
   }
   return undefined;
+}
+
+/** The fact that a text of a single sentence is, read as a person's word; undefined where no rule takes it. */
+export function factStated(source: TextSource): ExtractedFact | undefined {
+  const [only, ...more] = source.text.length > MAX_SENTENCE ? [] : unitsOf(source.text);
+  if (only?.kind !== 'sentence' || more.length > 0) return undefined;
+  return factIn(only.text, voiceOf({ ...source, role: 'user' }, new Set()), source.id);
 }
 
 function factOf(draft: FactDraft, asked: boolean, source_id: string): ExtractedFact {

@@ -28,4 +28,4 @@ export type FactRelation = 'same' | 'contradicts' | 'different';
 
 /** What is known of a fact that was stored: its content at least. */
 export type ComparableFact = Pick<ExtractedFact, 'content'> &
-  Partial<Pick<ExtractedFact, 'kind' | 'type' | 'subject' | 'slot' | 'value' | 'negated'>>;
+  Partial<Pick<ExtractedFact, 'type' | 'subject' | 'slot' | 'value' | 'negated'>>;

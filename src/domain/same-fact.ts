@@ -9,7 +9,6 @@ const FEW_STEMS = 3;
 
 export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
   if (a.type === 'Code' || b.type === 'Code') return sameCode(a, b);
-  if (a.kind !== undefined && b.kind !== undefined && a.kind !== b.kind) return 'different';
   const one = statementOf(a.content);
   const other = statementOf(b.content);
   if (isSlotted(a) && isSlotted(b)) {

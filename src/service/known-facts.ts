@@ -1,11 +1,12 @@
 /** What is known of a fact: what says the same, and what contradicts it. */
 
+import { factStated } from '../domain/extraction-rules.js';
 import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
 import { isSaidIn } from '../domain/recalled-facts.js';
 import { sameFact } from '../domain/same-fact.js';
 import { textOf } from '../domain/turn-sources.js';
 import type { Query } from '../driver/driver.js';
-import type { Json, JsonObject } from '../model/json.js';
+import type { Json } from '../model/json.js';
 import { currentMemories, memoriesByFact } from '../store/fact-keys.js';
 import type { VersionRow } from '../store/memories.js';
 import { isWithin } from '../store/reach.js';
@@ -16,15 +17,29 @@ import { findEntities } from './search.js';
 /** How many passages are compared with a fact. */
 const PASSAGES = 8;
 
-/** What a stored artifact or note says, as a fact can be compared with it. */
+interface StoredMetadata {
+  readonly fact?: Partial<ExtractedFact>;
+  readonly speaker?: Json;
+  readonly occurred_at?: Json;
+}
+
+const textIn = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+/** What a stored artifact or note says, as a fact can be compared with it: what a caller wrote is read by the same rules. */
 export function comparable(row: VersionRow): ComparableFact {
-  const { fact } = JSON.parse(row.metadata ?? '{}') as { fact?: Partial<ExtractedFact> };
-  const content = textOf(JSON.parse(row.content!) as Json);
-  return { content, kind: row.kind, type: row.type, ...fact };
+  const { fact, speaker, occurred_at } = JSON.parse(row.metadata ?? '{}') as StoredMetadata;
+  const text = textOf(JSON.parse(row.content!) as Json);
+  const { type } = row;
+  if (fact) return { content: text, type, ...fact };
+  const source = { id: '', text, speaker: textIn(speaker), occurred_at: textIn(occurred_at) };
+  const stated = type === 'Code' ? undefined : factStated(source);
+  return stated
+    ? { content: stated.content, type: stated.type, ...factFields(stated) }
+    : { content: text, type };
 }
 
 /** What of a fact is kept in the metadata, to compare others with it. */
-export const factFields = ({ subject, slot, value, negated }: ExtractedFact): JsonObject => ({
+export const factFields = ({ subject, slot, value, negated }: ExtractedFact) => ({
   subject,
   slot,
   value,

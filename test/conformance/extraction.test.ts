@@ -94,6 +94,27 @@ onEveryTarget('extraction', (test) => {
     expect(again).toMatchObject({ notes: [], artifacts: [], strengthened: [{ kind: 'note', id: note_id }] });
   });
 
+  it('EXTRACT-4 reads what was remembered as it would be read in a turn', async () => {
+    const cairn = await test().freshTenant();
+    const told = async (text: string) => {
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, text);
+      return cairn.scopes.extract({ scope_id });
+    };
+    // The first would be a note, the second an artifact: what a caller made of either is a note.
+    for (const text of ['I prefer tabs over spaces.', 'We decided to use Elm for the editor.']) {
+      const { id } = await cairn.memory.remember({ text });
+      expect(await told(text)).toMatchObject({
+        notes: [],
+        artifacts: [],
+        strengthened: [{ kind: 'note', id }],
+      });
+    }
+    await cairn.memory.remember({ text: 'My favorite color is teal.' });
+    expect(await told('My favorite color is red.')).toMatchObject({ notes: [{}], contradictions: 1 });
+    expect(await told('We decided to use React for the editor.')).toMatchObject({ contradictions: 1 });
+  });
+
   it('EXTRACT-5 takes nothing from what was recalled', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
@@ -131,6 +152,17 @@ onEveryTarget('extraction', (test) => {
     expect(await answered(more)).toMatchObject({ artifacts: [], strengthened: [] });
     await say(cairn, scope_id, more);
     expect((await cairn.scopes.extract({ scope_id })).strengthened).toHaveLength(1);
+    // Nor from a note of a caller's.
+    const noted = 'We decided to use Rust for the parser.';
+    const note = {
+      note_type: 'Fact',
+      title: 'Parser',
+      content: noted,
+      source_trajectory_ids: [trajectory_id],
+    };
+    await cairn.notes.create(note);
+    await cairn.context.assemble({ trajectory_id, query: 'parser', token_budget: 2000 });
+    expect(await answered(noted)).toMatchObject({ artifacts: [], strengthened: [] });
   });
 
   it('EXTRACT-6 keeps out of what an agent may not write', async () => {
