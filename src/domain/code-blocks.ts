@@ -4,6 +4,8 @@ import type { TextSource } from './sources.js';
 import { blocksOf } from './text-blocks.js';
 
 const MIN_LINES = 3;
+/** Of what defines something, in a language that is named. */
+const MIN_DEFINED = 2;
 /** Of what neither has a file nor defines anything. */
 const MIN_UNNAMED = 8;
 const MAX_LENGTH = 100_000;
@@ -44,11 +46,12 @@ function artifactOf(
 ): ExtractedFact | undefined {
   const content = code.trimEnd();
   const lines = content.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length < MIN_LINES || content.length > MAX_LENGTH) return undefined;
   const language = languageOf(info);
+  const defined = DEFINES.exec(content)?.[1];
+  const least = defined !== undefined && language !== undefined ? MIN_DEFINED : MIN_LINES;
+  if (lines.length < least || content.length > MAX_LENGTH) return undefined;
   if (language !== undefined && OUTPUTS.has(language)) return undefined;
   const file = fileOf(info, lines[0]!, before);
-  const defined = DEFINES.exec(content)?.[1];
   // Without any of these nothing tells a program from what one printed.
   if (file === undefined && defined === undefined && (language === undefined || lines.length < MIN_UNNAMED))
     return undefined;

@@ -7,12 +7,12 @@ import { type NamedDay, namedDay, type Tense } from './named-days.js';
 const SUBJECT =
   /^(?:(I|i|We|we)|([A-Z][\p{Ll}]+(?: [A-Z][\p{Ll}]+)?)|[Mm]y [\w-]+(?: (?!is\b|has\b)[\w-]+)?)(?=['\s])/u;
 const PAST =
-  /^(?: have| has|'ve|'s)? (?:just |finally |both |all |also |recently )?(?:went|ran|took|bought|met|saw|made|gave|won|lost|began|left|flew|drove|wrote|sold|built|broke|found|taught|caught|swam|rode|spoke|became|quit|[a-z]{3,}ed)\b/;
+  /^(?: have| has|'ve|'s)? (?:just |finally |both |all |also |recently )?(?:went|ran|took|bought|met|saw|made|gave|won|lost|began|left|flew|drove|wrote|sold|built|broke|found|taught|caught|swam|rode|spoke|became|quit|got (?:married|engaged|divorced|promoted|hired|laid off)|[a-z]{3,}ed)\b/;
 /** Of a doing, or of an appointment; "I'm fine on Monday" is neither. */
 const COMING =
   /^(?:'m|'re|'s|'ll|'ve| am| are| is| will| have| has)?(?: got| going to| also| be)? (?:an? [\p{L} '-]{0,40}?(?:appointment|meeting|interview|exam|flight|surgery|reservation|call|concert|wedding|party|conference|trip|presentation|demo|deadline|checkup|check-up|class|game|match|race|shift|review|lesson)|fly|flying|leave|leaving|launch|launching|ship|shipping|release|releasing|start|starting|move|moving|travel|travelling|traveling|visit|visiting|meet|meeting|present|presenting|arrive|arriving|return|returning|deploy|deploying|graduate|graduating|defend|defending|marry|marrying|getting married|get married|starts|flies|leaves|launches|ships|arrives|returns|graduates|run|running|host|hosting)\b/u;
 const IS_ON =
-  /^((?:the|our|my|[A-Z][\p{L}-]+'s) (?:[\w'-]+ ){0,4}(?:deadline|meeting|appointment|launch|release|demo|interview|exam|flight|wedding|party|birthday|anniversary|conference|trip|review|standup|kickoff|kick-off|retro|presentation|surgery|concert|race|match|game|holiday|vacation|workshop|call|due date|code freeze|freeze|migration|cutover|go-live|sprint|move|graduation|ceremony|visit|training|renewal))(?: (?:for|with|of|to) ([\p{L}\d '&.-]{2,50}?))? (?:is|was|takes place|is due|is scheduled|is planned|starts|ends|begins|is set|has been moved|was moved|moved|got moved|is now)(?: (?:due|scheduled|planned|set))?(?: (?:on|for|to|at|by))? /iu;
+  /^((?:the|our|my|[A-Z][\p{L}-]+'s) (?:[\w'-]+ ){0,4}(?:deadline|meeting|appointment|launch|release|demo|interview|exam|flight|wedding|party|birthday|anniversary|conference|trip|review|standup|kickoff|kick-off|retro|presentation|surgery|concert|race|match|game|holiday|vacation|workshop|call|due date|code freeze|freeze|migration|cutover|go-live|sprint|move|graduation|ceremony|visit|training|renewal|invoice|payment|outage|submission|thesis|assignment))(?: (?:for|with|of|to) ([\p{L}\d '&.-]{2,50}?))? (?:is|was|takes place|is due|is scheduled|is planned|starts|ends|begins|started|ended|began|is set|has been moved|was moved|moved|got moved|is now)(?: (?:due|scheduled|planned|set))?(?: (?:on|for|to|at|by))? /iu;
 
 /** What was done for a day to come. */
 const AHEAD = /\b(?:for|by|until|till|due|before|from) (?:on )?(?:the )?(?:\p{Lu}|\d)/u;
@@ -26,9 +26,18 @@ const EVERYDAY =
 /** These come again: no year can be told. */
 const YEARLY = /\b(?:birthday|anniversary|every (?:year|month|week|day|other|\w+day))\b/i;
 
+/** "Tomorrow I have an interview": the day may come first. */
+const DAY_FIRST =
+  /^((?:tomorrow|yesterday|tonight|(?:on|next|last|this) [a-z]+(?: \d{1,2})?)(?: (?:morning|afternoon|evening))?),? ((?:i|we|my|our|the)\b.+)$/i;
+
+const dayLast = (sentence: string): string =>
+  sentence.replace(DAY_FIRST, (_, day: string, said: string) => {
+    return `${said} ${day.charAt(0).toLowerCase()}${day.slice(1)}`;
+  });
+
 export const datedFacts: FactRule = (all, voice) => {
   if (!voice.person) return undefined;
-  const sentence = firstClause(all);
+  const sentence = dayLast(firstClause(all));
   const isOn = IS_ON.exec(sentence);
   const past = !isOn && isTold(sentence, PAST, voice);
   if (!isOn && !past && !isTold(sentence, COMING, voice)) return undefined;
@@ -69,7 +78,11 @@ function isTold(sentence: string, form: RegExp, { names }: Voice): boolean {
 
 /** "I will start tomorrow", "I started crying yesterday": with a name two are enough, of oneself else three. */
 const neededStems = (event: string, past: boolean): number =>
-  past && /^i\b/i.test(event) && !/ [A-Z`\d]/.test(event.replace(/ I\b/g, '')) ? 3 : 2;
+  / got (?:married|engaged|divorced|promoted|hired|laid off)\b/.test(event)
+    ? 1
+    : past && /^i\b/i.test(event) && !/ [A-Z`\d]/.test(event.replace(/ I\b/g, ''))
+      ? 3
+      : 2;
 
 function tenseOf(sentence: string, past: boolean): Tense {
   if (past) return AHEAD.test(sentence) ? 'any' : 'past';

@@ -6,7 +6,8 @@ import { isNegated } from './statements.js';
 
 const CHOOSING =
   'use|using|go with|going with|stick with|stick to|switch to|adopt|migrate to|move to|keep using|settle on|stay with|standardize on|standardise on';
-const DOING = `${CHOOSING}|drop|deprecate|remove|replace|support|ship|release|deploy|store|build|rewrite|host|postpone|cancel|launch|hire|rename|split|merge|skip|write|call|name`;
+const UNDER_WAY = 'dropping|switching to|moving to|migrating to|adopting|sticking with|deprecating|replacing';
+const DOING = `${CHOOSING}|${UNDER_WAY}|drop|deprecate|remove|replace|support|ship|release|deploy|store|build|rewrite|host|postpone|cancel|launch|hire|rename|split|merge|skip|write|call|name`;
 
 const DECIDED =
   /^(?:we|i|the team)(?:'ve| have| had)? (?:all |both |finally |now |just |already )*(?:decided|agreed|chosen|chose|opted|settled|voted) (not to|against|to|on|for|that we(?:'ll| will)|that) (.+)$/i;
@@ -16,7 +17,10 @@ const WILL = new RegExp(
   'i',
 );
 const WONT = new RegExp(`^we (?:won't|will not|'re not going to|are not going to) (${DOING}) (.+)$`, 'i');
-const LETS = new RegExp(`^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone) (.+)$`, 'i');
+const LETS = new RegExp(
+  `^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone|name|call|rename) (.+)$`,
+  'i',
+);
 
 /** "Let's move to the next topic": of the talk itself. */
 const OF_TALK =
@@ -37,10 +41,27 @@ const TRIVIAL =
 const CHOSE =
   /^(?:we|the team)(?:'ve| have)? (?:all |both |finally |now |just |already )*(?:chosen|chose|picked|selected|adopted) ((?:the |an? )?[A-Z`\d].*)$/;
 
+/** "Decision: use gRPC", "we decided: Postgres": what stands behind the colon was decided, however it is said. */
+const LABEL =
+  /^(?:(?:the |our )?(?:final )?decision|(?:we(?:'ve| have)? )?(?:decided|agreed)|resolved): (.+)$/i;
+/** Nobody is named who decided it, but those who speak of it. */
+const IT_WAS = /^it (?:was|has been) (decided|agreed)(?= (?:not to|to|against|on|that) )/i;
+const REASON = /,? (?:because|since|as) .+$/i;
+
+/** Without the reason, where only those who were there know what that speaks of. */
+function statedDecision(sentence: string): string | undefined {
+  const given = sentence
+    .replace(/,? (?:instead|then|too|as well|after all)$/i, '')
+    .replace(IT_WAS, (_, verb: string) => `We ${verb.toLowerCase()}`);
+  return [given, given.replace(REASON, '')].find(standsAlone);
+}
+
 /** Of an assistant only what is said to be decided: what it will use is what it shows next. */
 export const decisions: FactRule = (sentence, voice) => {
-  const given = sentence.replace(/,? (?:instead|then|too|as well|after all)$/i, '');
-  if (!standsAlone(given)) return undefined;
+  const label = LABEL.exec(sentence);
+  if (label) return decisions(label[1]!, voice) ?? (voice.person ? labelled(label[1]!) : undefined);
+  const given = statedDecision(sentence);
+  if (given === undefined) return undefined;
   const decided = DECIDED.exec(given) ?? DECISION_IS.exec(given);
   if (decided) return /^i\b/i.test(given) ? ownDecision(decided, given, voice) : decidedBy(decided, given);
   const chose = CHOSE.exec(given.replace(/^[WT]/, (letter) => letter.toLowerCase()));
@@ -57,6 +78,11 @@ export const decisions: FactRule = (sentence, voice) => {
   const negated = lets[1] !== undefined;
   return decision(negated, doing, sentenceOf(`We decided ${negated ? 'not ' : ''}to ${doing}`), 0.75);
 };
+
+const labelled = (said: string): FactDraft | undefined =>
+  standsAlone(said) && isSomething(said)
+    ? decision(isNegated(said), said, sentenceOf(`Decision: ${said}`), 0.85)
+    : undefined;
 
 const decidedBy = (found: RegExpExecArray, content: string): FactDraft | undefined =>
   TRIVIAL.test(found[2]!) && !/[A-Z`\d]/.test(found[2]!)
@@ -111,15 +137,24 @@ const ALWAYS = new RegExp(
   `^(?:please )?(?:from now on,? )?(?:please )?(always|never|do not ever|don't ever|do not|don't|make sure to always|be sure to always) ((?:${VERBS}) .+)$`,
   'i',
 );
-const FROM_NOW_ON = new RegExp(`^from now on,? (?:please )?((?:${VERBS}) .+)$`, 'i');
+const FROM_NOW_ON = new RegExp(
+  `^(?:from now on,? (?:please )?((?:${VERBS}) .+)|(?:please )?((?:${VERBS}) .+),? from now on)$`,
+  'i',
+);
+/** "I want you to always cite sources". */
+const WANTED = /^i (?:want|need) you to (?=(?:always|never) )/i;
+/** In an instruction they are whoever is told. */
+const TOLD = /\byour?(?:self)?\b/gi;
 /** Said for the moment, or to be kind. */
 const MOMENTARY =
   /\b(?:yet|now|today|right now|for now|at the moment|just|worry|me know|anything|a lot|too much|too many|myself|up on|a thing)\b/i;
 
-export const conventions: FactRule = (sentence, { person, name }) => {
-  if (!person || !standsAlone(sentence)) return undefined;
+export const conventions: FactRule = (all, { person, name }) => {
+  if (!person || !standsAlone(all.replace(TOLD, ''))) return undefined;
+  const sentence = all.replace(WANTED, '');
   const found = ALWAYS.exec(sentence);
-  const doing = found?.[2] ?? FROM_NOW_ON.exec(sentence)?.[1];
+  const following = found ? undefined : FROM_NOW_ON.exec(sentence);
+  const doing = found?.[2] ?? following?.[1] ?? following?.[2];
   if (doing === undefined || MOMENTARY.test(doing)) return undefined;
   const word = found?.[1]?.toLowerCase() ?? 'always';
   const negated = /never|not|n't/.test(word);
@@ -130,7 +165,9 @@ export const conventions: FactRule = (sentence, { person, name }) => {
   return {
     kind: 'note',
     type: 'Convention',
-    content: sentenceOf(`${negated ? 'Never' : 'Always'} ${namingSpeaker(doing, name)}`),
+    content: sentenceOf(
+      `${negated ? 'Never' : 'Always'} ${namingSpeaker(doing, name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`,
+    ),
     subject: 'we',
     slot: `always:${keyOf(doing)}`,
     value: doing,

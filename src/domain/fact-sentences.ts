@@ -13,7 +13,7 @@ const MAX_LENGTH = 280;
 
 /** Words before the statement that are not part of it; the first group is there when it is to be remembered. */
 const LEADS =
-  /^(?:(?:(?:please |and |also |just |so |ok(?:ay)?,? )*(remember|note|keep in mind|don't forget|for the record|fyi|heads[- ]up|important|reminder|nb|ps)(?: that\b|[:,]|(?= i | we | my | the | our )))|(?:ok(?:ay)?|so|well|yes|yeah|yep|no|right|great|perfect|cool|thanks|thank you|sure|alright|also|and|but|then|now|anyway|actually|btw|by the way|honestly|personally|just so you know|in fact|fine|hi|hello|hey)\b(?:[,!.:;]| -)|(?:in the end|finally|as of today|after [^,]{3,60}),(?= (?:i|we|the team|our)\b)|(?:and|but|so|also|well|then|actually|personally)(?= (?:i|we|my|our|let's)\b))\s*/i;
+  /^(?:(?:(?:please |and |also |just |so |ok(?:ay)?,? )*(remember|note|keep in mind|don't forget|for the record|fyi|heads[- ]up|important|reminder|nb|ps)(?: that\b|[:,]|(?= i | we | my | the | our )))|(?:ok(?:ay)?|so|well|yes|yeah|yep|no|right|great|perfect|cool|thanks|thank you|sure|alright|also|and|but|then|now|anyway|actually|btw|by the way|honestly|personally|just so you know|in fact|fine|hi|hello|hey)\b(?:[,!.:;]| -)|(?:in the end|finally|as of today|after [^,]{3,60}),(?= (?:i|we|the team|our)\b)|(?:and|but|so|also|well|then|actually|personally|ok|okay|yes|yeah)(?= (?:i|we|my|our|let's)\b))\s*/i;
 
 const QUESTION =
   /^(?:(?:do|does|did|is|are|was|were|can|could|should|would|will|shall|may|might|have|has|had|am|isn't|aren't|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't) (?:i|we|you|he|she|it|they|this|that|there|the|my|our|your|any|anyone|someone)\b|(?:what|who|whom|whose|which|when|where|why|how)\b)/i;

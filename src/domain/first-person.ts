@@ -29,10 +29,13 @@ export const subjectName = (speaker: string | undefined): string => speaker ?? '
 export const possessive = (name: string): string => (/s$/i.test(name) ? `${name}'` : `${name}'s`);
 
 /** In an instruction the speaker is named, since "they" would be nobody. */
-export const namingSpeaker = (rest: string, name: string | undefined): string =>
-  ofSpeaker(
-    rest.replace(/\bI (?:(am|was)|([a-z]+))\b/gi, (_, is: string | undefined, verb: string | undefined) => {
-      const who = name ?? 'the user';
-      return `${who} ${is === undefined ? conjugated(verb!) : is.toLowerCase() === 'am' ? 'is' : 'was'}`;
-    }),
+export function namingSpeaker(rest: string, name: string | undefined): string {
+  const who = name ?? 'the user';
+  return ofSpeaker(
+    rest
+      .replace(/\bme\b/gi, who)
+      .replace(/\bI (?:(am|was)|([a-z]+))\b/gi, (_, is: string | undefined, verb: string | undefined) => {
+        return `${who} ${is === undefined ? conjugated(verb!) : is.toLowerCase() === 'am' ? 'is' : 'was'}`;
+      }),
   );
+}

@@ -19,7 +19,7 @@ const note = (
 });
 
 const LIKES =
-  /^i (?:(really|absolutely|strongly|much|generally|usually|always|still|truly|definitely|also|particularly|especially|personally) )?(like|love|enjoy|adore|hate|dislike|prefer|avoid|can't stand|cannot stand|don't like|do not like|don't enjoy|don't eat|do not eat|don't drink|do not drink|can't eat|cannot eat|never eat|never drink) (.+)$/i;
+  /^i(?: (?=[a-z])|(?='m not a fan))(?:(really|absolutely|strongly|much|generally|usually|always|still|truly|definitely|also|particularly|especially|personally) )?(like|love|enjoy|adore|hate|dislike|prefer|avoid|can't stand|cannot stand|don't like|do not like|don't enjoy|don't eat|do not eat|don't drink|do not drink|can't eat|cannot eat|never eat|never drink|am not a fan of|'m not a fan of) (.+)$/i;
 /** "I love how…", "I like that…", "I love the dress": of the moment, or of what only those present can see. */
 const PASSING =
   /^(?:how|that|when|what|where|who|why|to (?:say|hear|see|think|know|admit|ask|bother|be|have)|hearing|seeing|talking about|being (?:able|here)|the (?![A-Z])|a good|some (?:of|more)|all|both|every|any|everything|anything|nothing|something|more|our|us|catching up|chatting)\b/;
@@ -42,6 +42,7 @@ function thirdPerson(verb: string): string {
   const [first, ...rest] = verb.split(' ');
   if (first === "don't") return ["doesn't", ...rest].join(' ');
   if (first === 'do') return ['does', ...rest].join(' ');
+  if (/^(?:am|'m)$/.test(first!)) return ['is', ...rest].join(' ');
   if (first === 'never') return `never ${conjugated(rest[0]!)}`;
   return first === "can't" || first === 'cannot' ? verb : conjugated(verb);
 }
@@ -56,7 +57,7 @@ function preferred(object: string): Pick<FactDraft, 'slot' | 'value' | 'confiden
   return { slot: `prefers:${keyOf(kind)}`, value: what!, confidence: 0.9 };
 }
 
-const FAVOURITE = /^my (?:all-time )?(favou?rite .{2,40}?) (?:is|are|has always been) (.+)$/i;
+const FAVOURITE = /^my (?:all-time )?((?:favou?rite|preferred) .{2,40}?) (?:is|are|has always been) (.+)$/i;
 
 const favourites: FactRule = (sentence, voice) => {
   const found = FAVOURITE.exec(sentence);
@@ -81,12 +82,17 @@ const MY = new RegExp(
 );
 const IS_RELATIVE = new RegExp(`(?:${RELATIVES})$`, 'i');
 
-/** A name, a number, an address, or one of a kind: not how it is today. */
+const JOBS =
+  '(?:[\\w-]+ ){0,3}(?:engineer|developer|programmer|designer|manager|director|architect|analyst|scientist|researcher|teacher|professor|lecturer|student|doctor|physician|surgeon|nurse|dentist|pharmacist|lawyer|attorney|accountant|writer|author|editor|journalist|artist|painter|musician|singer|photographer|chef|cook|baker|farmer|pilot|driver|electrician|plumber|carpenter|mechanic|consultant|founder|co-founder|ceo|cto|cfo|administrator|librarian|counsel+or|therapist|psychologist|biologist|chemist|physicist|mathematician|economist|translator|interpreter|actor|actress|dancer|barista|bartender|freelancer|veterinarian|vet|firefighter|paramedic|contractor|vegetarian|vegan|pescatarian)';
+const A_JOB = new RegExp(`^an? ${JOBS}\\b`, 'i');
+
+/** A name, a number, an address, or one of a kind: not how it is today, nor "a clown". */
 const isSolid = (value: string): boolean =>
   /^(?:(?:at|in|on|called|named|from|about|around|the|a|an|mr|mrs|ms|dr)\.? )?(?:[A-Z`"#@$€£0-9~+]|https?:|\S+@\S+\.\S+)/.test(
     value,
   ) ||
-  (/^(?:an?|the) [a-z]/.test(value) && !EVALUATIVE.test(value));
+  A_JOB.test(value) ||
+  (/^(?:an? .*[A-Z\d]|the [a-z])/.test(value) && !EVALUATIVE.test(value));
 
 const attributes: FactRule = (sentence, voice) => {
   const found = MY.exec(firstClause(sentence));
@@ -111,9 +117,6 @@ interface LifeForm {
   /** Whether the value has to be a name, a number or the like. */
   readonly solid: boolean;
 }
-
-const JOBS =
-  '(?:[\\w-]+ ){0,3}(?:engineer|developer|programmer|designer|manager|director|architect|analyst|scientist|researcher|teacher|professor|lecturer|student|doctor|physician|surgeon|nurse|dentist|pharmacist|lawyer|attorney|accountant|writer|author|editor|journalist|artist|painter|musician|singer|photographer|chef|cook|baker|farmer|pilot|driver|electrician|plumber|carpenter|mechanic|consultant|founder|co-founder|ceo|cto|cfo|administrator|librarian|counsel+or|therapist|psychologist|biologist|chemist|physicist|mathematician|economist|translator|interpreter|actor|actress|dancer|barista|bartender|freelancer|veterinarian|vet|firefighter|paramedic|contractor|vegetarian|vegan|pescatarian)';
 
 /** Behind the subject, in the first person; the third differs by the first word alone. */
 const LIFE: readonly LifeForm[] = [
@@ -154,11 +157,15 @@ const LIFE: readonly LifeForm[] = [
   },
 ];
 
+/** "I live in Hamburg and work for Siemens": the verb of the second half would stay as it is. */
+const SECOND_HALF =
+  / and (?:(?:also|currently|now) )?(?:work|live|study|play|speak|have|am|own|drive|use|love|like|enjoy|hate|prefer|want|go|run|do)\b.*$/i;
+
 /** Of these one may have many, and one more contradicts nothing. */
 const MANY = new Set(['allergic', 'speaks', 'studied', 'has', 'state', 'uses', 'plays']);
 
 const lives: FactRule = (all, voice) => {
-  const sentence = firstClause(all);
+  const sentence = firstClause(all).replace(SECOND_HALF, '');
   const found = /^i(?:'m| am)( .+)$/i.exec(sentence) ?? /^i(?:'ve)? (.+)$/i.exec(sentence) ?? undefined;
   if (!found) return undefined;
   const said = /^i(?:'m| am) /i.test(sentence)
@@ -173,6 +180,37 @@ const lives: FactRule = (all, voice) => {
   const adverb = /^(?:currently|now)$/i.test(verb!);
   const told = past ? verb : adverb ? `${verb} ${conjugated(rest.shift()!)}` : conjugated(verb!);
   return note(voice, 'Fact', `${subjectName(voice.name)} ${told} ${ofSpeaker(rest.join(' '))}`, life);
+};
+
+/** "My son Leo": with a capital, whatever follows. */
+const NAMED_RELATIVE = new RegExp(
+  `^[Mm]y ((?:older |younger |eldest |youngest |twin )?(?:${RELATIVES})),? (\\p{Lu}[\\p{L}'-]+),? (?=\\p{Ll})`,
+  'u',
+);
+
+/** Whose name is told by the way has one, whatever else is said. */
+const namedRelatives: FactRule = (sentence, voice) => {
+  const found = NAMED_RELATIVE.exec(sentence);
+  if (!found) return undefined;
+  const [, who, value] = found as unknown as [string, string, string];
+  return note(voice, 'Relationship', `${possessive(subjectName(voice.name))} ${who} is called ${value}`, {
+    slot: `is:${keyOf(who)}:${value.toLowerCase()}`,
+    value,
+  });
+};
+
+const CALLED =
+  /^(?:please )?(?:just )?call me ((?:\p{Lu}[\p{L}.'-]*)(?: \p{Lu}[\p{L}.'-]*)?)(?: instead of .+)?$/u;
+
+/** "Call me Max". */
+const called = (sentence: string, voice: Voice): FactDraft | undefined => {
+  const name = CALLED.exec(sentence.replace(/^\p{Lu}/u, (letter) => letter.toLowerCase()))?.[1];
+  return name === undefined
+    ? undefined
+    : note(voice, 'Preference', `${subjectName(voice.name)} wants to be called ${name}`, {
+        slot: 'called',
+        value: name,
+      });
 };
 
 const RELATIVE_LIFE = new RegExp(
@@ -216,10 +254,11 @@ function lifeOf(said: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> 
   return undefined;
 }
 
-const RULES: readonly FactRule[] = [favourites, attributes, preferences, lives, relatives];
+const RULES: readonly FactRule[] = [favourites, attributes, preferences, lives, relatives, namedRelatives];
 
 export const personalFacts: FactRule = (sentence, voice) => {
-  if (!voice.person || !/^(?:i|my)\b/i.test(sentence) || !standsAlone(sentence)) return undefined;
+  if (!voice.person || !standsAlone(sentence)) return undefined;
+  if (!/^(?:i|my)\b/i.test(sentence)) return called(sentence, voice);
   for (const rule of RULES) {
     const found = rule(sentence, voice);
     if (found) return found;

@@ -7,15 +7,15 @@ const PROPER =
 const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';
 /** What people speak of with an article, and mean only one of. */
 const KNOWN =
-  '(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence)';
+  '(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence|CEO|CTO|CFO|COO|VP|team lead|product owner|maintainer|founder)';
 
 /** What is said of things and people for good. The first group of each is the slot. */
 const SAID =
-  '(lives? in|lives? at|lives? near|works? at|works? for|works? as|was born (?:in|on)|grew up in|owns|manages|leads|maintains|runs on|run on|runs in|requires|require|depends on|supports|moved to|reports to|studies at|is married to|is engaged to|is allergic to|is based in|is located (?:in|at)|is in charge of|is responsible for|is written in|is built with|is built on|listens on|is deployed (?:on|to)|is hosted (?:on|at|by|in)|is called|is named|expires on|expires in|expires after|starts at|starts on|ends on|costs|is owned by|is maintained by|is stored in|lives under|rotates every|times out after|is limited to|defaults to|is licensed under|uses|use|talks to|is named after|stands for)';
+  '(lives? in|lives? at|lives? near|works? at|works? for|works? as|was born (?:in|on)|grew up in|owns|manages|leads|maintains|runs on|run on|runs in|requires|require|depends on|supports|moved to|reports to|studies at|is married to|is engaged to|is allergic to|is based in|is located (?:in|at)|is in charge of|is responsible for|is written in|is built with|is built on|listens on|is deployed (?:on|to)|is hosted (?:on|at|by|in)|is called|is named|expires on|expires in|expires after|starts at|starts on|ends on|costs|is owned by|is maintained by|is managed by|is led by|is run by|was founded (?:in|by)|was acquired by|has(?= \\d)|is stored in|lives under|rotates every|times out after|is limited to|defaults to|is licensed under|uses|use|talks to|is named after|stands for)';
 
 const THING = new RegExp(`^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN})) ${SAID} (.+)$`, 'u');
 const IS = new RegExp(
-  `^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN}))(?: for ([^,]{2,40}?))? (?:is|are) ((?:the|an?|our|at|in|on) .+|\`.+|https?:.+|[\\d$€£].*|[A-Z].+|set to .+|not .+)$`,
+  `^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN}))(?: (?:for|of) ([^,]{2,40}?))? (?:is|are) ((?:the|an?|our|at|in|on) .+|\`.+|https?:.+|[\\d$€£].*|[A-Z].+|set to .+|not .+)$`,
   'u',
 );
 
@@ -24,7 +24,10 @@ const ONE =
   /^(?:lives?|works?|was born|grew up|runs?|moved|reports|is|listens|expires|starts|ends|costs|rotates|times|defaults|stands)\b/;
 /** Verbs whose subject is somebody: a first word with a capital is then a name. */
 const OF_PEOPLE =
-  /^(?:lives|works|was born|grew|moved|reports|studies|is married|is engaged|is allergic|owns|manages|leads|maintains|is in charge|is responsible)/;
+  /^(?:lives|works|was born|grew|moved|reports|studies|is married|is engaged|is allergic|owns|manages|leads|maintains|is in charge|is responsible|was founded|was acquired)/;
+/** What somebody is: a first word with a capital is then a name as well. */
+const ROLE =
+  /^(?:the|our|an?) (?:[\w-]+ ){0,2}(?:CEO|CTO|CFO|COO|VP|head|lead|owner|maintainer|manager|director|president|founder|co-founder|engineer|developer|designer|architect|analyst|contact|customer|client|supplier|vendor) (?:of|at|for|in) (?:the |our )?\p{Lu}/iu;
 
 /** Words that stand first in many a sentence, and have their capital from that. */
 const NO_NAMES =
@@ -77,8 +80,8 @@ const isA: FactRule = (sentence, voice) => {
   const found = IS.exec(sentence);
   if (!found) return undefined;
   const [, name, known, purpose, value] = found as unknown as (string | undefined)[];
-  if (name !== undefined && (!isName(name, 'is', voice) || !/^(?:the|an?|our) /i.test(value!)))
-    return undefined;
+  const named = name !== undefined && isName(name, ROLE.test(value!) ? 'leads' : 'is', voice);
+  if (name !== undefined && (!named || !/^(?:the|an?|our) /i.test(value!))) return undefined;
   if (EVALUATIVE.test(value!) || NO_VALUE.test(value!) || /\bnot\b/i.test(value!)) return undefined;
   // "The build is a disaster": of what everybody knows, what it is like is an opinion.
   if (known !== undefined && !/[A-Z\d`]|\w[./]\w/.test(value!)) return undefined;

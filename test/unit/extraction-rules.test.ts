@@ -68,6 +68,18 @@ describe('facts', () => {
     ]);
   });
 
+  it.each([
+    ['Decision: use gRPC between services', 'Decision: use gRPC between services.'],
+    ['We picked Fastify because of its speed', 'We picked Fastify.'],
+    ['Keep answers under 200 words from now on', 'Always keep answers under 200 words.'],
+    ['Always use metric units when you write for me', 'Always use metric units when you write for Anna.'],
+    ['I live in Hamburg and work for Siemens', 'Anna lives in Hamburg.'],
+    ['Tomorrow I have an interview at Google', 'Anna has an interview at Google tomorrow (2024-03-14).'],
+    ['My son Leo plays chess', "Anna's son is called Leo."],
+  ])('of "%s" are told in words that last', async (text, content) => {
+    expect(await contentsOf(text, { speaker: 'Anna' })).toEqual([content]);
+  });
+
   it('without a name are of the user', async () => {
     expect(await contentsOf('I live in Utrecht.')).toEqual(['The user lives in Utrecht.']);
     expect(await contentsOf('I live in Utrecht.', { speaker: 'assistant' })).toEqual([
