@@ -38,7 +38,7 @@ export const manifest = manifestSummary
       .string()
       .nullable()
       .describe(
-        'Of what was rendered; keyed where that can no longer be replayed. Null for a packing, whose cards have theirs',
+        'Of what was rendered; keyed where that can no longer be replayed. Null for a packing of more than 1,000 cards or 4 MiB, or without one of its cards',
       ),
   })
   .meta({ id: 'Manifest' });

@@ -6,6 +6,7 @@ import { diffContexts } from '../domain/context-diff.js';
 import { atLength, type Query } from '../driver/driver.js';
 import { toIso } from '../model/common.js';
 import type { ContextEntry } from '../model/context.js';
+import { CairnError } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from '../model/manifest.js';
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
@@ -14,6 +15,7 @@ import { type CardRow, toCard, wasVisible } from '../store/cards.js';
 import { readEntries } from '../store/manifest-entries.js';
 import { countManifests, listManifests, type ManifestRow } from '../store/manifests.js';
 import { readCards } from './chunks.js';
+import { newMeter } from './context-parts.js';
 import { goneFrom, openManifest, replayed, sectionsOf, shownHash } from './context-replay.js';
 import { reachOf } from './memory-access.js';
 import { MAX_CONTEXT_CARDS } from './packing.js';
@@ -25,6 +27,8 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 /** How many cards of a packing are shown; its box has all. */
 const SHOWN_OF_BOX = 1000;
+/** So much of a packing is read to be counted: of a larger one the box tells. */
+const COUNTED_BYTES = 4 * 1024 * 1024;
 
 const summaryOf = (row: ManifestRow): ManifestSummary => ({
   manifest_id: row.manifest_id,
@@ -86,15 +90,52 @@ const entriesOf = async (
 export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manifest> {
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
+  if (row.kind === 'packing') return packed(call, query, row);
   const { entries, total } = await entriesOf(call, query, row, SHOWN_OF_BOX);
   return {
     ...summaryOf(row),
     parameters: JSON.parse(row.parameters) as JsonObject,
-    sections: row.kind === 'packing' ? [] : sectionsOf(row, entries),
+    sections: sectionsOf(row, entries),
     entries,
     entries_total: total,
-    content_hash: row.content_hash === null ? null : await shownHash(call, query, row, entries),
+    content_hash: await shownHash(call, query, row, entries),
   };
+}
+
+/** A packing as it would be replayed: its box never changes, so it is counted when somebody looks. */
+async function packed(call: Call, query: Query, row: ManifestRow): Promise<Manifest> {
+  const packing = await boxEntries(call, query, row, SHOWN_OF_BOX);
+  return {
+    ...summaryOf(row),
+    parameters: JSON.parse(row.parameters) as JsonObject,
+    sections: [],
+    entries: packing.entries,
+    entries_total: packing.total,
+    content_hash: null,
+    ...(packing.total > SHOWN_OF_BOX ? {} : await counted(call, query, row, packing)),
+  };
+}
+
+/** Nothing where a card of it is gone, or it is too large. */
+async function counted(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  packing: Packing,
+): Promise<Partial<Pick<Manifest, 'entries' | 'token_count' | 'content_hash'>>> {
+  const limits = { ...call.limits, max_answer_bytes: COUNTED_BYTES };
+  try {
+    const cards = await cardsIn({ ...call, limits }, query, row, packing);
+    const { count } = newMeter();
+    const entries: ContextEntry[] = [];
+    for (const [i, entry] of packing.entries.entries())
+      entries.push({ ...entry, tokens: await count(canonical(cards[i]!)) });
+    const text = canonical(cards);
+    return { entries, token_count: await count(text), content_hash: sha256(text) };
+  } catch (error) {
+    if (error instanceof CairnError) return {};
+    throw error;
+  }
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -133,10 +174,13 @@ export async function replay(call: Call, { manifest_id }: In<'replay'>): Promise
   };
 }
 
-/** A sealed box, as it was sealed. Each card is held against its own hash. */
-async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContext> {
-  const query = atLength(call.driver, call.tenant);
-  const { box, entries } = await boxEntries(call, query, row, MAX_CONTEXT_CARDS);
+/** The cards of a sealed box, as it was sealed. Each is held against its own hash. */
+async function cardsIn(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  { box, entries }: Packing,
+): Promise<Json[]> {
   const ids = entries.map(({ card_id }) => card_id);
   const rows = box
     ? await readCards(call, query, ids, () => 1, 'cards: read the box page by page')
@@ -144,11 +188,16 @@ async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContex
   const moment = box?.sealed_at ?? row.created_at;
   const erased = ids.filter((id) => !wasThere(rows.get(id), moment));
   if (!box || erased.length > 0) throw goneFrom(row, erased);
-  const cards = ids.map((id) => {
+  return ids.map((id): Json => {
     const { card_id, content, tool_calls, tool_call_id, metadata } = toCard(call.tenant, rows.get(id)!);
     // In the order of their names, so that whoever writes them as JSON writes the bytes that are hashed.
     return { card_id, content, metadata, tool_call_id, tool_calls: tool_calls as Json };
   });
+}
+
+async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContext> {
+  const query = atLength(call.driver, call.tenant);
+  const cards = await cardsIn(call, query, row, await boxEntries(call, query, row, MAX_CONTEXT_CARDS));
   return {
     manifest_id: row.manifest_id,
     kind: row.kind,

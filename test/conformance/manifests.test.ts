@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
+import { countTokens } from '#cairn/provider/tokenizer.js';
 import { artifact, note, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, wordsLeft } from '../support/scopes.js';
@@ -239,8 +240,12 @@ onEveryTarget('manifests', (test) => {
     const { manifest_id } = manifests[0]!;
     const manifest = await cairn.manifests.get({ manifest_id });
     expect(manifest.entries.map(({ card_id }) => card_id)).toEqual(packed.attached_card_ids);
-    expect(manifest).toMatchObject({ entries_total: packed.attached_card_ids.length, content_hash: null });
     const replayed = await cairn.manifests.replay({ manifest_id });
+    const { content_hash, cards } = replayed;
+    expect(manifest).toMatchObject({ entries_total: packed.attached_card_ids.length, content_hash });
+    expect(manifest.token_count).toBe(await countTokens(JSON.stringify(cards)));
+    const tokens = await Promise.all(cards!.map((card) => countTokens(JSON.stringify(card))));
+    expect(manifest.entries.map((entry) => entry.tokens)).toEqual(tokens);
     expect(replayed.cards).toMatchObject(packed.attached_card_ids.map((card_id) => ({ card_id })));
     expect(replayed.content_hash).toBe(sha256(JSON.stringify(replayed.cards)));
     const diff = await cairn.manifests.diff({
