@@ -96,23 +96,22 @@ function turnEntries(fitting: Fitting, { turns: shown }: Fit, behind: number): C
     score: null,
     by: null,
   });
-  if (shown.cut) {
-    const { turn, tokens, kept_characters } = shown.cut;
-    const place = behind + 1;
-    return [{ ...facts(turn), action: 'truncate', reason: 'recent', tokens, place, kept_characters }];
-  }
   let place = behind;
-  return units.slice(shown.from).flatMap(({ from, until, tokens }) =>
-    turns.slice(from, until).map((turn, i) => ({
-      ...facts(turn),
-      action: 'include' as const,
-      reason: 'recent' as const,
-      // Of the unit, at the first of its turns: they are rendered together.
-      tokens: i === 0 ? tokens : 0,
-      place: ++place,
-      kept_characters: null,
-    })),
-  );
+  return units.slice(shown.from).flatMap((unit) => {
+    const cut = unit === units.at(-1) ? shown.cut : null;
+    return turns.slice(unit.from, unit.until).map((turn, i): ContextEntry => {
+      const kept_characters = cut?.kept.get(turn.card_id) ?? null;
+      return {
+        ...facts(turn),
+        action: kept_characters === null ? 'include' : 'truncate',
+        reason: 'recent',
+        // Of the unit, at the first of its turns: they are rendered together.
+        tokens: i === 0 ? (cut ?? unit).tokens : 0,
+        place: ++place,
+        kept_characters,
+      };
+    });
+  });
 }
 
 /** What was counted and is not in. */
@@ -123,7 +122,7 @@ function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
     for (const id of candidate.covers?.card_ids ?? []) standIns.set(id, candidate.id);
   }
   const shown = new Set(turnsShown(fitting, fit.turns).map(({ card_id }) => card_id));
-  const before = fit.turns.cut ? units.length - 1 : fit.turns.from;
+  const before = fit.turns.from;
   const out: ContextEntry[] = units.slice(0, before).flatMap(({ from, until, tokens }, at) =>
     turns.slice(from, until).map((turn, i): ContextEntry => {
       const by = standIns.get(turn.card_id);

@@ -7,6 +7,7 @@ import {
   type Candidate,
   type Chosen,
   type CountedUnit,
+  type CutUnit,
   dropLeast,
   type Fitting,
   fitWindow,
@@ -15,8 +16,16 @@ import {
 } from './context-fitting.js';
 import { shapes } from './context-formats.js';
 import type { Section } from './context-sections.js';
-import { conversationOf, type TurnCard, unitsOf } from './context-turns.js';
+import {
+  conversationOf,
+  isPlain,
+  longestText,
+  shortenedTurn,
+  type TurnCard,
+  unitsOf,
+} from './context-turns.js';
 import type { Rendering, Shape, Window, WindowPart } from './context-window.js';
+import { textOf } from './transcript.js';
 
 /** How texts are counted. Lets others have their turn in between. */
 export interface Meter {
@@ -94,7 +103,7 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
     max_turns: material.max_turns,
     heading: (section) => headings.get(section)!,
     cut: (candidate, tokens) => cutCandidate(candidate, tokens, shape, meter),
-    cutTurn: (turn, tokens) => cutTurn(turn, tokens, shape, meter),
+    cutUnit: (turns, tokens) => cutUnit(turns, tokens, shape, meter),
   };
   let fit = await fitWindow(fitting);
   for (;;) {
@@ -184,13 +193,52 @@ async function cutCandidate(
   return cut && { candidate, part: cut.shown, tokens: cut.tokens, kept_characters: cut.kept_characters };
 }
 
-async function cutTurn(turn: TurnCard, tokens: number, shape: Shape, meter: Meter) {
-  const { content, role } = turn;
-  const isPlain = turn.tool_calls === null && turn.tool_results === null && role !== 'tool';
-  if (typeof content !== 'string' || !isPlain) return undefined;
-  const cut = await cutText(content, tokens, meter, (text): { shown: TurnCard; text: string } => {
-    const shown = { ...turn, content: text };
-    return { shown, text: shape.turns(conversationOf([shown])) };
-  });
-  return cut && { turn: cut.shown, tokens: cut.tokens, kept_characters: cut.kept_characters };
+async function cutUnit(
+  turns: readonly TurnCard[],
+  tokens: number,
+  shape: Shape,
+  meter: Meter,
+): Promise<CutUnit | undefined> {
+  const [only, ...more] = turns;
+  if (!only || more.length > 0 || !isPlain(only)) return cutResults(turns, tokens, shape, meter);
+  const cut = await cutText(
+    textOf(only.content),
+    tokens,
+    meter,
+    (text): { shown: TurnCard; text: string } => {
+      const shown = { ...only, content: text };
+      return { shown, text: shape.turns(conversationOf([shown])) };
+    },
+  );
+  return (
+    cut && { turns: [cut.shown], kept: new Map([[only.card_id, cut.kept_characters]]), tokens: cut.tokens }
+  );
+}
+
+/** Most texts have fewer characters in a token: longer ones need not be tried. */
+const MOST_CHARACTERS = 8;
+const CAPS = 8;
+
+/** A call with its results, of which each text is shown up to the same length: the longest that fits. */
+async function cutResults(
+  turns: readonly TurnCard[],
+  tokens: number,
+  shape: Shape,
+  meter: Meter,
+): Promise<CutUnit | undefined> {
+  let cap = Math.min(tokens * MOST_CHARACTERS, Math.max(...turns.map(longestText)));
+  for (let tries = 0; tries < CAPS && cap >= LEAST_CUT_TOKENS; tries++) {
+    const kept = new Map<string, number>();
+    const shown = turns.map((turn) => {
+      if (longestText(turn) <= cap) return turn;
+      // Of several texts each is cut where the room ends.
+      const at = turn.tool_results === null ? cutAt(textOf(turn.content), cap) : cap;
+      kept.set(turn.card_id, at);
+      return shortenedTurn(turn, at);
+    });
+    const found = await meter.count(shape.turns(conversationOf(shown)));
+    if (found <= tokens) return kept.size === 0 ? undefined : { turns: shown, kept, tokens: found };
+    cap = Math.floor((cap * tokens * 0.95) / found);
+  }
+  return undefined;
 }

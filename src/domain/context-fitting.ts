@@ -1,7 +1,7 @@
 /** Choosing what goes into a window: by priority, within shares and a budget, turns from the newest backwards. */
 import type { ContextReason, SectionName } from '../model/context.js';
 import { byPriority, GIVEN, type Section } from './context-sections.js';
-import type { TurnCard, Unit } from './context-turns.js';
+import { isPlain, type TurnCard, type Unit } from './context-turns.js';
 import type { WindowPart } from './context-window.js';
 
 /** Something that may go into a section other than turns. */
@@ -33,12 +33,20 @@ export interface Chosen {
   readonly kept_characters: number | null;
 }
 
+/** Turns that belong together, shortened. */
+export interface CutUnit {
+  readonly turns: readonly TurnCard[];
+  /** Of those that are, by their cards, how many characters are shown. */
+  readonly kept: ReadonlyMap<string, number>;
+  readonly tokens: number;
+}
+
 export interface ChosenTurns {
   /** Of the list of units, from this one on. */
   readonly from: number;
   readonly tokens: number;
-  /** The newest turn, if it is all that is shown and was too long. */
-  readonly cut: { readonly turn: TurnCard; readonly kept_characters: number; readonly tokens: number } | null;
+  /** The last of these units, if it was too long to be shown as it is. */
+  readonly cut: CutUnit | null;
   /** Why the one before the first is out. */
   readonly reason: ContextReason;
 }
@@ -56,7 +64,7 @@ export interface Fitting {
   readonly heading: (section: SectionName) => number;
   /** A candidate shortened to so many tokens, if anything of it can be shown by them. */
   readonly cut: (candidate: Candidate, tokens: number) => Promise<Chosen | undefined>;
-  readonly cutTurn: (turn: TurnCard, tokens: number) => Promise<ChosenTurns['cut'] | undefined>;
+  readonly cutUnit: (turns: readonly TurnCard[], tokens: number) => Promise<CutUnit | undefined>;
 }
 
 export interface Fit {
@@ -67,6 +75,9 @@ export interface Fit {
 
 /** Less is no text that anybody can use. */
 export const LEAST_CUT_TOKENS = 32;
+
+/** Of the room for turns, what a call with long results takes at most: what it was made for stands before it. */
+export const CUT_SHARE = 0.75;
 
 /** Chooses, and chooses again without what the turns that are shown make superfluous. */
 export async function fitWindow(given: Fitting): Promise<Fit> {
@@ -88,8 +99,9 @@ export const turnsShown = (
   { turns, units }: Pick<Fitting, 'turns' | 'units'>,
   { from, cut }: ChosenTurns,
 ): readonly TurnCard[] => {
-  if (cut) return [cut.turn];
-  return from >= units.length ? [] : turns.slice(units[from]!.from);
+  if (from >= units.length) return [];
+  const whole = turns.slice(units[from]!.from, cut ? units.at(-1)!.from : undefined);
+  return cut ? [...whole, ...cut.turns] : whole;
 };
 
 function isShown({ entity_type, card_id, covers }: Candidate, shown: ReadonlySet<string>): boolean {
@@ -167,11 +179,14 @@ async function fillSection(
 }
 
 async function fillTurns(given: Fitting, room: number, reason: ContextReason): Promise<ChosenTurns> {
-  const { turns, units, max_turns, heading, cutTurn } = given;
+  const { turns, units, max_turns, heading } = given;
   const first = heading('turns');
-  let tokens = 0;
-  let from = units.length;
+  const cut = await cutNewest(given, room - first);
+  let tokens = cut?.tokens ?? 0;
+  let from = cut ? units.length - 1 : units.length;
   let why = reason;
+  // Of what somebody said, all that fits is shown, and nothing before it.
+  if (cut?.turns.every(isPlain)) return { from, tokens: tokens + first, cut, reason: why };
   while (from > 0) {
     const unit = units[from - 1]!;
     if (turns.length - unit.from > max_turns) {
@@ -182,13 +197,20 @@ async function fillTurns(given: Fitting, room: number, reason: ContextReason): P
     tokens += unit.tokens;
     from--;
   }
+  return { from, tokens: tokens === 0 ? 0 : tokens + first, cut, reason: why };
+}
+
+/** The newest turns, shortened, if they do not fit as they are. */
+async function cutNewest(
+  { turns, units, max_turns, cutUnit }: Fitting,
+  room: number,
+): Promise<CutUnit | null> {
   const newest = units.at(-1);
-  if (from === units.length && newest && why !== 'over_the_limit' && newest.until - newest.from === 1) {
-    const cut =
-      room - first < LEAST_CUT_TOKENS ? undefined : await cutTurn(turns[newest.from]!, room - first);
-    if (cut) return { from, tokens: cut.tokens + first, cut, reason: why };
-  }
-  return { from, tokens: tokens === 0 ? 0 : tokens + first, cut: null, reason: why };
+  if (!newest || turns.length - newest.from > max_turns) return null;
+  if (newest.tokens !== null && newest.tokens <= room) return null;
+  const unit = turns.slice(newest.from, newest.until);
+  const most = unit.every(isPlain) || units.length === 1 ? room : Math.floor(room * CUT_SHARE);
+  return most < LEAST_CUT_TOKENS ? null : ((await cutUnit(unit, most)) ?? null);
 }
 
 /** Takes out what is of the least priority, until so many tokens are free by estimate; nothing if nothing is left. */
@@ -198,9 +220,10 @@ export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undef
   let { turns } = fit;
   let freed = 0;
   for (const { name } of byPriority(given.sections).reverse()) {
-    while (freed < tokens && name === 'turns' && (turns.cut || turns.from < given.units.length)) {
-      freed += Math.max(1, turns.cut?.tokens ?? given.units[turns.from]!.tokens!);
-      turns = turns.cut ? { ...turns, cut: null } : { ...turns, from: turns.from + 1 };
+    while (freed < tokens && name === 'turns' && turns.from < given.units.length) {
+      const cut = turns.from === given.units.length - 1 ? turns.cut : null;
+      freed += Math.max(1, cut?.tokens ?? given.units[turns.from]!.tokens!);
+      turns = { ...turns, from: turns.from + 1, cut: cut ? null : turns.cut };
     }
     while (freed < tokens) {
       const last = chosen.findLastIndex(({ part }) => part.section === name);

@@ -1,5 +1,6 @@
 /** Turns as a window shows them: which of them belong together, since a tool call and its result are never separated. */
-import type { Json } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
+import { shortened } from './context-cut.js';
 import { readCall } from './hydration-calls.js';
 import { isBlank, isObject } from './json-values.js';
 import { type Transcript, textOf, transcriptOf } from './transcript.js';
@@ -53,9 +54,12 @@ const CONTENT_MEMBERS = ['content', 'result', 'output', 'error'] as const;
 function readResult(value: Json): Result {
   if (!isObject(value)) return { id: null, content: value };
   const id = ID_MEMBERS.map((name) => value[name]).find((one) => typeof one === 'string');
-  const content = CONTENT_MEMBERS.map((name) => value[name]).find((one) => one !== undefined && one !== null);
-  return { id: (id as string | undefined) ?? null, content: (content ?? value) as Json };
+  const member = contentMember(value);
+  return { id: (id as string | undefined) ?? null, content: member === undefined ? value : value[member]! };
 }
+
+const contentMember = (value: JsonObject): (typeof CONTENT_MEMBERS)[number] | undefined =>
+  CONTENT_MEMBERS.find((name) => value[name] !== undefined && value[name] !== null);
 
 /** Results with the calls that they answer: each is the turn that called, or null where none that is known did. */
 interface Answered {
@@ -112,8 +116,36 @@ export interface Unit {
   readonly orphaned: boolean;
 }
 
-const isPlain = ({ role, tool_calls, tool_results }: TurnCard): boolean =>
+/** It only says something: neither calls nor answers. */
+export const isPlain = ({ role, tool_calls, tool_results }: TurnCard): boolean =>
   role !== 'tool' && tool_calls === null && tool_results === null;
+
+/** A turn of whose texts, each for itself, no more than so many characters are shown. */
+export function shortenedTurn(turn: TurnCard, kept: number): TurnCard {
+  const cut = (content: Json): Json => {
+    const text = textOf(content);
+    if (text.length <= kept) return content;
+    const splits = /[\ud800-\udbff]/.test(text.charAt(kept - 1));
+    return shortened(text, splits ? kept - 1 : kept);
+  };
+  const results = turn.tool_results?.map((value): Json => {
+    if (!isObject(value)) return cut(value);
+    const member = contentMember(value);
+    if (member !== undefined) return { ...value, [member]: cut(value[member]!) };
+    const text = cut(value);
+    // What it answers is told apart from what is shown of it.
+    const ids = Object.entries(value).filter(([name]) => ID_MEMBERS.some((one) => one === name));
+    return text === value ? value : { ...Object.fromEntries(ids), content: text };
+  });
+  return { ...turn, content: cut(turn.content), tool_results: results ?? null };
+}
+
+/** How long the longest text of a turn is. */
+export const longestText = ({ content, tool_results }: TurnCard): number =>
+  Math.max(
+    textOf(content).length,
+    ...(tool_results ?? []).map((one) => textOf(readResult(one).content).length),
+  );
 
 /** The units of turns that follow each other, in order. */
 export function unitsOf(turns: readonly TurnCard[]): Unit[] {

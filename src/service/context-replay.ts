@@ -4,7 +4,7 @@ import { sectionAccount } from '../domain/context-account.js';
 import { shortened } from '../domain/context-cut.js';
 import { shapes } from '../domain/context-formats.js';
 import { GIVEN, type Section } from '../domain/context-sections.js';
-import type { TurnCard } from '../domain/context-turns.js';
+import { shortenedTurn, type TurnCard } from '../domain/context-turns.js';
 import type { Rendering, Window, WindowPart } from '../domain/context-window.js';
 import type { Query } from '../driver/driver.js';
 import type { ContextEntry, ContextSection, SectionName } from '../model/context.js';
@@ -149,10 +149,9 @@ function windowOf(
     });
   const turns = shown
     .filter(({ section }) => section === 'turns')
-    .map((entry): TurnCard => {
-      const turn = turnCardOf(cards.get(entry.card_id)!);
-      const { content } = turn;
-      return typeof content === 'string' ? { ...turn, content: cut(content, entry) } : turn;
+    .map(({ card_id, kept_characters }): TurnCard => {
+      const turn = turnCardOf(cards.get(card_id)!);
+      return kept_characters === null ? turn : shortenedTurn(turn, kept_characters);
     });
   return { order, parts, turns };
 }

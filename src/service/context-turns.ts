@@ -1,5 +1,6 @@
 /** Reads the newest turns of a context, page by page backwards, and no more than can fit. */
 import type { Meter } from '../domain/context-assembly.js';
+import { CUT_SHARE } from '../domain/context-fitting.js';
 import { type TurnCard, unitsOf } from '../domain/context-turns.js';
 import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
@@ -98,6 +99,7 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
   let total = 0;
   /** Of the turns that are read, so many may fit. */
   let fitting = 0;
+  let isNewest = true;
   for await (const { scope_id, box_id } of placesOf(query, tenant, wanted)) {
     const box = await findBox(query, tenant, box_id);
     if (!box || box.ended_at !== null) continue;
@@ -113,6 +115,9 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
         places.set(turn.card_id, { box_id, position });
         if (tokens > wanted.tokens) continue;
         tokens += await countUpTo(meter, plain(turn), wanted.tokens);
+        isNewest &&= turn.role === 'tool';
+        // The newest results may be shortened: there is room for some turns before them.
+        if (isNewest) tokens = Math.min(tokens, Math.ceil(wanted.tokens * CUT_SHARE));
         fitting = newestFirst.length;
       }
       if (isEnough()) break;

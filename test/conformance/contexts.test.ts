@@ -251,6 +251,36 @@ onEveryTarget('contexts', (test) => {
     expect(cut.trace[0]).toMatchObject({ action: 'truncate', section: 'turns' });
   });
 
+  it('CTX-8 MAN-4 of the newest call the results are cut, and what was asked before stays', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someTask(cairn);
+    await sayAll(cairn, scope_id, ['Read both logs.']);
+    const tool_calls = ['one', 'two'].map((id) => ({ id, function: { name: 'read', arguments: '{}' } }));
+    await cairn.turns.add({ scope_id, role: 'Assistant', tool_calls });
+    const content = 'The disk is full. 記憶 '.repeat(2000);
+    await cairn.turns.add({ scope_id, role: 'Tool', content, metadata: { tool_call_id: 'one' } });
+    const tool_results = [{ tool_call_id: 'two', output: content }];
+    await cairn.turns.add({ scope_id, role: 'Tool', tool_results });
+    for (const format of ['messages', 'xml'] as const) {
+      const made = await cairn.context.assemble({ scope_id, format, token_budget: 600, max_passages: 0 });
+      const actions = made.trace.map(({ action }) => action);
+      expect(actions).toEqual(['include', 'include', 'truncate', 'truncate']);
+      expect(made).toMatchObject({ truncated: true });
+      expect(made.token_count).toBeLessThanOrEqual(600);
+      expect(made.token_count).toBeGreaterThan(300);
+      const { messages, text, content_hash } = made;
+      const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+      expect(again).toMatchObject({ messages, text, content_hash });
+      if (format === 'messages')
+        expect(saidIn(made)).toEqual([
+          'user: Read both logs.',
+          expect.stringMatching(/^assistant: /),
+          expect.stringMatching(/^tool: The disk.* \[…\]$/),
+          expect.stringMatching(/^tool: The disk.* \[…\]$/),
+        ]);
+    }
+  });
+
   it('CTX-9 what the query finds comes first, then the newest; the limits and min_relevance hold', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);

@@ -56,6 +56,8 @@ interface Said {
   /** How the results come: each in a turn of its own, in one turn, with the call, or not at all. */
   readonly results: 'apart' | 'together' | 'within' | 'none';
   readonly named: boolean;
+  /** What each result says besides: now and then more than fits. */
+  readonly more: string;
 }
 
 const said: fc.Arbitrary<Said> = fc.record({
@@ -64,20 +66,24 @@ const said: fc.Arbitrary<Said> = fc.record({
   calls: fc.constantFrom(0, 0, 1, 2, 3),
   results: fc.constantFrom('apart', 'apart', 'together', 'within', 'none'),
   named: fc.boolean(),
+  more: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('') },
+    { weight: 1, arbitrary: prose.map((p) => p.repeat(40)) },
+  ),
 });
 
 type Turn = Pick<TurnCard, 'role' | 'content' | 'tool_calls' | 'tool_results' | 'tool_call_id'>;
 
 /** Turns of a conversation: after calls their results, in one of the ways in which they are written. */
 function turnsOf(list: readonly Said[]): Turn[] {
-  return list.flatMap(({ role, text, calls, results, named }, n): Turn[] => {
+  return list.flatMap(({ role, text, calls, results, named, more }, n): Turn[] => {
     const plain = { role, content: text, tool_calls: null, tool_results: null, tool_call_id: null };
     if (role !== 'assistant' || calls === 0) return [plain];
     const ids = Array.from({ length: calls }, (_, i) => `call-${n}-${i}`);
     const tool_calls: Json[] = ids.map((id) => ({ id, function: { name: 'look', arguments: '{"at":1}' } }));
     const answers: Json[] = ids.map((tool_call_id) => ({
       tool_call_id,
-      content: `result of ${tool_call_id}`,
+      content: `result of ${tool_call_id} ${more}`,
     }));
     if (results === 'within') return [{ ...plain, tool_calls, tool_results: answers }];
     const caller = { ...plain, tool_calls };
@@ -86,7 +92,7 @@ function turnsOf(list: readonly Said[]): Turn[] {
     if (results === 'together') return [caller, { ...tool, tool_results: answers }];
     return [
       caller,
-      ...ids.map((id) => ({ ...tool, content: `result of ${id}`, tool_call_id: named ? id : null })),
+      ...ids.map((id) => ({ ...tool, content: `result of ${id} ${more}`, tool_call_id: named ? id : null })),
     ];
   });
 }
