@@ -15,7 +15,7 @@ tear: tore torn; tell: told; think: thought; throw: threw thrown; undergo: under
 understand: understood; wake: woke woken; wear: wore worn; weave: wove woven; win: won; withdraw: withdrew withdrawn;
 write: wrote written;
 child: children; man: men; woman: women; person: people; foot: feet; tooth: teeth; mouse: mice; goose: geese;
-life: lives; wife: wives; knife: knives; leaf: leaves; half: halves; wolf: wolves; shelf: shelves; loaf: loaves;
+wife: wives; knife: knives; leaf: leaves; half: halves; wolf: wolves; shelf: shelves; loaf: loaves;
 thief: thieves; good: better best; bad: worse worst; far: further farther
 `;
 

@@ -9,6 +9,9 @@ const MAX_STATEMENTS = 2000;
 /** As alike as this to what was recalled, and it was taken from there. */
 const KNOWN = 0.75;
 
+/** "Memory: …", "[2024-03-01] Anna: …": what was recalled is often told with where it is from. */
+const LABEL = /^(?:\[[^\]]{1,40}\] ?)?\p{L}[\p{L}\d _.-]{0,40}: (.+)$/su;
+
 /** What is known from memory, sentence by sentence. */
 export async function recalledStatements(
   sources: readonly TextSource[],
@@ -21,7 +24,10 @@ export async function recalledStatements(
     for (const unit of unitsOf(text)) {
       const due = give_way();
       if (due) await due;
-      if (known.length < MAX_STATEMENTS && unit.kind !== 'fragment') known.push(statementOf(unit.text));
+      if (known.length >= MAX_STATEMENTS || unit.kind === 'fragment') continue;
+      known.push(statementOf(unit.text));
+      const said = LABEL.exec(unit.text)?.[1];
+      if (said !== undefined) known.push(statementOf(said));
     }
   return known;
 }

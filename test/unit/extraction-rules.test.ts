@@ -143,6 +143,13 @@ describe('facts', () => {
     );
   });
 
+  it('that were recalled with a label are not extracted again either', async () => {
+    const turn = sourceOf({ text: 'I live in Bonn.' });
+    for (const text of ['Memory: I live in Bonn.', '[2024-03-01] User: I live in Bonn.'])
+      expect(await extract([turn], [text])).toEqual([]);
+    expect(await extract([turn], ['Memory: I live in Cologne.'])).toHaveLength(1);
+  });
+
   it('are found in the midst of a longer turn, and none in small talk', async () => {
     const text =
       'Hi there! How are you? Quick update: things are fine. By the way, we decided to use Vite for the frontend. What do you think? I might be wrong.';

@@ -38,6 +38,7 @@ describe('the terms of a text', () => {
   it.each([
     ['bought', 'buying'],
     ['went', 'goes'],
+    ['lives', 'live'],
     ['children', 'child'],
     ['educated', 'education'],
     ['hopping', 'hopped'],
