@@ -47,7 +47,8 @@ function checkInput(input: In<'remember'>): void {
   refuseMixed(input);
   const { text, type = FACT, ttl, occurred_at } = input;
   // Nothing but spaces, and what shows even less.
-  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
+  if (!/[^\s\p{C}\p{Z}]/u.test(text))
+    throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
   if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
     throw new CairnError(
       'INVALID_INPUT',

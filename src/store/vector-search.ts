@@ -50,7 +50,9 @@ export async function withNearest(
   const { doc_nos, complete } = await nearestDocs(query, { ...asked, docs }, likeness, range, NEAREST);
   const compared = new Set(doc_nos);
   for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
-  const similarities = await similaritiesOf(query, asked.tenant, likeness, [...compared]);
+  // In order, whichever was found first: sums over them come out the same to the last bit.
+  const inOrder = [...compared].sort((a, b) => a - b);
+  const similarities = await similaritiesOf(query, asked.tenant, likeness, inOrder);
   const known = new Map(byTerms.map((result) => [result.doc_no, result]));
   const measures = measured ?? measuresOf(byTerms, similarities);
   const results = fuse(byTerms, similarities, likeness.weight, measures).map(({ doc_no, score, gained }) => {
@@ -177,7 +179,7 @@ async function similaritiesOf(
   );
   const vectors = new Map(rows.map((row) => [Number(row.doc_no), row.vector]));
   const alike = new Map<number, number>();
-  // In the order of the list, whatever that of the rows: sums over them come out the same to the last bit.
+  // In the order of the list, whatever that of the rows.
   for (const doc_no of doc_nos) {
     const found = vectors.get(doc_no);
     if (found !== undefined) alike.set(doc_no, similarity(vectorFromText(found), vector));
