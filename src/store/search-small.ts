@@ -34,6 +34,7 @@ const NONE: readonly number[] = [];
 function indexOn(query: Query, asked: Asked, kept: Kept): SearchedIndex {
   // What belongs to a trajectory or a scope is for the database to say: that goes by edges and boxes as well.
   const isAnywhere = asked.trajectory_id === undefined && asked.scopes === undefined;
+  const readable = new Readable(query, asked);
   const of = (code: string) => kept.byTerm.get(code) ?? NONE;
   const docsOf = (doc_nos: readonly number[]): KeptDoc[] => {
     const docs: KeptDoc[] = [];
@@ -50,12 +51,14 @@ function indexOn(query: Query, asked: Asked, kept: Kept): SearchedIndex {
     ownHaving: async () => undefined,
     features: async (doc_nos) => docsOf(doc_nos),
     wantedAmong: (doc_nos) =>
-      isAnywhere ? wanted(query, asked, docsOf(doc_nos)) : wantedAmong(query, asked, doc_nos),
+      isAnywhere
+        ? readable.among(docsOf(doc_nos).filter((doc) => isAskedFor(asked, doc)))
+        : wantedAmong(query, asked, doc_nos),
     neighbours: async (found) => {
       if (!isAnywhere) return neighboursOf(query, asked, found);
       const around = besides(kept, found);
-      const readable = new Set(await readableAmong(query, asked, around));
-      const isThere = around.filter(({ doc_no }) => readable.has(doc_no));
+      const seen = new Set(await readable.among(around));
+      const isThere = around.filter(({ doc_no }) => seen.has(doc_no));
       const numbers = (some: readonly KeptDoc[]) => some.map(({ doc_no }) => doc_no);
       return {
         wanted: numbers(isThere.filter((doc) => isAskedFor(asked, doc))),
@@ -78,30 +81,41 @@ function newestWithin(list: readonly number[], { from, to }: Range, limit: numbe
 const isAskedFor = ({ entity_types }: Asked, { entity_type }: KeptDoc): boolean =>
   entity_types === undefined || entity_types.includes(entity_type);
 
-async function wanted(query: Query, asked: Asked, docs: readonly KeptDoc[]): Promise<number[]> {
-  return readableAmong(
-    query,
-    asked,
-    docs.filter((doc) => isAskedFor(asked, doc)),
-  );
-}
+/**
+ * What has not expired and is held by nothing that ended; of what is, the database knows whether it still shows. A holder is
+ * asked about once in a search: what stands around a turn mostly has the same.
+ */
+class Readable {
+  readonly #query: Query;
+  readonly #asked: Asked;
+  readonly #isEnded = new Map<string, boolean>();
 
-/** What has not expired and is held by nothing that ended; of what is, the database knows whether it still shows. */
-async function readableAmong(query: Query, asked: Asked, docs: readonly KeptDoc[]): Promise<number[]> {
-  const { tenant, now } = asked;
-  const there = docs.filter(({ expires_at }) => expires_at === null || expires_at > now);
-  const holders = new Set<string>();
-  for (const { held_by } of there) if (held_by !== null) holders.add(held_by);
-  if (holders.size === 0) return there.map(({ doc_no }) => doc_no);
-  const rows = await query.all<{ holder: string }>(
-    sql`SELECT holder FROM endings WHERE tenant_id = ${tenant} AND holder = ANY(${[...holders]})`,
-  );
-  if (rows.length === 0) return there.map(({ doc_no }) => doc_no);
-  const ended = new Set(rows.map(({ holder }) => holder));
-  const isEnded = ({ held_by }: KeptDoc) => held_by !== null && ended.has(held_by);
-  const inDoubt = there.filter(isEnded).map(({ doc_no }) => doc_no);
-  const shown = new Set(await wantedAmong(query, { tenant, now, viewer: null }, inDoubt));
-  return there.filter((doc) => !isEnded(doc) || shown.has(doc.doc_no)).map(({ doc_no }) => doc_no);
+  constructor(query: Query, asked: Asked) {
+    this.#query = query;
+    this.#asked = asked;
+  }
+
+  async among(docs: readonly KeptDoc[]): Promise<number[]> {
+    const { tenant, now } = this.#asked;
+    const there = docs.filter(({ expires_at }) => expires_at === null || expires_at > now);
+    await this.#askAbout(there);
+    const isEnded = ({ held_by }: KeptDoc) => held_by !== null && this.#isEnded.get(held_by)!;
+    const inDoubt = there.filter(isEnded).map(({ doc_no }) => doc_no);
+    if (inDoubt.length === 0) return there.map(({ doc_no }) => doc_no);
+    const shown = new Set(await wantedAmong(this.#query, { tenant, now, viewer: null }, inDoubt));
+    return there.filter((doc) => !isEnded(doc) || shown.has(doc.doc_no)).map(({ doc_no }) => doc_no);
+  }
+
+  async #askAbout(docs: readonly KeptDoc[]): Promise<void> {
+    const holders = new Set<string>();
+    for (const { held_by } of docs) if (held_by !== null && !this.#isEnded.has(held_by)) holders.add(held_by);
+    if (holders.size === 0) return;
+    const rows = await this.#query.all<{ holder: string }>(
+      sql`SELECT holder FROM endings WHERE tenant_id = ${this.#asked.tenant} AND holder = ANY(${[...holders]})`,
+    );
+    const ended = new Set(rows.map(({ holder }) => holder));
+    for (const holder of holders) this.#isEnded.set(holder, ended.has(holder));
+  }
 }
 
 /** Those that stand around the ones found, and are not among them. */
