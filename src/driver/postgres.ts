@@ -144,14 +144,13 @@ class PostgresDriver implements Driver {
     const failed: PendingRead[] = [];
     try {
       await this.#retrying(async () => {
-        await this.#withClient(async (client) => {
+        await this.#reading(async (client) => {
           const begun = this.#begin(client, tenant, 'BEGIN READ ONLY');
           const results = reads.map((read) => {
             const { text, params } = compile(read.query, 'postgres');
             return run(client, text, params);
           });
-          const ended = client.query('COMMIT');
-          const settled = await Promise.allSettled([...results, begun, ended]);
+          const settled = await Promise.allSettled([...results, begun]);
           const broken = settled.find((one) => one.status === 'rejected' && isConnectionError(one.reason));
           if (broken) throw (broken as PromiseRejectedResult).reason;
           reads.forEach((read, i) => {
@@ -175,7 +174,7 @@ class PostgresDriver implements Driver {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
     return this.#track(
       this.#retrying(() =>
-        this.#withClient(async (client) => {
+        this.#reading(async (client) => {
           const begun = this.#begin(client, tenant, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
           begun.catch(() => undefined);
           const all = async <R>(query: Sql) => {
@@ -186,7 +185,6 @@ class PostgresDriver implements Driver {
             return await read({ all, get: async <R>(query: Sql) => (await all<R>(query))[0] });
           } finally {
             await begun;
-            await client.query('COMMIT');
           }
         }),
       ),
@@ -286,19 +284,24 @@ class PostgresDriver implements Driver {
     }
   }
 
-  async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  /** On a connection of its own. Of how a read ends nobody needs to hear: what was read is known by then. */
+  async #reading<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connected();
-    let broken = true;
+    const end = (by: 'COMMIT' | 'ROLLBACK') =>
+      void this.#track(
+        client.query(by).then(
+          () => client.release(),
+          () => client.release(true),
+        ),
+      );
     try {
       const value = await work(client);
-      broken = false;
+      end('COMMIT');
       return value;
     } catch (error) {
-      broken = isConnectionError(error);
-      if (!broken) await client.query('ROLLBACK').catch(() => (broken = true));
+      if (isConnectionError(error)) client.release(true);
+      else end('ROLLBACK');
       throw error;
-    } finally {
-      client.release(broken);
     }
   }
 

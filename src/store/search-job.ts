@@ -21,13 +21,14 @@ import { saidOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
 import { type Features, frequencies } from './search-features.js';
 import { type SearchedIndex, storedIndex } from './search-index.js';
+import { marksAhead } from './search-kept.js';
 import { mayHaveAny } from './search-lead.js';
 import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
 import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
 import { inOpenScopes, scopesShown } from './search-scopes.js';
-import { smallIndex } from './search-small.js';
+import { mayBeSmall, smallIndex } from './search-small.js';
 import { type Likeness, withNearest } from './vector-search.js';
 
 /** What is told of a hit beside what it is: nothing, or a snippet and what is related to it, or also the whole text. */
@@ -85,11 +86,14 @@ export async function run(reader: Query, input: unknown): Promise<SearchAnswer> 
   const query = inTurn(reader);
   const { scope_id, ...given } = input as SearchRequest;
   const { tenant, place } = given;
-  const extent = await extentOf(query, tenant);
+  const [extent, marks] = await Promise.all([
+    extentOf(query, tenant),
+    mayBeSmall(given) ? marksAhead(query, given) : undefined,
+  ]);
   const scopes = scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id);
   const request: SearchRequest = { ...given, scopes };
   const mark = { store: request.store, generation: extent.generation };
-  const small = await smallIndex(query, request, request, extent);
+  const small = await smallIndex(query, request, request, extent, marks);
   const question = readQuestion(request.query, request.now);
   const search: Search = {
     query,

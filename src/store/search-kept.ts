@@ -60,13 +60,32 @@ function forgetAll(): void {
   forgetting = undefined;
 }
 
+const nameOf = ({ store, tenant }: KeptTenant): string => `${store} ${tenant}`;
+
+/** What tells whether all is kept still, where that takes a question: it can be asked ahead. */
+export interface Marks {
+  readonly last: number;
+  readonly all: string;
+  readonly up_to: string;
+}
+
+export async function marksAhead(query: Query, whose: KeptTenant): Promise<Marks | undefined> {
+  const kept = whose.in_order ? undefined : known.get(nameOf(whose));
+  return kept && marksOf(query, whose.tenant, kept.last);
+}
+
 /** All that a tenant has at this moment; undefined where that is too much. */
-export async function keptDocs(query: Query, whose: KeptTenant, extent: Extent): Promise<Kept | undefined> {
+export async function keptDocs(
+  query: Query,
+  whose: KeptTenant,
+  extent: Extent,
+  marks: Marks | undefined,
+): Promise<Kept | undefined> {
   if (extent.docs > MAX_DOCS) return undefined;
-  const name = `${whose.store} ${whose.tenant}`;
+  const name = nameOf(whose);
   const before = known.get(name);
-  const kept =
-    before && (await broughtUp(query, whose, before, extent)) ? before : await load(query, whose, extent);
+  const isKept = before && (await broughtUp(query, whose, before, extent, marks));
+  const kept = isKept ? before : await load(query, whose, extent);
   known.delete(name);
   known.set(name, kept);
   if (!forgetting) forgetting = setTimeout(forgetAll, KEPT_MS).unref();
@@ -122,9 +141,15 @@ async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Ke
 }
 
 /** Adds what came since. False when some of it went: which, only the database knows. */
-async function broughtUp(query: Query, whose: KeptTenant, kept: Kept, extent: Extent): Promise<boolean> {
+async function broughtUp(
+  query: Query,
+  whose: KeptTenant,
+  kept: Kept,
+  extent: Extent,
+  marks: Marks | undefined,
+): Promise<boolean> {
   if (kept.generation !== extent.generation) return false;
-  if (!whose.in_order) return broughtUpAnywhere(query, whose.tenant, kept, extent);
+  if (!whose.in_order) return broughtUpAnywhere(query, whose.tenant, kept, extent, marks);
   if (kept.last === extent.last) return kept.docs === extent.docs;
   if (kept.characters > MAX_CHARACTERS) return kept.docs <= extent.docs;
   const rows = await read(query, whose.tenant, kept.last, extent.last);
@@ -136,9 +161,15 @@ async function broughtUp(query: Query, whose: KeptTenant, kept: Kept, extent: Ex
 }
 
 /** The same where numbers are not committed in their order: one may come between others while another goes. */
-async function broughtUpAnywhere(query: Query, tenant: string, kept: Kept, extent: Extent): Promise<boolean> {
+async function broughtUpAnywhere(
+  query: Query,
+  tenant: string,
+  kept: Kept,
+  extent: Extent,
+  ahead: Marks | undefined,
+): Promise<boolean> {
   const { last, mark } = kept;
-  const marks = await marksOf(query, tenant, last);
+  const marks = ahead?.last === last ? ahead : await marksOf(query, tenant, last);
   if (marks.up_to !== mark || kept.mark !== mark) return false;
   if (marks.all === mark) return true;
   const rows = await read(query, tenant, last, extent.last);
@@ -152,13 +183,13 @@ async function broughtUpAnywhere(query: Query, tenant: string, kept: Kept, exten
 }
 
 /** How many documents there are, up to one and in all, with sums that tell sets of as many apart. */
-async function marksOf(query: Query, tenant: string, up_to: number): Promise<{ all: string; up_to: string }> {
+async function marksOf(query: Query, tenant: string, last: number): Promise<Marks> {
   const mark = sql`COUNT(*) || ' ' || COALESCE(SUM(doc_no), 0) || ' ' || COALESCE(SUM(hashint8(doc_no)), 0)`;
   const row = await query.get<{ all: string; up_to: string }>(
     sql`SELECT (SELECT ${mark} FROM search_index WHERE tenant_id = ${tenant}) AS "all",
-          (SELECT ${mark} FROM search_index WHERE tenant_id = ${tenant} AND doc_no <= ${up_to}) AS up_to`,
+          (SELECT ${mark} FROM search_index WHERE tenant_id = ${tenant} AND doc_no <= ${last}) AS up_to`,
   );
-  return row!;
+  return { last, ...row! };
 }
 
 /** Member by member: what is made by spreading is read several times slower, and there are hundreds to a search. */

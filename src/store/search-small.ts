@@ -13,8 +13,18 @@ import {
   wantedAmong,
 } from './search-candidates.js';
 import type { SearchedIndex } from './search-index.js';
-import { type Extent, type Kept, type KeptDoc, type KeptTenant, keptDocs } from './search-kept.js';
+import {
+  type Extent,
+  type Kept,
+  type KeptDoc,
+  type KeptTenant,
+  keptDocs,
+  type Marks,
+} from './search-kept.js';
 import type { Range } from './search-postings.js';
+
+/** Who may see a part only, and filters, are for the database. */
+export const mayBeSmall = ({ viewer, filters }: Asked): boolean => viewer === null && filters === undefined;
 
 /** The index of a tenant as it is at this moment; undefined where it is not kept in memory. */
 export async function smallIndex(
@@ -22,10 +32,10 @@ export async function smallIndex(
   asked: Asked,
   whose: Omit<KeptTenant, 'tenant'>,
   extent: Extent,
+  marks: Marks | undefined,
 ): Promise<SearchedIndex | undefined> {
-  const { tenant, viewer, filters } = asked;
-  if (viewer !== null || filters !== undefined) return undefined;
-  const kept = await keptDocs(query, { ...whose, tenant }, extent);
+  if (!mayBeSmall(asked)) return undefined;
+  const kept = await keptDocs(query, { ...whose, tenant: asked.tenant }, extent, marks);
   return kept && indexOn(query, asked, kept);
 }
 
