@@ -6,7 +6,7 @@ import { diffContexts } from '../domain/context-diff.js';
 import { atLength, type Query } from '../driver/driver.js';
 import { toIso } from '../model/common.js';
 import type { ContextEntry } from '../model/context.js';
-import { CairnError } from '../model/errors.js';
+import { CairnError, type ErrorCode } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from '../model/manifest.js';
 import { entriesAfter, segmentsOf } from '../store/box-entries.js';
@@ -116,6 +116,9 @@ async function packed(call: Call, query: Query, row: ManifestRow): Promise<Manif
   };
 }
 
+/** Of these it is known why nothing is counted; any other failure is one. */
+const UNCOUNTED: readonly ErrorCode[] = ['CONTENT_ERASED', 'TOO_LARGE'];
+
 /** Nothing where a card of it is gone, or it is too large. */
 async function counted(
   call: Call,
@@ -133,7 +136,7 @@ async function counted(
     const text = canonical(cards);
     return { entries, token_count: await count(text), content_hash: sha256(text) };
   } catch (error) {
-    if (error instanceof CairnError) return {};
+    if (error instanceof CairnError && UNCOUNTED.includes(error.code)) return {};
     throw error;
   }
 }
