@@ -2,6 +2,8 @@
 // Arguments go to vitest, such as `npm test -- --project fault`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const report = '.cache/test-report.json';
 mkdirSync('.cache', { recursive: true });
@@ -22,15 +24,35 @@ const status = run('node_modules/vitest/vitest.mjs', [
   ...process.argv.slice(2),
 ]);
 
+/** What failed, each in a few lines: a log of which only the end is kept shall tell it too. */
+function failuresOf({ testResults }) {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const file = relative(process.cwd(), name);
+    const tests = assertionResults.filter((test) => test.status === 'failed');
+    if (tests.length === 0) return message ? [{ title: file, reason: message }] : [];
+    return tests.map((test) => ({
+      title: `${file} > ${test.fullName}`,
+      reason: test.failureMessages.join('\n'),
+    }));
+  });
+}
+
 let passed = 0;
 let failed = 1;
 try {
-  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
-  passed = numPassedTests;
+  const results = JSON.parse(readFileSync(report, 'utf8'));
+  const failures = failuresOf(results);
+  passed = results.numPassedTests;
   // A file that could not be loaded has no tests of its own to fail.
-  failed = numFailedTests || (status !== 0 ? Math.max(1, numFailedTestSuites) : 0);
+  failed = results.numFailedTests || (status !== 0 ? Math.max(1, results.numFailedTestSuites) : 0);
+  for (const { title, reason } of failures) {
+    const lines = stripVTControlCharacters(reason).split('\n');
+    const own = lines.filter((line) => !line.includes('/node_modules/')).slice(0, 20);
+    for (const line of [title, ...own]) console.log(`FAILED ${line.slice(0, 400)}`);
+  }
+  if (failed > 0 && failures.length === 0) console.log('FAILED outside of the tests: see the errors above.');
 } catch {
-  // No report: the run itself failed.
+  console.log('FAILED the run itself: it left no report.');
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(status);
