@@ -13,11 +13,11 @@ const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false };
 
 /** They share a machine fairly, or say that they do not: beside others they would measure those. */
 const alone = ['test/fault/concurrency.test.ts'];
-const onFaults = {
-  globalSetup: 'test/support/postgres.ts',
-  testTimeout: 240_000,
-  hookTimeout: 60_000,
-};
+
+/** How long a machine takes is no test: what waits for something waits long enough for a slow one. */
+const patient = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
+
+const onFaults = { globalSetup: 'test/support/postgres.ts', ...patient, testTimeout: 240_000 };
 
 /** What is about answers, and not about faults, keeps its files in memory where there is room. */
 const memory = roomyMemory();
@@ -25,14 +25,14 @@ const memory = roomyMemory();
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...together, server } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...patient, ...together, server } },
       {
         test: {
           name: 'suite',
           include: ['test/{adapters,conformance,contract,property}/**/*.test.ts'],
           globalSetup: 'test/support/postgres.ts',
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          ...patient,
+          testTimeout: 120_000,
           ...(memory === undefined ? {} : { env: { TMPDIR: memory } }),
           ...together,
           server,

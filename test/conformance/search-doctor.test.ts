@@ -246,7 +246,7 @@ for (const kind of kinds)
     const store = await Store.open({ database, sweep_every_ms: 0 });
     const cairn = store.api(caller);
     for (let i = 0; i < 20; i++) await say(cairn, scope_id, `a new heron, number ${i}`);
-    await expect.poll(() => needsReindex(store.driver), { timeout: 20_000, interval: 50 }).toBe(false);
+    await expect.poll(() => needsReindex(store.driver), { interval: 50 }).toBe(false);
     expect(await illnesses(store, 'default')).toEqual([]);
     expect(await rowsOf(store, 'default')).toHaveLength(
       whole.filter(({ terms }) => terms !== null).length + 20,

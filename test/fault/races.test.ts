@@ -258,7 +258,7 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
       await driver.write('default', async (tx) => {
         await tx.all(sql`SELECT seq FROM tenants WHERE tenant_id = 'default' FOR UPDATE`);
         written = write();
-        await expect.poll(() => driver.long('default', waiting), { timeout: 5000 }).toHaveLength(1);
+        await expect.poll(() => driver.long('default', waiting)).toHaveLength(1);
       });
       await written;
     }

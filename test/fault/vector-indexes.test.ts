@@ -34,7 +34,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
     await other.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await other.query('SELECT COUNT(*) FROM vector_docs');
   };
-  const begun = (many: number) => expect.poll(indexes, { timeout: 20_000 }).toHaveLength(many);
+  const begun = (many: number) => expect.poll(indexes).toHaveLength(many);
 
   beforeAll(async () => {
     ({ database, drop } = await freshDatabase('postgres'));
@@ -72,7 +72,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
     one.close();
     await expect(within(10_000, made, 'the index')).rejects.toThrow('the store is closed');
     await other.query('COMMIT');
-    await expect.poll(async () => (await indexes())[1]!.valid, { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => (await indexes())[1]!.valid).toBe(true);
   });
 
   it('EMB-12 keep no store from closing that is only just connecting, or whose server does not answer', async () => {

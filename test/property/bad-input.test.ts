@@ -37,6 +37,7 @@ for (const database of databases()) {
   describe(`generated requests on ${database}, seed ${seed}`, () => {
     let test: HttpTest;
     let readers: Tenant;
+    const oneSided: string[] = [];
     const settle = async (tenant: string): Promise<Tenant> => ({
       tenant,
       planted: await plant(await test.admin(tenant)),
@@ -71,12 +72,16 @@ for (const database of databases()) {
           }),
           { numRuns: CASES[database] / AT_ONCE, seed },
         );
-        // Some fitted and some did not: neither side of the checks was left out. A few need not have both.
-        if (database !== 'sqlite') return;
-        expect([...statuses].some((status) => status >= 400)).toBe(true);
-        expect([...statuses].some((status) => status < 400)).toBe(true);
+        const fitted = [...statuses].some((status) => status < 400);
+        const refused = [...statuses].some((status) => status >= 400);
+        if (!fitted || !refused) oneSided.push(operation.name);
       },
     );
+
+    // By chance a few operations got only what fits, or only what does not; were it many, their checks would go unseen.
+    it.runIf(database === 'sqlite')('reaches both sides of the checks of nearly all operations', () => {
+      expect(oneSided.length, oneSided.join(', ')).toBeLessThan(allOperations.length / 20);
+    });
 
     it('leaves a healthy server and a sound store', async () => {
       const ready = await test.send({ method: 'GET', path: '/health/ready' });
