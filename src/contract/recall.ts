@@ -55,7 +55,15 @@ const recallInput = z.strictObject({
 });
 
 const passage = z
-  .object({ ...foundEntity, ...excerpt, text: z.string(), token_count: z.int() })
+  .object({
+    ...foundEntity,
+    ...excerpt,
+    text: z.string(),
+    token_count: z.int(),
+    same_as: z
+      .array(z.string())
+      .describe('Ids of other notes or artifacts with its type, name and text: they are not told apart'),
+  })
   .meta({ id: 'Passage' });
 
 export const memory = {

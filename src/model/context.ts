@@ -106,7 +106,7 @@ export const contextReason = z
     'in_a_summary',
   ])
   .describe(
-    'given: by the request. relevant: found by the query. newest: of its kind. recent: one of the latest turns. stands_for_turns: for turns that are not shown. no_room: the budget is used up. share_used_up: that of the section. over_the_limit: there are more than asked for. below_min_relevance. shown_already: it is in the context in another form. behind_a_gap: a later turn did not fit. in_a_summary: a summary in the context stands for it.',
+    'given: by the request. relevant: found by the query. newest: of its kind. recent: one of the latest turns. stands_for_turns: for turns that are not shown. no_room: the budget is used up. share_used_up: that of the section. over_the_limit: there are more than asked for. below_min_relevance. shown_already: it is in the context in another form, or another says the same in the same words. behind_a_gap: a later turn did not fit. in_a_summary: a summary in the context stands for it.',
   );
 export type ContextReason = z.output<typeof contextReason>;
 

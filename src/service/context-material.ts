@@ -58,6 +58,8 @@ interface Found {
   readonly reason: ContextReason;
   /** Out before it is looked at, and why. */
   readonly refused?: ContextReason;
+  /** Of how many in its section; those beyond are out. */
+  readonly limit: number;
 }
 
 const MAX_NOTES = 10;
@@ -200,7 +202,7 @@ function soughtInTrajectory(input: Wanted): Omit<SoughtEntities, 'query'> {
   return { entity_types, trajectory_id, limit };
 }
 
-/** Hits first, then what is newest, as many as asked for; those beyond are out. */
+/** Hits first, then what is newest. */
 function ranked(
   section: SectionName,
   entity_type: Found['entity_type'],
@@ -216,18 +218,15 @@ function ranked(
     card_id: doc.content_id,
     score: why.score,
     reason: 'relevant',
+    limit,
   }));
   const hit = new Set(hits.map(({ doc }) => doc.content_id));
   for (const { memory_id, card_id } of min_relevance === undefined ? newest : []) {
     if (hit.has(card_id)) continue;
-    list.push({ section, entity_type, id: memory_id, card_id, score: null, reason: 'newest' });
+    list.push({ section, entity_type, id: memory_id, card_id, score: null, reason: 'newest', limit });
   }
-  let taken = 0;
-  return list.map((one): Found => {
-    if (one.score !== null && one.score < (min_relevance ?? 0))
-      return { ...one, refused: 'below_min_relevance' };
-    return ++taken > limit ? { ...one, refused: 'over_the_limit' } : one;
-  });
+  const isBelow = ({ score }: Found) => score !== null && score < (min_relevance ?? 0);
+  return list.map((one): Found => (isBelow(one) ? { ...one, refused: 'below_min_relevance' } : one));
 }
 
 const lookOf = (call: Call, type: 'Artifact' | 'Note', limit: number): MemoryLook => ({
@@ -290,6 +289,7 @@ async function findSummaries(call: Call, query: Query, input: Wanted): Promise<F
     card_id,
     score: null,
     reason: 'stands_for_turns',
+    limit,
   }));
 }
 
@@ -331,6 +331,7 @@ async function withCards(
   ]);
   const candidates: Uncounted[] = [];
   const refused: [Uncounted, ContextReason][] = [];
+  const refusal = refusals();
   const now = call.driver.now();
   for (const one of found) {
     const row = cards.get(one.card_id);
@@ -341,10 +342,27 @@ async function withCards(
         ? { card_ids: covered, others: (counts.get(one.id) ?? 0) > new Set(covered).size }
         : undefined;
     const candidate = candidateOf(one, row, names.get(one.card_id), covers);
-    if (one.refused) refused.push([candidate, one.refused]);
+    const reason = refusal(one, candidate.part);
+    if (reason) refused.push([candidate, reason]);
     else candidates.push(candidate);
   }
   return { candidates, refused };
+}
+
+/** Why something is out, asked of each in its order: what would say the same again does not count for the limit. */
+function refusals(): (found: Found, part: WindowPart) => ContextReason | undefined {
+  const shown = new Set<string>();
+  const taken = new Map<SectionName, number>();
+  return ({ refused, section, limit }, part) => {
+    if (refused) return refused;
+    const said = JSON.stringify([section, part.type, part.title, part.text]);
+    if (shown.has(said)) return 'shown_already';
+    const before = taken.get(section) ?? 0;
+    if (before >= limit) return 'over_the_limit';
+    shown.add(said);
+    taken.set(section, before + 1);
+    return undefined;
+  };
 }
 
 const candidateOf = (

@@ -6,6 +6,7 @@ import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { findScope } from '../store/scopes.js';
+import type { SearchHit } from '../store/search-job.js';
 import { defaultScope, defaultTrajectory, refuseCommonGround } from './memory-place.js';
 import { checkNote, create as createNote } from './notes.js';
 import type { Call } from './runtime.js';
@@ -104,6 +105,20 @@ async function rememberTurn(
   return { entity_type: 'turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
 }
 
+/** Memories that say the same in the same words, together: a fact that was remembered twice is told once. */
+function saidOnce(hits: readonly SearchHit[]): [SearchHit, ...SearchHit[]][] {
+  const groups = new Map<unknown, [SearchHit, ...SearchHit[]]>();
+  for (const hit of hits) {
+    const { entity_type, type, name } = hit.doc;
+    const isMemory = entity_type === 'note' || entity_type === 'artifact';
+    const key = isMemory ? JSON.stringify([entity_type, type, name, hit.text]) : hit;
+    const group = groups.get(key);
+    if (group) group.push(hit);
+    else groups.set(key, [hit]);
+  }
+  return [...groups.values()];
+}
+
 const RECALLED = ['turn', 'artifact', 'note', 'card'] as const;
 
 export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
@@ -111,13 +126,14 @@ export async function recall(call: Call, input: In<'recall'>): Promise<Out<'reca
   const found = await find(call, { ...asked, entity_types: asked.entity_types ?? [...RECALLED] }, 'text');
   const passages: Out<'recall'>['passages'] = [];
   let total = 0;
-  for (const hit of found.hits) {
+  for (const [hit, ...same] of saidOnce(found.hits)) {
     const token_count = await countTokens(hit.text!);
     // A later one may be short enough.
     if (total + token_count > max_tokens) continue;
     total += token_count;
     const { snippet, highlights } = hit;
-    passages.push({ ...describeHit(hit), snippet, highlights, text: hit.text!, token_count });
+    const same_as = same.map(({ doc }) => doc.entity_id);
+    passages.push({ ...describeHit(hit), snippet, highlights, text: hit.text!, token_count, same_as });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'note' || entity_type === 'artifact');
   call.access.touch(

@@ -319,6 +319,30 @@ onEveryTarget('contexts', (test) => {
     expect(none.messages).toEqual([]);
   });
 
+  it('CTX-9 what says the same in the same words is in once, and leaves its place to what says something else', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const remember = async (text: string) => (await cairn.memory.remember({ text, trajectory_id })).id;
+    const other = await remember('An invoice has a date.');
+    const same = [
+      await remember('The invoice needs a number.'),
+      await remember('The invoice needs a number.'),
+    ];
+    const made = await cairn.context.assemble({
+      trajectory_id,
+      query: 'invoice number',
+      max_notes: 2,
+      format: 'markdown',
+    });
+    expect(fateOf(made.trace, other)).toEqual(['include notes relevant']);
+    expect(same.flatMap((id) => fateOf(made.trace, id)).sort()).toEqual([
+      'exclude notes shown_already',
+      'include notes relevant',
+    ]);
+    expect(made.text!.split('needs a number.\n')).toHaveLength(2);
+    expect((await cairn.manifests.replay({ manifest_id: made.manifest_id })).text).toBe(made.text);
+  });
+
   it('CTX-10 CTX-12 a summary stands for turns that are not shown, and is left out when all are', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);

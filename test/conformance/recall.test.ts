@@ -69,6 +69,24 @@ onEveryTarget('remember and recall', (test) => {
     expect((await cairn.memory.remember({ text: '\n 第一句。 第二句。' })).name).toBe('第一句。');
   });
 
+  it('RECALL-7 what was remembered twice is kept twice and told once', async () => {
+    const cairn = await test().freshTenant();
+    const text = 'Anna prefers tea to coffee.';
+    const [first, second] = [await cairn.memory.remember({ text }), await cairn.memory.remember({ text })];
+    const other = await cairn.memory.remember({ text, type: 'Gotcha' });
+    const said = await cairn.memory.remember({ text, as: 'turn' });
+    const again = await cairn.memory.remember({ text, as: 'turn' });
+    expect((await cairn.notes.list()).total).toBe(3);
+    const { passages, token_count } = await cairn.memory.recall({ query: 'What does Anna drink, tea?' });
+    const facts = passages.filter(({ type }) => type === 'Fact');
+    expect(facts).toHaveLength(1);
+    expect([facts[0]!.id, ...facts[0]!.same_as].sort()).toEqual([first.id, second.id].sort());
+    const rest = passages.filter(({ type }) => type !== 'Fact');
+    expect(rest.map(({ id }) => id).sort()).toEqual([other.id, said.id, again.id].sort());
+    expect(rest.every(({ same_as }) => same_as.length === 0)).toBe(true);
+    expect(token_count).toBe(passages.reduce((sum, one) => sum + one.token_count, 0));
+  });
+
   it('RECALL-2 a turn goes into the scope that is named, or one of memory', async () => {
     const cairn = await test().freshTenant();
     const said = await cairn.memory.remember({

@@ -57,7 +57,11 @@ onEveryTarget('what an agent finds', (test) => {
           limit: 100,
           entity_types: [TYPES[kind]],
         });
-        expect(passages.map(({ id }) => `${TYPES[kind]} ${id}`).sort()).toEqual(ids.sort());
+        expect(
+          passages
+            .flatMap(({ id, same_as }) => [id, ...same_as].map((one) => `${TYPES[kind]} ${one}`))
+            .sort(),
+        ).toEqual(ids.sort());
       }
       await allow(null);
       expect(await found(ann, SAID)).toEqual(whole);
