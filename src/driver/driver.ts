@@ -96,6 +96,8 @@ export interface Driver {
   snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T>;
   /** A read that may be long: off the event loop where the database would block it. */
   long<R>(tenant: string, query: Sql): Promise<R[]>;
+  /** The same for who examines a store, and not for a request: it takes the time that it needs. */
+  examine<R>(tenant: string, query: Sql): Promise<R[]>;
   /**
    * A read that computes as well, such as a ranking, of one moment: beside the event loop, where the database would block
    * it. The module's `run(query, input)` does it; what goes in and comes out are plain values.
@@ -131,10 +133,15 @@ export interface AwayModule {
   run(query: Query, input: unknown): Promise<unknown>;
 }
 
+/** By what gives all rows of a statement. */
+export const queryBy = (rows: (query: Sql) => Promise<unknown[]>): Query => ({
+  all: <R>(query: Sql) => rows(query) as Promise<R[]>,
+  get: async <R>(query: Sql) => (await rows(query))[0] as R | undefined,
+});
+
 /** Reads that may be long, as a Query. */
 export function atLength(driver: Driver, tenant: string): Query {
-  const all = <R>(query: Sql) => driver.long<R>(tenant, query);
-  return { all, get: async <R>(query: Sql) => (await all<R>(query))[0] };
+  return queryBy((query) => driver.long(tenant, query));
 }
 
 export interface MigrationReport {

@@ -138,11 +138,23 @@ export class PostgresChannel implements Channel {
 
 const names = new Map<string, string>();
 
+/** The rows of a statement; it may take as long as is given, else as long as any. */
+export async function rowsOf(client: pg.PoolClient, query: Sql, query_timeout?: number): Promise<unknown[]> {
+  const { text, params } = compile(query, 'postgres');
+  return (await run(client, text, params, query_timeout)).rows;
+}
+
 /** Runs a named, hence prepared, statement. */
-export function run(client: pg.PoolClient, text: string, params: readonly Param[]): Promise<pg.QueryResult> {
+function run(
+  client: pg.PoolClient,
+  text: string,
+  params: readonly Param[],
+  query_timeout?: number,
+): Promise<pg.QueryResult> {
   let name = names.get(text);
   if (name === undefined) names.set(text, (name = `s${names.size}`));
-  return client.query({ name, text, values: params as unknown[] });
+  const sent = { name, text, values: params as unknown[] };
+  return client.query(query_timeout === undefined ? sent : ({ ...sent, query_timeout } as pg.QueryConfig));
 }
 
 interface InsertTexts {

@@ -29,6 +29,14 @@ export function connectionSettings(url: string): pg.ClientConfig {
   } as pg.ClientConfig;
 }
 
+/**
+ * For one transaction: no statement of it is ended for its time. Each is planned for the tenant it is about, since a plan that
+ * is to suit all may take hours for a large one.
+ */
+export const UNHURRIED = `SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
+/** The longest that a timer can be set to. */
+export const ANY_TIME_MS = 2 ** 31 - 1;
+
 /** Of one that a long statement is run on, as the user of the URL. */
 export const ownerSettings = (url: string): pg.ClientConfig =>
   ({

@@ -11,6 +11,7 @@ import {
   type DriverOptions,
   type MigrationReport,
   type Query,
+  queryBy,
   type Tx,
   type WakeListener,
   type WriteOptions,
@@ -18,13 +19,19 @@ import {
 import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from './group.js';
 import { Lane } from './lane.js';
 import { migrations } from './migrate.js';
-import { PostgresChannel, run } from './postgres-channel.js';
-import { connectionSettings, enterRole, withoutPassword } from './postgres-connection.js';
+import { PostgresChannel, rowsOf } from './postgres-channel.js';
+import {
+  ANY_TIME_MS,
+  connectionSettings,
+  enterRole,
+  UNHURRIED,
+  withoutPassword,
+} from './postgres-connection.js';
 import { isConnectionError, translatePostgres } from './postgres-errors.js';
 import { migratePostgres } from './postgres-migrate.js';
 import { PostgresVectors } from './postgres-vectors.js';
 import { PostgresWakes } from './postgres-wakes.js';
-import { acrossTenants, compile, type Sql } from './sql.js';
+import { acrossTenants, type Sql } from './sql.js';
 import { WaitingWrites } from './waiting.js';
 
 const POOL_SIZE = 10;
@@ -123,18 +130,19 @@ class PostgresDriver implements Driver {
   }
 
   at(tenant: string): Query {
-    const all = <R>(query: Sql): Promise<R[]> =>
-      new Promise<R[]>((resolve, reject) => {
-        if (this.#closed) return reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
-        const read = { query, resolve: resolve as (rows: unknown[]) => void, reject };
-        const queue = this.#reads.get(tenant);
-        if (queue) queue.push(read);
-        else {
-          this.#reads.set(tenant, [read]);
-          setImmediate(() => this.#track(this.#readTogether(tenant)));
-        }
-      });
-    return { all, get: async <R>(query: Sql) => (await all<R>(query))[0] };
+    return queryBy(
+      (query) =>
+        new Promise<unknown[]>((resolve, reject) => {
+          if (this.#closed) return reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+          const read = { query, resolve, reject };
+          const queue = this.#reads.get(tenant);
+          if (queue) queue.push(read);
+          else {
+            this.#reads.set(tenant, [read]);
+            setImmediate(() => this.#track(this.#readTogether(tenant)));
+          }
+        }),
+    );
   }
 
   /** Single reads that wait at the same time share one transaction, so that naming the tenant costs little. */
@@ -146,16 +154,13 @@ class PostgresDriver implements Driver {
       await this.#retrying(async () => {
         await this.#reading(async (client) => {
           const begun = this.#begin(client, tenant, 'BEGIN READ ONLY');
-          const results = reads.map((read) => {
-            const { text, params } = compile(read.query, 'postgres');
-            return run(client, text, params);
-          });
+          const results = reads.map((read) => rowsOf(client, read.query));
           const settled = await Promise.allSettled([...results, begun]);
           const broken = settled.find((one) => one.status === 'rejected' && isConnectionError(one.reason));
           if (broken) throw (broken as PromiseRejectedResult).reason;
           reads.forEach((read, i) => {
             const one = settled[i]!;
-            if (one.status === 'fulfilled') read.resolve((one.value as pg.QueryResult).rows);
+            if (one.status === 'fulfilled') read.resolve(one.value as unknown[]);
             else if (reads.length > 1) failed.push(read);
             else read.reject(readingError(translatePostgres(one.reason)));
           });
@@ -170,19 +175,17 @@ class PostgresDriver implements Driver {
       this.snapshot(tenant, (query) => query.all<unknown>(read.query)).then(read.resolve, read.reject);
   }
 
-  snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T> {
+  snapshot<T>(tenant: string, read: (query: Query) => Promise<T>, unhurried = false): Promise<T> {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
     return this.#track(
       this.#retrying(() =>
         this.#reading(async (client) => {
           const begun = this.#begin(client, tenant, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
           begun.catch(() => undefined);
-          const all = async <R>(query: Sql) => {
-            const { text, params } = compile(query, 'postgres');
-            return (await run(client, text, params)).rows as R[];
-          };
+          if (unhurried) await client.query(UNHURRIED);
+          const time = unhurried ? ANY_TIME_MS : undefined;
           try {
-            return await read({ all, get: async <R>(query: Sql) => (await all<R>(query))[0] });
+            return await read(queryBy((query) => rowsOf(client, query, time)));
           } finally {
             await begun;
           }
@@ -193,6 +196,10 @@ class PostgresDriver implements Driver {
 
   long<R>(tenant: string, query: Sql): Promise<R[]> {
     return this.snapshot(tenant, (reader) => reader.all<R>(query));
+  }
+
+  examine<R>(tenant: string, query: Sql): Promise<R[]> {
+    return this.snapshot(tenant, (reader) => reader.all<R>(query), true);
   }
 
   async away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
@@ -352,12 +359,11 @@ class PostgresDriver implements Driver {
 
   async integrity(): Promise<string[]> {
     const protectedTables = migrations.flatMap(({ protect }) => protect);
-    const rows = await this.snapshot('', (query) =>
-      query.all<{ relname: string }>(
-        acrossTenants`SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-          WHERE n.nspname = 'public' AND relname = ANY(${protectedTables})
-            AND NOT (relrowsecurity AND relforcerowsecurity)`,
-      ),
+    const rows = await this.long<{ relname: string }>(
+      '',
+      acrossTenants`SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'public' AND relname = ANY(${protectedTables})
+          AND NOT (relrowsecurity AND relforcerowsecurity)`,
     );
     return rows.map(({ relname }) => `row-level security is off on table ${relname}`);
   }

@@ -1,17 +1,16 @@
 /** The thread behind sqlite-long.ts. One task after another: a module reads in a transaction. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { AwayModule, Query } from './driver.js';
-import { compile, type Sql } from './sql.js';
+import { type AwayModule, queryBy } from './driver.js';
+import { compile } from './sql.js';
 import type { LongAnswer, LongTask } from './sqlite-long.js';
 import { SqliteConnection } from './sqlite-open.js';
 
 const connection = await SqliteConnection.open((workerData as { path: string }).path);
 
-const all = async <R>(query: Sql): Promise<R[]> => {
-  const { text, params } = compile(query, 'sqlite');
-  return connection.read<R>(text, params);
-};
-const query: Query = { all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
+const query = queryBy((one) => {
+  const { text, params } = compile(one, 'sqlite');
+  return connection.read(text, params);
+});
 
 async function perform(task: LongTask): Promise<unknown> {
   if ('module' in task) {

@@ -8,6 +8,7 @@ import {
   type DriverOptions,
   type MigrationReport,
   type Query,
+  queryBy,
   type Tx,
   type WakeListener,
   type WriteOptions,
@@ -118,17 +119,11 @@ class SqliteDriver implements Driver {
     return this.#query;
   }
 
-  readonly #query: Query = {
-    all: async <R>(query: Sql) => {
-      // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
-      while (this.#snapshots) await this.#snapshots;
-      return this.#readAll<R>(query);
-    },
-    get: async <R>(query: Sql) => {
-      while (this.#snapshots) await this.#snapshots;
-      return (await this.#readAll<R>(query))[0];
-    },
-  };
+  readonly #query: Query = queryBy(async (query) => {
+    // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
+    while (this.#snapshots) await this.#snapshots;
+    return this.#readAll(query);
+  });
 
   async snapshot<T>(_tenant: string, read: (query: Query) => Promise<T>): Promise<T> {
     while (this.#snapshots) await this.#snapshots;
@@ -136,10 +131,7 @@ class SqliteDriver implements Driver {
     this.#snapshots = new Promise<void>((resolve) => (done = resolve));
     try {
       this.#reader.run('BEGIN');
-      return await read({
-        all: <R>(query: Sql) => this.#readAll<R>(query),
-        get: async <R>(query: Sql) => (await this.#readAll<R>(query))[0],
-      });
+      return await read(queryBy((query) => this.#readAll(query)));
     } finally {
       // Whatever happens to the snapshot, those who wait for its end must not wait for ever.
       this.#snapshots = undefined;
@@ -160,6 +152,10 @@ class SqliteDriver implements Driver {
   async long<R>(_tenant: string, query: Sql): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite');
     return this.#long.all<R>(text, params);
+  }
+
+  examine<R>(tenant: string, query: Sql): Promise<R[]> {
+    return this.long<R>(tenant, query);
   }
 
   away<O>(_tenant: string, module: URL, input: unknown): Promise<O> {

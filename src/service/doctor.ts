@@ -19,7 +19,7 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
   yield finding('the database is sound', await driver.integrity());
   for (const { tenant_id } of await listTenants(driver.at(''))) {
     for (const { name, broken } of checks) {
-      const rows = await driver.long<{ what: string }>(tenant_id, broken(tenant_id));
+      const rows = await driver.examine<{ what: string }>(tenant_id, broken(tenant_id));
       yield finding(
         `${tenant_id}: ${name}`,
         rows.map(({ what }) => what),

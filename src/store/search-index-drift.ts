@@ -44,9 +44,10 @@ const wrongOnPostgres = (tenant: string, limit: number): Sql =>
 
 /** On SQLite the index is that of all tenants: any of them may be named. */
 export async function wrongEntries(driver: Driver, tenant: string, limit: number): Promise<WrongEntries[]> {
-  if (driver.dialect === 'postgres') return driver.long<WrongEntries>(tenant, wrongOnPostgres(tenant, limit));
-  await driver.long(tenant, ENTRIES);
-  return driver.long<WrongEntries>(tenant, wrongOnSqlite(limit));
+  if (driver.dialect === 'postgres')
+    return driver.examine<WrongEntries>(tenant, wrongOnPostgres(tenant, limit));
+  await driver.examine(tenant, ENTRIES);
+  return driver.examine<WrongEntries>(tenant, wrongOnSqlite(limit));
 }
 
 /** What there is of a document of which the entries are wrong. */
@@ -66,7 +67,7 @@ export async function entriesToPutRight(
   const doc_nos = wrong.map(({ doc_no }) => Number(doc_no));
   if (driver.dialect === 'postgres')
     return inParts(doc_nos).map((some) => (tx) => putRightOnPostgres(tx, tenant, some));
-  const found = await driver.long<Found>(
+  const found = await driver.examine<Found>(
     tenant,
     acrossTenants`SELECT j.value AS doc_no, d.terms, i.entries FROM json_each(${JSON.stringify(doc_nos)}) j
       LEFT JOIN search_docs d ON d.doc_no = j.value

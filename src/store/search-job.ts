@@ -8,8 +8,7 @@ import { type Question, readQuestion } from '../domain/question.js';
 import { type Candidate, rank } from '../domain/ranking.js';
 import { type Snippet, snippetAmong } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
-import type { Query } from '../driver/driver.js';
-import type { Sql } from '../driver/sql.js';
+import { type Query, queryBy } from '../driver/driver.js';
 import {
   type Asked,
   type Found as CandidatesFound,
@@ -74,12 +73,11 @@ const MANY = 64;
 /** What is made of an answer takes a while, and several may come at once: each has its turn. */
 function inTurn(query: Query): Query {
   const giveWay = givingWay();
-  const all = async <R>(one: Sql) => {
-    const rows = await query.all<R>(one);
+  return queryBy(async (one) => {
+    const rows = await query.all(one);
     await giveWay();
     return rows;
-  };
-  return { all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
+  });
 }
 
 export async function run(reader: Query, input: unknown): Promise<SearchAnswer> {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { Query } from '#cairn/driver/driver.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { acrossTenants, type Sql, sql } from '#cairn/driver/sql.js';
 import { Store } from '#cairn/service/open.js';
 import { neighboursOf } from '#cairn/store/search-candidates.js';
 import { say, someScope } from '../support/scopes.js';
@@ -244,5 +244,17 @@ describe.runIf(targetNames().includes('postgres'))('a search on PostgreSQL', () 
     expect(message).toMatch(/read.*took too long/);
     expect(message).not.toContain('writ');
     await close();
+  });
+
+  it('SEARCH-17 lets who examines the store take more time than a request', async () => {
+    const { database, drop } = await freshDatabase('postgres');
+    const store = await Store.open({ database: `${database}?statement_timeout=200&query_timeout=400` });
+    const slow = acrossTenants`SELECT 1 AS slept FROM pg_sleep(0.6)`;
+    expect((await refusalOf(store.driver.long('default', slow))).code).toBe('OVERLOADED');
+    expect(await store.driver.examine('default', slow)).toEqual([{ slept: 1 }]);
+    // On the same connections as before.
+    expect((await refusalOf(store.driver.long('default', slow))).code).toBe('OVERLOADED');
+    await store.close();
+    await drop();
   });
 });

@@ -78,6 +78,7 @@ export class FaultyDriver implements Driver {
   at = (tenant: string): Query => this.#driver.at(tenant);
   snapshot = <T>(tenant: string, read: (query: Query) => Promise<T>) => this.#driver.snapshot(tenant, read);
   long = <R>(tenant: string, query: Sql) => this.#driver.long<R>(tenant, query);
+  examine = <R>(tenant: string, query: Sql) => this.#driver.examine<R>(tenant, query);
   away = <O>(tenant: string, module: URL, input: unknown) => this.#driver.away<O>(tenant, module, input);
   system = <T>(work: (tx: Tx) => Promise<T>) => this.#driver.system(work);
   onCommit = (listener: (tenant: string | undefined) => void) => this.#driver.onCommit(listener);
