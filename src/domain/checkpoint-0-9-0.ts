@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import type { Checkpoint, CheckpointReason, Thought } from '../model/checkpoint.js';
 import { message, thought, toolCall } from '../model/checkpoint.js';
-import { instant, toMs } from '../model/common.js';
+import { instant } from '../model/common.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject, jsonValue, text } from '../model/json.js';
+import { toMs } from '../model/times.js';
 
 const moment = instant.refine((iso) => toMs(iso) >= 0, 'must not be before 1970');
 const count = z.int().min(0);

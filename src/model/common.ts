@@ -1,5 +1,6 @@
 /** Shapes that every noun shares: times, roles, pages. */
 import { z } from 'zod';
+import { toMs } from './times.js';
 
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -15,16 +16,6 @@ export const instant = z.iso
     (iso) => toMs(iso) >= FIRST_MS && toMs(iso) <= LAST_MS,
     'must be in the years 0000 to 9999, in UTC',
   );
-
-let last = { ms: 0, iso: new Date(0).toISOString() };
-
-/** Many in a row are of the same millisecond: that of now. */
-export function toIso(ms: number): string {
-  if (ms !== last.ms) last = { ms, iso: new Date(ms).toISOString() };
-  return last.iso;
-}
-
-export const toMs = (iso: string): number => Date.parse(iso);
 
 export const role = z
   .string()

@@ -1,6 +1,6 @@
 /** What is searched for, and what is found. */
 import { z } from 'zod';
-import { instant, toMs } from './common.js';
+import { instant } from './common.js';
 import { uuid } from './ids.js';
 import { text } from './json.js';
 import { abstractionLevel } from './memory.js';
@@ -143,8 +143,6 @@ export const filters = (inSize as unknown as typeof listOfFilters).describe(
   'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
     `fields: ${Object.keys(filterFields).join(', ')}`,
 );
-
-export const asMoment = (comparison: Comparison): number => toMs(comparison.value as string);
 
 export const MAX_QUERY = 4000;
 

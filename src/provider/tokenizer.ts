@@ -33,6 +33,12 @@ function encoding(): Promise<Encoding> {
   return loading;
 }
 
+/** For who will count soon, and has something else to wait for until then. */
+export function loadTokenizer(): void {
+  // What goes wrong is told to who counts.
+  encoding().catch(() => undefined);
+}
+
 /** Tokens of the pieces that were met last: most texts are made of the same few thousand. */
 const met = new Map<string, number>();
 const MET_LIMIT = 20_000;

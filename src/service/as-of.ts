@@ -1,6 +1,7 @@
 /** Reads as of a moment that has passed: the same answer every time, whatever is written after the first. */
-import { toMs } from '../model/common.js';
+
 import { CairnError } from '../model/errors.js';
+import { toMs } from '../model/times.js';
 import { passMoment, recordedAt } from '../store/tenants.js';
 import type { Call } from './runtime.js';
 

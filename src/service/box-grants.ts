@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
 import type { Grant } from '../model/box.js';
-import { toIso } from '../model/common.js';
+import { toIso } from '../model/times.js';
 import { type GrantRow, listGrants, putGrant, removeGrant } from '../store/boxes.js';
 import { openBox, openBoxLocked } from './box-access.js';
 import type { Call } from './runtime.js';

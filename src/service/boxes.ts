@@ -4,10 +4,10 @@ import type { boxes as operations } from '../contract/boxes.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Tx } from '../driver/driver.js';
 import type { AppendResult, Box } from '../model/box.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import {
   baseSegments,
   entriesAfter,

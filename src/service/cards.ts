@@ -6,10 +6,10 @@ import { checkContent, checkMetadata } from '../domain/card-types.js';
 import { type Measured, measureCard } from '../domain/searchable.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import type { Card, CardInput } from '../model/card.js';
-import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json } from '../model/json.js';
+import { toMs } from '../model/times.js';
 import {
   type CardRow,
   countCards,

@@ -4,9 +4,9 @@ import type { checkpoints as operations } from '../contract/checkpoints.js';
 import { toolCallIds } from '../domain/tool-call-ids.js';
 import { atLength } from '../driver/driver.js';
 import type { Thought, ToolCall } from '../model/checkpoint.js';
-import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
+import { toMs } from '../model/times.js';
 import {
   type CheckpointFilter,
   countCheckpoints,

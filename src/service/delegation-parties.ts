@@ -1,9 +1,9 @@
 /** Who may do what with a delegation, and locking one together with its agent_turn. */
 import { stateConflict } from '../domain/delegation-states.js';
 import type { Query, Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import type { Delegation } from '../model/delegation.js';
 import { CairnError } from '../model/errors.js';
+import { toIso } from '../model/times.js';
 import type { AgentTurnView } from '../store/agent-turns.js';
 import { lockAgent } from '../store/agents.js';
 import {

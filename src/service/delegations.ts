@@ -5,12 +5,12 @@ import { canonical, sha256 } from '../domain/canonical.js';
 import { delegationHasEnded } from '../domain/delegation-states.js';
 import { atLength, type Tx } from '../driver/driver.js';
 import { MAX_DEPTH_OF_DELEGATION } from '../model/agent-turn.js';
-import { toMs } from '../model/common.js';
 import { type Delegation, STUCK_AFTER_MS } from '../model/delegation.js';
 import { CairnError } from '../model/errors.js';
 import { INSTRUCTION_HANDOVER } from '../model/handover.js';
 import { newId } from '../model/ids.js';
 import type { Json } from '../model/json.js';
+import { toMs } from '../model/times.js';
 import { findAgent } from '../store/agents.js';
 import {
   countDelegations,

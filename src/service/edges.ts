@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import type { edges as operations } from '../contract/edges.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, DriverError, type Query, type Tx } from '../driver/driver.js';
-import { toIso, toMs } from '../model/common.js';
 import type { Edge, EdgeInput, EdgeType, EntityType } from '../model/edge.js';
 import { CairnError } from '../model/errors.js';
 import { newId, uuid } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { toIso, toMs } from '../model/times.js';
 import { edgeThatCloses, lockGuard } from '../store/edge-walks.js';
 import {
   countEdges,

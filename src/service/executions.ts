@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import type { executions as operations } from '../contract/executions.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Execution, ExecutionStatus } from '../model/execution.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import {
   countExecutions,
   type ExecutionRow,

@@ -4,9 +4,9 @@
  */
 import type { CallOptions } from '../contract/api.js';
 import type { Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { uuid } from '../model/ids.js';
+import { toIso } from '../model/times.js';
 import { type AgentTurnView, findAgentTurn, lockAgentTurn } from '../store/agent-turns.js';
 import { signOfLife } from './agent-presence.js';
 import { checkFencing } from './fencing.js';

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { handovers as operations } from '../contract/profiles.js';
 import { canonical } from '../domain/canonical.js';
 import type { Query } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import {
   type Handover,
@@ -13,6 +12,7 @@ import {
   type StoredHandover,
 } from '../model/handover.js';
 import type { Json } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import {
   countHandovers,
   deleteHandover,

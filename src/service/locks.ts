@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import type { locks as operations } from '../contract/locks.js';
 import { grantable, LONGEST_LEASE_MS, PLACE_MS } from '../domain/lock-queue.js';
 import type { Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import { DEFAULT_LOCK_LEASE_MS, type Lock } from '../model/lock.js';
+import { toIso } from '../model/times.js';
 import {
   countLocks,
   findLock,

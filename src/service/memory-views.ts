@@ -4,11 +4,11 @@ import type { Query, Tx } from '../driver/driver.js';
 import { atLength } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import type { Artifact } from '../model/artifact.js';
-import { toIso } from '../model/common.js';
 import { CairnError, type ErrorCode } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { LifetimeClass, Ttl } from '../model/memory.js';
 import type { Note } from '../model/note.js';
+import { toIso } from '../model/times.js';
 import {
   findLatest,
   findMemory,

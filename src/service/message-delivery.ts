@@ -2,9 +2,9 @@
 import type { z } from 'zod';
 import type { messages as operations } from '../contract/messages.js';
 import type { Query, Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { DEFAULT_DELIVERY_LEASE_MS, type DeliveredMessage } from '../model/message.js';
+import { toIso } from '../model/times.js';
 import {
   type Delivery,
   holderOf,

@@ -7,7 +7,6 @@ import { type IndexKind, indexOf } from '../domain/packet-index.js';
 import { type Measured, measurePacket } from '../domain/searchable.js';
 import { upcast } from '../domain/upcast.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
-import { toIso, toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -18,6 +17,7 @@ import {
   SCHEMA_VERSION,
   type WriteResult,
 } from '../model/packet.js';
+import { toIso, toMs } from '../model/times.js';
 import { textToList } from '../store/codec.js';
 import { packetDoc } from '../store/docs-of.js';
 import {

@@ -1,9 +1,9 @@
 /** Lists: cursor or offset in, a page with cursor and total out. */
 import { type CursorKey, decodeCursor, encodeCursor } from '../domain/cursor.js';
 import type { Sql } from '../driver/sql.js';
-import { toMs } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
+import { toMs } from '../model/times.js';
 import type { Times } from '../store/filters.js';
 import { CHUNK, nextLimit } from './chunks.js';
 import type { Call } from './runtime.js';

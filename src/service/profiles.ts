@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import type { profiles as operations } from '../contract/profiles.js';
 import { canonical } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Profile } from '../model/profile.js';
+import { toIso } from '../model/times.js';
 import { insertEntries } from '../store/box-entries.js';
 import { type BoxRow, lockBox } from '../store/boxes.js';
 import {

@@ -4,7 +4,7 @@ import type { memory as operations } from '../contract/recall.js';
 import { parseDate } from '../domain/parse-date.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
-import { countTokens } from '../provider/tokenizer.js';
+import { countTokens, loadTokenizer } from '../provider/tokenizer.js';
 import { findScope } from '../store/scopes.js';
 import type { SearchHit } from '../store/search-job.js';
 import { defaultScope, defaultTrajectory, refuseCommonGround } from './memory-place.js';
@@ -123,6 +123,7 @@ const RECALLED = ['turn', 'artifact', 'note', 'card'] as const;
 
 export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
+  loadTokenizer();
   const found = await find(call, { ...asked, entity_types: asked.entity_types ?? [...RECALLED] }, 'text');
   const passages: Out<'recall'>['passages'] = [];
   let total = 0;

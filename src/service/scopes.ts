@@ -4,11 +4,11 @@ import type { scopes as operations } from '../contract/scopes.js';
 import { reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET, type Scope } from '../model/scope.js';
+import { toIso } from '../model/times.js';
 import { scopeHolder } from '../store/endings.js';
 import { scopesReached } from '../store/reach.js';
 import {

@@ -1,11 +1,11 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
-import { toIso } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import { SCHEMA_VERSION } from '../model/packet.js';
+import { toIso } from '../model/times.js';
 import type { NewPacket } from '../store/packets.js';
 import { addRequest, findRequest } from '../store/requests.js';
 import { checkGuards, isGuarded } from './guards.js';

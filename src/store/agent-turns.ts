@@ -2,8 +2,8 @@
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { AgentTurn, AgentTurnStatus, TurnError } from '../model/agent-turn.js';
-import { toIso } from '../model/common.js';
 import type { PromptFormat } from '../model/hydration.js';
+import { toIso } from '../model/times.js';
 import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
 
 export interface AgentTurnRow {

@@ -2,8 +2,8 @@
 import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { Agent, AgentStatus, MemoryAccess } from '../model/agent.js';
-import { toIso } from '../model/common.js';
 import type { JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 
 export interface AgentRow {
   readonly agent_id: string;

@@ -2,8 +2,8 @@
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { Card } from '../model/card.js';
-import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import { shownTo } from './card-visibility.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';

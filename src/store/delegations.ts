@@ -1,9 +1,9 @@
 /** delegations: rows in, rows out. */
 import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Delegation, DelegationResult, DelegationStatus } from '../model/delegation.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import { readableAt } from './cards.js';
 import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
 

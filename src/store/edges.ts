@@ -1,8 +1,8 @@
 /** edges and edge_participants: the only relation between entities. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Edge, EdgeType, EntityType } from '../model/edge.js';
+import { toIso } from '../model/times.js';
 import { type EntityRef, knownEntities, nameOf } from './entities.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';

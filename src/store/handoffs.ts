@@ -2,8 +2,8 @@
 import { handoffStatusAt } from '../domain/handoff-states.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Handoff, HandoffStatus } from '../model/handoff.js';
+import { toIso } from '../model/times.js';
 import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
 
 export interface HandoffRow {

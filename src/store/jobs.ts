@@ -1,8 +1,8 @@
 /** jobs: what fired and is to be done, once each. How long one is held, its lease says. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Job, Made, PolicyAction, TriggerType } from '../model/summary.js';
+import { toIso } from '../model/times.js';
 import type { EntityRef } from './entities.js';
 import { jobsWithin, type Reach } from './reach.js';
 

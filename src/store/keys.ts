@@ -1,8 +1,8 @@
 /** api_keys: hashes of keys and what they stand for. Outside row-level security: it is read to learn the tenant. */
 import type { Query, Tx } from '../driver/driver.js';
 import { acrossTenants, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Key, KeyRole } from '../model/key.js';
+import { toIso } from '../model/times.js';
 
 interface KeyRow {
   readonly tenant_id: string;

@@ -1,8 +1,8 @@
 /** locks and lock_resources: who holds a resource, who waits for it and in which order, and its last token. */
 import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Lock, LockMode } from '../model/lock.js';
+import { toIso } from '../model/times.js';
 
 /** A granted one is held already, but whoever waited has not taken it up yet. */
 export type LockState = Lock['state'] | 'granted';

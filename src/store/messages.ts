@@ -1,8 +1,8 @@
 /** messages: rows in, rows out, and the deliveries that a new one makes. */
 import type { Query, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import { type Message, priorities } from '../model/message.js';
+import { toIso } from '../model/times.js';
 import { textToList } from './codec.js';
 import { PENDING } from './recorded-time.js';
 

@@ -3,8 +3,8 @@ import type { Ancestor } from '../domain/lineage.js';
 import type { IndexKind } from '../domain/packet-index.js';
 import type { Journal, JournalEntry, Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Packet } from '../model/packet.js';
+import { toIso } from '../model/times.js';
 import { listToText, textToList } from './codec.js';
 import { type PacketViewer, visibleTo } from './packet-visibility.js';
 

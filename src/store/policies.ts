@@ -2,8 +2,8 @@
 import type { FiringPolicy } from '../domain/summary-triggers.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../model/summary.js';
+import { toIso } from '../model/times.js';
 import { policiesWithin, type Reach } from './reach.js';
 
 export interface PolicyRow {

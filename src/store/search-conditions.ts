@@ -1,6 +1,7 @@
 /** Conditions on search_docs under the name d: what can be read, what the caller reaches, what the filters let through. */
 import { acrossTenants, byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { asMoment, type Comparison, type Filter } from '../model/search.js';
+import type { Comparison, Filter } from '../model/search.js';
+import { toMs } from '../model/times.js';
 import { visibleBox } from './boxes.js';
 import {
   artifactsWithin,
@@ -139,7 +140,7 @@ function compare(tenant: string, one: Comparison): Sql {
   if (operator === 'in') return sql`${column} = ANY(${values})`;
   if (operator === 'contains') return contains(column, values[0]!);
   const isTime = field === 'created_at' || field === 'occurred_at' || field === 'expires_at';
-  const other = isTime ? asMoment(one) : values[0]!;
+  const other = isTime ? toMs(one.value as string) : values[0]!;
   if (operator === 'eq') return sql`${column} = ${other}`;
   if (operator === 'ne') return sql`(${column} IS NULL OR ${column} <> ${other})`;
   if (operator === 'gt') return sql`${column} > ${other}`;

@@ -2,8 +2,8 @@
 import { isFinal } from '../domain/trajectory-states.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from '../model/trajectory.js';
 import { startsWith, type Times, within } from './filters.js';
 

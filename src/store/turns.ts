@@ -1,8 +1,8 @@
 /** Turns: cards in the box of a scope. What adding one must know, and where one is. */
 import type { Query, Tx } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
-import { toIso } from '../model/common.js';
 import type { Json, JsonObject } from '../model/json.js';
+import { toIso } from '../model/times.js';
 import type { Turn } from '../model/turn.js';
 import type { CardRow } from './cards.js';
 import { WATCHED } from './policies.js';

@@ -43,6 +43,9 @@ const ANYWHERE = ['model', 'contract', 'client', 'runtime'];
 /** Of these a folder needs the types alone: the table of operations must not come along when it is loaded. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { runtime: ['contract'] };
 
+/** What is loaded beside the event loop. */
+const THREADS = ['driver/sqlite-long-thread.ts', 'store/search-job.ts'];
+
 const layerOf = (file: string): string => {
   const path = relative(src, file);
   return path.includes('/') ? path.split('/')[0]! : '.';
@@ -83,6 +86,22 @@ describe('imports', () => {
         }
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(0);
+  });
+
+  it('bring no schemas to a thread that reads: the first search waits until all of them are loaded', () => {
+    const waiting = THREADS.map((path) => join(src, path));
+    const seen = new Set<string>();
+    const wrong: string[] = [];
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      if (seen.has(file)) continue;
+      seen.add(file);
+      for (const [, target] of read(file).matchAll(/^(?:import|export)(?! type\b)[^;]*?from '([^']+)'/gm)) {
+        if (target === 'zod') wrong.push(shown(file));
+        if (target!.startsWith('.')) waiting.push(resolve(dirname(file), target!).replace(/\.js$/, '.ts'));
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(seen.size).toBeGreaterThan(40);
   });
 
   it('lead to files that are there, so that none was misread', () => {
