@@ -131,8 +131,9 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
     const ear = await listening(second);
     let looks = 0;
     const look = async () => {
+      const found = await hasTenant(second.at('new'), 'new');
       looks++;
-      return (await hasTenant(second.at('new'), 'new')) || undefined;
+      return found || undefined;
     };
     const waiting = waitFor(await callOn(second), ['tenant:new'], LONG_MS, look);
     await until('the first look', () => looks === 1);
