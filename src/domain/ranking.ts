@@ -202,6 +202,7 @@ export function rank<C extends Candidate>(
     naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
   );
   const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
+  const shares = weights.map((weight) => weight / whole);
   const eachBoost = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
   const ranked: Ranked<C>[] = [];
   let score = 0;
@@ -210,16 +211,18 @@ export function rank<C extends Candidate>(
   };
   for (const scope of inScopes(candidates)) {
     const byTerm = weights.map((_, at) => spreadOf(scope, at));
+    // Most scopes have few of the terms.
+    const there = shares.map((_, at) => at).filter((at) => byTerm[at] !== undefined);
+    if (there.length === 0) continue;
     const spreads: Spreads = { question, byTerm, eachBoost };
     for (let index = 0; index < scope.length; index++) {
       const candidate = scope[index]!;
       if (candidate.context_only === true) continue;
       score = 0;
       let isNear = false;
-      for (let at = 0; at < byTerm.length; at++) {
-        const frequency = byTerm[at]?.[index];
-        if (frequency === undefined) continue;
-        score += (weights[at]! / whole) * (saturated(frequency) + IN_SCOPE);
+      for (const at of there) {
+        const frequency = byTerm[at]![index]!;
+        score += shares[at]! * (saturated(frequency) + IN_SCOPE);
         if (frequency > 0) isNear = true;
       }
       if (!isNear) continue;

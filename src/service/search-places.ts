@@ -3,23 +3,26 @@ import type { Place } from '../store/search-pages.js';
 
 /**
  * Whole numbers in base 36, since it may be of many terms; the score, and what it was measured by, to the last bit. Behind
- * a stroke, where stretches ended.
+ * strokes, where stretches ended, and which terms were looked for.
  */
-export function writePlace({ score, shown, stretch, last, up_to, docs, df, measures, ends }: Place): string {
+export function writePlace(place: Place): string {
+  const { score, shown, stretch, last, up_to, docs, df, read, measures, ends } = place;
   const exact = measures ? [score, measures.mean, measures.deviation, measures.unit, measures.much] : [score];
   const whole = (numbers: readonly number[]) => numbers.map((one) => one.toString(36)).join(' ');
   const stretches = ends.flatMap(({ window, bits, doc_no }) => [window, bits, doc_no]);
-  return [exact.join(' '), whole([shown, stretch, last, up_to, docs, ...df]), whole(stretches)].join('/');
+  const counts = [shown, stretch, last, up_to, docs, ...df];
+  return [exact.join(' '), whole(counts), whole(stretches), whole(read)].join('/');
 }
 
 /** Undefined where it is none. */
 export function readPlace(text: string): Place | undefined {
-  const [first = '', second = '', third = ''] = text.split('/');
+  const [first = '', second = '', third = '', fourth = ''] = text.split('/');
   const [score = Number.NaN, ...measured] = first.split(' ').map(Number);
   const whole = (part: string) => (part === '' ? [] : part.split(' ')).map((one) => Number.parseInt(one, 36));
   const numbers = whole(second);
   const stretches = whole(third);
-  const isPlain = [...numbers, ...stretches].every((one) => Number.isSafeInteger(one) && one >= 0);
+  const read = whole(fourth);
+  const isPlain = [...numbers, ...stretches, ...read].every((one) => Number.isSafeInteger(one) && one >= 0);
   if (!isPlain || numbers.length < 5 || !(score >= 0)) return undefined;
   const [shown, stretch, last, up_to, docs, ...df] = numbers as [number, number, number, number, number];
   const [mean, deviation, unit, much] = measured as [number, number, number, number];
@@ -27,5 +30,5 @@ export function readPlace(text: string): Place | undefined {
   const ends: Place['ends'][number][] = [];
   for (let at = 0; at + 2 < stretches.length; at += 3)
     ends.push({ window: stretches[at]!, bits: stretches[at + 1]!, doc_no: stretches[at + 2]! });
-  return { score, shown, stretch, last, up_to, docs, df, measures, ends };
+  return { score, shown, stretch, last, up_to, docs, df, read, measures, ends };
 }

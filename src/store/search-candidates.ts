@@ -6,6 +6,7 @@ import { byDialect, type Sql, sql } from '../driver/sql.js';
 import { canBeRead, isWanted, seenBy, type Viewer, type Wanted } from './search-conditions.js';
 import type { SearchedIndex } from './search-index.js';
 import type { Range } from './search-postings.js';
+import { TermBits } from './term-bits.js';
 
 /** Who asks, and for what. */
 export interface Asked extends Wanted {
@@ -55,10 +56,12 @@ export interface End {
 export interface Found {
   /** In how many documents of the tenant each term is. */
   readonly df: readonly number[];
+  /** By which terms they are found, as places in the question, the rarest first. */
+  readonly read: readonly number[];
   /** Whether the index was read to its end, as far as the last documents that were asked for. */
   readonly isComplete: () => boolean;
-  /** False of what is known to have no term of the question itself. */
-  readonly mayMatch: (doc_no: number) => boolean;
+  /** Which terms of the question a document may have, by their places in it; undefined where it may have any. */
+  readonly mayHave: (doc_no: number) => readonly number[] | undefined;
   /**
    * The next documents that share the most, and the rarest, terms with the question: not many more than `enough`, or, where
    * it is known where they ended before, up to there, so that none takes the place of one that is gone. Undefined behind
@@ -74,15 +77,17 @@ interface Next {
   readonly end: End | undefined;
 }
 
-/** With the counts of the page before, so that it stands where it stood whatever was written or deleted since. */
+/** What the page before went by, so that it stands where it stood whatever was written or deleted since. */
+export type Before = Pick<Found, 'df' | 'read'>;
+
 export async function findCandidates(
   index: SearchedIndex,
   codes: readonly string[],
   range: Range,
-  counted: readonly number[] | undefined,
+  before: Before | undefined,
 ): Promise<Found> {
-  const { df, isComplete, mayMatch, more, isOver, endAt, upTo } = await inOrder(index, codes, range, counted);
-  let order: readonly number[] = [];
+  const { more, isOver, endAt, upTo, ...known } = await inOrder(index, codes, range, before);
+  let order: Float64Array = new Float64Array(0);
   let at = 0;
   let size = 0;
   const goesOn = async (): Promise<boolean> => {
@@ -101,12 +106,12 @@ export async function findCandidates(
     while (!isFull() && (await goesOn())) {
       size = Math.min(Math.max(enough, 2 * size), LARGEST_BATCH);
       const to = Math.min(at + size, ended ? upTo(order, ended) : order.length);
-      for (const doc_no of await index.wantedAmong(order.slice(at, to))) doc_nos.push(doc_no);
+      for (const doc_no of await index.wantedAmong([...order.subarray(at, to)])) doc_nos.push(doc_no);
       at = to;
     }
     return { doc_nos, end: ended ?? (at > 0 ? endAt(order[at - 1]!) : undefined) };
   };
-  return { df, isComplete, mayMatch, next, mayGoOn: () => at < order.length || !isOver() };
+  return { ...known, next, mayGoOn: () => at < order.length || !isOver() };
 }
 
 interface Ordered extends Omit<Found, 'next' | 'mayGoOn'> {
@@ -115,18 +120,18 @@ interface Ordered extends Omit<Found, 'next' | 'mayGoOn'> {
    * Documents in the order of what their terms are worth together, and of equals the newest first. What comes behind them
    * is older, or has more common terms alone. Undefined where nothing more is read.
    */
-  readonly more: () => Promise<number[] | undefined>;
+  readonly more: () => Promise<Float64Array | undefined>;
   /** For a document of the last window. */
   readonly endAt: (doc_no: number) => End;
   /** How many of the last window come before an end. */
-  readonly upTo: (order: readonly number[], end: End) => number;
+  readonly upTo: (order: Float64Array, end: End) => number;
 }
 
 async function inOrder(
   index: SearchedIndex,
   codes: readonly string[],
   range: Range,
-  counted: readonly number[] | undefined,
+  before: Before | undefined,
 ): Promise<Ordered> {
   const isWhole = range.from === 0;
   // All asked at once: over a network each would else wait for the one before.
@@ -134,18 +139,18 @@ async function inOrder(
   const df = await Promise.all(
     codes.map((code, at) => {
       const { length } = first[at]!;
-      return counted?.[at] ?? (length < FEW && isWhole ? length : index.count(code, MAX_COUNTED));
+      return before?.df[at] ?? (length < FEW && isWhole ? length : index.count(code, MAX_COUNTED));
     }),
   );
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
-  const isCut = rarestFirst.length > MAX_BITS;
-  const read = rarestFirst.slice(0, MAX_BITS);
+  const read = before?.read ?? rarestFirst.slice(0, MAX_BITS);
+  const isCut = rarestFirst.some((at) => !read.includes(at));
   const worths = read.map((at) => 1 / Math.log2(2 + df[at]!));
-  // What each document has, as bits in the order of rarity.
-  let has = new Map<number, number>();
+  // What each document has, as bits in the order of rarity; one for each window.
+  const met: TermBits[] = [];
+  const bitsOf = (doc_no: number) => met.reduce((bits, window) => bits || window.get(doc_no), 0);
   const lists = read.map((at) => new PostingList(index, codes[at]!, range, first[at]!));
-  let windows = 0;
   const own = lists.some(({ isShort }) => !isShort)
     ? await index.ownHaving(
         read.map((at) => codes[at]!),
@@ -155,28 +160,41 @@ async function inOrder(
     : undefined;
   const isComplete = () => !isCut && (own !== undefined || lists.every(({ isOver }) => isOver));
   const isOver = () =>
-    windows >= MAX_WINDOWS || (windows > 0 && (own !== undefined || lists.every((list) => list.isOver)));
-  const more = async (): Promise<number[] | undefined> => {
+    met.length >= MAX_WINDOWS ||
+    (met.length > 0 && (own !== undefined || lists.every((list) => list.isOver)));
+  const more = async () => {
     if (isOver()) return undefined;
-    const found = own ? new Map(own) : await nextWindow(lists, has);
-    const giveWay = givingWay();
-    // There are thousands of them, and mostly one window: it is kept as it is.
-    if (windows++ === 0) has = found;
-    else for (const [doc_no, bits] of found) has.set(doc_no, bits);
-    await giveWay();
-    return byWorth(found, worths);
+    const found = own ? TermBits.of(own) : await nextWindow(lists, met);
+    met.push(found);
+    return found.byWorth((bits) => worthOf(bits, worths));
   };
-  const endAt = (doc_no: number): End => ({ window: windows, bits: has.get(doc_no)!, doc_no });
-  const upTo = (order: readonly number[], end: End): number => {
-    if (end.window !== windows) return end.window > windows ? Number.POSITIVE_INFINITY : 0;
+  const endAt = (doc_no: number): End => ({ window: met.length, bits: bitsOf(doc_no), doc_no });
+  const upTo = (order: Float64Array, end: End): number => {
+    if (end.window !== met.length) return end.window > met.length ? Number.POSITIVE_INFINITY : 0;
     return countWhile(order, (doc_no) => isUpTo(endAt(doc_no), end, worths));
   };
-  const mayMatch = (doc_no: number) => !isComplete() || has.has(doc_no);
-  return { df, isComplete, isOver, mayMatch, more, endAt, upTo };
+  const placesOf = placesByBits(read);
+  const mayHave = (doc_no: number) => {
+    const bits = bitsOf(doc_no);
+    // What was met in one window may have, by a list that goes on in the next, more than its bits say.
+    const isKnown = isComplete() && (bits === 0 || met.length === 1);
+    return isKnown ? placesOf(bits) : undefined;
+  };
+  return { df, read, isComplete, isOver, mayHave, more, endAt, upTo };
+}
+
+/** Where in the question the terms are that bits stand for: there are few kinds, and hundreds of each. */
+function placesByBits(read: readonly number[]): (bits: number) => readonly number[] {
+  const known = new Map<number, readonly number[]>();
+  return (bits) => {
+    let places = known.get(bits);
+    if (!places) known.set(bits, (places = read.filter((_, bit) => (bits >> bit) & 1)));
+    return places;
+  };
 }
 
 /** How many come before the first of which it does not hold: it holds of none behind that. */
-function countWhile(order: readonly number[], holds: (doc_no: number) => boolean): number {
+function countWhile(order: Float64Array, holds: (doc_no: number) => boolean): number {
   let [from, to] = [0, order.length];
   while (from < to) {
     const middle = (from + to) >> 1;
@@ -230,39 +248,23 @@ class PostingList {
 }
 
 /** What was not met before, with its bits; rarer terms have the room first. */
-async function nextWindow(
-  lists: readonly PostingList[],
-  before: ReadonlyMap<number, number>,
-): Promise<Map<number, number>> {
-  const found = new Map<number, number>();
+async function nextWindow(lists: readonly PostingList[], before: readonly TermBits[]): Promise<TermBits> {
+  let found = TermBits.NONE;
   const giveWay = givingWay();
   let room = MAX_POSTINGS;
   for (const [bit, list] of lists.entries()) {
     if (room <= 0) break;
     await giveWay();
     const doc_nos = await list.next(room);
-    for (const doc_no of doc_nos)
-      if (!before.has(doc_no)) found.set(doc_no, (found.get(doc_no) ?? 0) | (1 << bit));
+    found = found.and(doc_nos, bit);
     room -= doc_nos.length;
   }
-  return found;
-}
-
-/**
- * Those that have the same terms are worth the same: there are few kinds. Each was met in the list of its rarest term, where
- * the newest come first: so they do among those of its kind.
- */
-function byWorth(has: ReadonlyMap<number, number>, worths: readonly number[]): number[] {
-  const kinds = new Map<number, number[]>();
-  for (const [doc_no, bits] of has) {
-    const alike = kinds.get(bits);
-    if (alike) alike.push(doc_no);
-    else kinds.set(bits, [doc_no]);
+  for (const window of before) {
+    await giveWay();
+    found = found.without(window);
   }
-  return [...kinds]
-    .map(([bits, docs]) => ({ bits, docs, worth: worthOf(bits, worths) }))
-    .sort((a, b) => b.worth - a.worth || a.bits - b.bits)
-    .flatMap(({ docs }) => docs);
+  await giveWay();
+  return found;
 }
 
 /** The newest that the filters let through, where nothing is asked for. */

@@ -113,6 +113,16 @@ export async function featuresOf(
   return found;
 }
 
-/** How often a document has each of these terms. */
-export const frequencies = ({ terms }: Features, codes: readonly string[]): number[] =>
-  codes.map((code) => frequencyIn(terms, code));
+/** How often a document has each of these terms; it is looked only for those that it may have, where that is known. */
+export function frequencies(
+  { terms }: Features,
+  codes: readonly string[],
+  mayHave: readonly number[] | undefined,
+  none: readonly number[],
+): readonly number[] {
+  if (mayHave === undefined) return codes.map((code) => frequencyIn(terms, code));
+  if (mayHave.length === 0) return none;
+  const found = none.slice();
+  for (const at of mayHave) found[at] = frequencyIn(terms, codes[at]!);
+  return found;
+}

@@ -129,7 +129,7 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
     over = doc_nos.length < ENOUGH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
-    yield { number: 0, results, ceiling: 0, df: [], ends: [], rest: over ? 'none' : 'more' };
+    yield { number: 0, results, ceiling: 0, df: [], read: [], ends: [], rest: over ? 'none' : 'more' };
   }
 }
 
@@ -140,7 +140,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
   if (!range || !(await mayHaveAny(query, request))) return;
   const codes = question.terms.map((term) => termCode(request.index_key, term));
-  const found = await findCandidates(index, codes, range, request.place?.df);
+  const found = await findCandidates(index, codes, range, request.place);
   const { likeness, place } = request;
   // A ranking that began by terms alone goes on so.
   const isFused = likeness !== undefined && (!place || place.measures !== undefined);
@@ -164,7 +164,8 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
     }
     const shown = results.filter(({ score }) => score >= request.min_score);
     rest = found.mayGoOn() ? 'more' : complete ? 'none' : 'unknown';
-    yield { number, results: shown, ceiling, df: found.df, measures, ends: [...ends], rest };
+    const { df, read } = found;
+    yield { number, results: shown, ceiling, df, read, measures, ends: [...ends], rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }
@@ -172,7 +173,7 @@ async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
 /** These and the turns around them; those that were ranked before are context alone. */
 async function candidatesOf(
   { request, question, index, up_to }: Search,
-  { mayMatch }: CandidatesFound,
+  { mayHave }: CandidatesFound,
   codes: readonly string[],
   doc_nos: readonly number[],
   listed: ReadonlySet<number>,
@@ -189,7 +190,7 @@ async function candidatesOf(
   const related = question.related.map((terms) => terms.map((term) => termCode(request.index_key, term)));
   const kinOf = (one: Features) =>
     hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
-  const tfOf = (one: Features) => (mayMatch(one.doc_no) ? frequencies(one, codes) : none);
+  const tfOf = (one: Features) => frequencies(one, codes, mayHave(one.doc_no), none);
   const giveWay = givingWay();
   const candidates: Candidate[] = [];
   for (const some of [found, around, beside])

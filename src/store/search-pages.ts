@@ -20,8 +20,9 @@ export interface Stretch {
   readonly results: readonly Result[];
   /** No more is shown as a score than the least before it: a part is ranked by itself. */
   readonly ceiling: number;
-  /** By which they were ranked. */
+  /** By which they were ranked, and found. */
   readonly df: readonly number[];
+  readonly read: readonly number[];
   /** And, where vectors counted, how these were measured. */
   readonly measures?: Measures | undefined;
   /** Where it ended, and those before it. */
@@ -41,10 +42,11 @@ export interface Place {
   readonly stretch: number;
   readonly score: number;
   readonly last: number;
-  /** The newest document that counted, how many the tenant had, and how many had each term. */
+  /** The newest document that counted, how many the tenant had, how many had each term, and which terms were looked for. */
   readonly up_to: number;
   readonly docs: number;
   readonly df: readonly number[];
+  readonly read: readonly number[];
   /** How likeness was measured; absent where terms alone counted. */
   readonly measures?: Measures | undefined;
   /** Where the first stretches ended. */
@@ -89,12 +91,13 @@ export async function pageOf(
   const visible: Visible[] = [];
   let start = 0;
   let df: readonly number[] = [];
+  let read: readonly number[] = [];
   let measures: Measures | undefined;
   let ends: readonly End[] = [];
   let rest: Stretch['rest'] = 'none';
   for await (const stretch of ranking) {
     const { number, results, ceiling } = stretch;
-    ({ df, measures, ends, rest } = stretch);
+    ({ df, read, measures, ends, rest } = stretch);
     // How many there are is told where it is known, which needs a look at all of them.
     const size =
       !place && rest === 'none'
@@ -116,7 +119,7 @@ export async function pageOf(
   const last = page.at(-1);
   const shown = (place?.shown ?? 0) + page.length;
   const more = last !== undefined && visible.length > start + limit;
-  const kept = { df, measures, ends: ends.slice(0, MAX_ENDS) };
+  const kept = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
   return {
     // Plain, since it may come from beside the event loop.
     page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling }) => ({

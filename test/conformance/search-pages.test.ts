@@ -81,6 +81,25 @@ onEveryTarget('pages of a search', (test) => {
     expect(before.filter((one) => !seen.includes(one) && !gone.includes(one))).toEqual([]);
   });
 
+  it('SEARCH-12 leave nothing out when the last of all that had a word is deleted', async () => {
+    const cairn = await test().freshTenant();
+    const rare = await note(cairn, 'zebra, the only one');
+    const say = (word: string, count: number) =>
+      cairn.cards.add_batch({
+        cards: Array.from({ length: count }, (_, i) => ({ content: `${word} number ${i}` })),
+      });
+    await say('alpha', 200);
+    await say('bravo', 500);
+    const asked = { query: 'zebra alpha bravo', limit: 100 };
+    const before = await pages(cairn, asked);
+    expect(before).toHaveLength(701);
+    let turn = 0;
+    const seen = await pages(cairn, asked, async () => {
+      if (++turn === 4) await cairn.notes.delete({ note_id: rare.note_id });
+    });
+    expect(seen).toEqual(before);
+  });
+
   it('SEARCH-12 go as far as a thousand', async () => {
     const cairn = await test().freshTenant();
     await talk(cairn, 1100, 'beacon');
@@ -203,6 +222,25 @@ onEveryTarget('pages of a search', (test) => {
     }
   });
 });
+
+it.runIf(targetNames().includes('sqlite'))(
+  'SEARCH-18 what is let through far behind has all of its words, also those that very many have',
+  async () => {
+    const { cairn, close } = await openTarget('sqlite');
+    const tags = ['rare'];
+    const both = await note(cairn, 'bravo zebra', { metadata: { tags } });
+    const one = await note(cairn, 'zebra charlie', { metadata: { tags } });
+    // More than are read of a word at once.
+    await talk(cairn, 31_000, 'bravo');
+    const filters = [{ field: 'tag' as const, operator: 'eq' as const, value: 'rare' }];
+    const { results } = await cairn.search.query({ query: 'bravo zebra', filters });
+    expect(results.map(({ id, matched }) => [id, matched])).toEqual([
+      [both.note_id, ['bravo', 'zebra']],
+      [one.note_id, ['zebra']],
+    ]);
+    await close();
+  },
+);
 
 describe.runIf(targetNames().includes('postgres'))('a search on PostgreSQL', () => {
   it('SEARCH-17 reads the turns around those found by their places, and not all that there are', async () => {

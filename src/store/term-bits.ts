@@ -1,0 +1,85 @@
+/**
+ * Documents with the terms that each has, as bits, the newest first. There may be tens of thousands of them in a search: so
+ * they are numbers in plain arrays, merged in passes that take a moment, and leave the collector of garbage nothing to do.
+ */
+
+export class TermBits {
+  /** Falling. */
+  readonly #docs: Float64Array;
+  readonly #bits: Uint32Array;
+
+  private constructor(docs: Float64Array, bits: Uint32Array) {
+    this.#docs = docs;
+    this.#bits = bits;
+  }
+
+  static readonly NONE = new TermBits(new Float64Array(0), new Uint32Array(0));
+
+  /** Of documents in falling order. */
+  static of(having: readonly (readonly [doc_no: number, bits: number])[]): TermBits {
+    return new TermBits(
+      Float64Array.from(having, ([doc_no]) => doc_no),
+      Uint32Array.from(having, ([, bits]) => bits),
+    );
+  }
+
+  /** 0 for a document that is not among them. */
+  get(doc_no: number): number {
+    let [from, to] = [0, this.#docs.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (this.#docs[middle]! > doc_no) from = middle + 1;
+      else to = middle;
+    }
+    return this.#docs[from] === doc_no ? this.#bits[from]! : 0;
+  }
+
+  /** With these as well, in falling order, which have the term of the bit. */
+  and(doc_nos: readonly number[], bit: number): TermBits {
+    const [docs, bits] = [this.#docs, this.#bits];
+    const size = docs.length + doc_nos.length;
+    const allDocs = new Float64Array(size);
+    const allBits = new Uint32Array(size);
+    const term = 1 << bit;
+    let [i, j, count] = [0, 0, 0];
+    while (i < docs.length || j < doc_nos.length) {
+      const mine = i < docs.length ? docs[i]! : -1;
+      const other = j < doc_nos.length ? doc_nos[j]! : -1;
+      allDocs[count] = Math.max(mine, other);
+      allBits[count++] = (mine >= other ? bits[i]! : 0) | (other >= mine ? term : 0);
+      if (mine >= other) i++;
+      if (other >= mine) j++;
+    }
+    return new TermBits(allDocs.subarray(0, count), allBits.subarray(0, count));
+  }
+
+  /** Those that are not among others. */
+  without(others: TermBits): TermBits {
+    const left = [...this.#docs.keys()].filter((i) => others.get(this.#docs[i]!) === 0);
+    return new TermBits(
+      Float64Array.from(left, (i) => this.#docs[i]!),
+      Uint32Array.from(left, (i) => this.#bits[i]!),
+    );
+  }
+
+  /** What is worth most first, by what each bit is worth; of equals the newest. Those of the same bits are a kind: there are few. */
+  byWorth(worthOf: (bits: number) => number): Float64Array {
+    const counts = new Map<number, number>();
+    for (const bits of this.#bits) counts.set(bits, (counts.get(bits) ?? 0) + 1);
+    const kinds = [...counts].map(([bits, count]) => ({ bits, count, worth: worthOf(bits) }));
+    kinds.sort((a, b) => b.worth - a.worth || a.bits - b.bits);
+    const places = new Map<number, number>();
+    let place = 0;
+    for (const { bits, count } of kinds) {
+      places.set(bits, place);
+      place += count;
+    }
+    const order = new Float64Array(this.#docs.length);
+    for (let i = 0; i < order.length; i++) {
+      const at = places.get(this.#bits[i]!)!;
+      order[at] = this.#docs[i]!;
+      places.set(this.#bits[i]!, at + 1);
+    }
+    return order;
+  }
+}
