@@ -8,7 +8,7 @@ import { CairnError } from '../model/errors.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 
-type Schema = { type?: string; enum?: unknown[]; description?: string; anyOf?: Schema[] };
+type Schema = { type?: string; enum?: unknown[]; description?: string; anyOf?: Schema[]; oneOf?: Schema[] };
 
 /** Of a value that may be null, which the command line cannot say: what it is otherwise. */
 function withoutNull(schema: Schema): Schema {
@@ -21,15 +21,18 @@ const flagOf = (name: string): string => name.replace(/(?<=.)_id$/, '').replaceA
 const keyOf = (flag: string): string => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Text from the command line as the operation wants it: plain where it can be, JSON where it must. */
-function read(name: string, { type }: Schema, text: string): unknown {
+function read(name: string, { type, anyOf, oneOf }: Schema, text: string): unknown {
   if (type === 'string') return text;
   if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-  const isMeantAsJson = /^\s*[[{]/.test(text);
+  const kinds = anyOf ?? oneOf;
+  const takesText = type === undefined && (!kinds || kinds.some((kind) => kind.type === 'string'));
+  // Text may begin like JSON: [INFO] started.
+  const isMeantAsJson = (takesText ? /^\s*(\{\s*"|\[\s*["[{])/ : /^\s*[[{]/).test(text);
   if (type === 'array' && !isMeantAsJson) return text.split(',').map((item) => item.trim());
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (type === undefined && !isMeantAsJson) return text;
+    if (takesText && !isMeantAsJson) return text;
     const reason = isMeantAsJson ? ` (${(error as Error).message})` : '';
     throw new CairnError('INVALID_INPUT', `--${flagOf(name)} must be JSON, such as '{"a":1}'${reason}`);
   }

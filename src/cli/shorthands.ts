@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Output } from '../contract/api.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
-import { NOTHING_FOUND, reasonOf, sourceOf } from '../contract/passages.js';
+import { reasonOf, relationsOf, remarkOn, sourceOf } from '../contract/passages.js';
 import { shorthands } from '../contract/shorthands.js';
 import { addFlags, callAsTold } from './operations.js';
 import { type Settings, withStore } from './settings.js';
@@ -27,17 +27,19 @@ function excerptOf({ snippet, highlights }: Answer<'recall'>['passages'][number]
 const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
   remember: ({ entity_type, id, name }) =>
     `remembered as ${entity_type} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
-  recall: ({ passages }) =>
-    passages
-      .flatMap((one, i) => {
-        const indent = ' '.repeat(String(i + 1).length + 2);
-        return [
-          `${i + 1}. ${excerptOf(one)}`,
-          `${indent}${grey(plain(`${sourceOf(one)}, ${one.id}`))}`,
-          `${indent}${grey(plain(reasonOf(one)))}`,
-        ];
-      })
-      .join('\n') || NOTHING_FOUND,
+  recall: (recalled) => {
+    const told = recalled.passages.flatMap((one, i) => {
+      const indent = ' '.repeat(String(i + 1).length + 2);
+      return [
+        `${i + 1}. ${excerptOf(one)}`,
+        ...relationsOf(one).map((relation) => `${indent}${plain(relation)}`),
+        `${indent}${grey(plain(`${sourceOf(one)}, ${one.id}`))}`,
+        `${indent}${grey(plain(reasonOf(one)))}`,
+      ];
+    });
+    const remark = remarkOn(recalled);
+    return [...told, ...(remark === undefined ? [] : [remark])].join('\n');
+  },
 };
 
 const EXAMPLES: Readonly<Record<Name, readonly string[]>> = {

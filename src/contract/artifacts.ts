@@ -5,7 +5,7 @@ import { instant, pageOutput } from '../model/common.js';
 import { uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
-import { searchInput, searchOutput } from '../model/search.js';
+import { searchInputOf, searchOutput } from '../model/search.js';
 import { expanded, expandInput } from '../model/summary.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
 import { makes, reads, writes } from './memory-use.js';
@@ -101,7 +101,7 @@ export const artifacts = {
   search: operation({
     method: 'POST',
     path: '/api/v1/artifacts/search',
-    input: z.strictObject(searchInput),
+    input: searchInputOf('artifact'),
     output: searchOutput,
     access: 'read',
     memory: [reads('Artifact', 'listed')],

@@ -5,7 +5,7 @@ import { uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { batchResult, namePrefix } from '../model/memory.js';
 import { note, noteInput, notePatch } from '../model/note.js';
-import { searchInput, searchOutput } from '../model/search.js';
+import { searchInputOf, searchOutput } from '../model/search.js';
 import { expanded, expandInput } from '../model/summary.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
 import { makes, reads, writes } from './memory-use.js';
@@ -100,7 +100,7 @@ export const notes = {
   search: operation({
     method: 'POST',
     path: '/api/v1/notes/search',
-    input: z.strictObject(searchInput),
+    input: searchInputOf('note'),
     output: searchOutput,
     access: 'read',
     memory: [reads('Note', 'listed')],

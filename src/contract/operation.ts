@@ -43,6 +43,8 @@ export interface Tool<O extends z.ZodType = z.ZodType> {
   readonly use: string;
   /** Members of the input that say where the caller works: the server's settings fill in those that a model leaves out. */
   readonly place?: readonly string[];
+  /** Members of the input that a model need not think of, and what they are then. */
+  readonly unless_given?: Readonly<Record<string, unknown>>;
   /** The answer as a model reads it best; an outline of all its members unless given. */
   text?(answer: z.output<O>): string;
 }

@@ -12,6 +12,15 @@ export interface Passage {
   readonly matched: readonly string[];
   readonly nearby: readonly string[];
   readonly boosts: readonly { readonly name: string; readonly factor: number }[];
+  readonly related: readonly Related[];
+}
+
+interface Related {
+  readonly edge_type: string;
+  readonly direction: 'to' | 'from';
+  readonly entity_type: string;
+  readonly id: string;
+  readonly snippet: string;
 }
 
 const figure = (value: number): string => String(Number(value.toPrecision(3)));
@@ -32,11 +41,42 @@ export function reasonOf({ score, matched, nearby, boosts }: Passage): string {
   return `score ${figure(score)}: ${reasons.join('; ')}`;
 }
 
-export const NOTHING_FOUND = 'Nothing was found.';
+const VERBS: Readonly<Record<string, Readonly<Record<Related['direction'], string>>>> = {
+  Supports: { to: 'supports', from: 'is supported by' },
+  Contradicts: { to: 'contradicts', from: 'is contradicted by' },
+};
 
-export function passagesAsText({ passages }: { readonly passages: readonly Passage[] }): string {
-  if (passages.length === 0) return NOTHING_FOUND;
-  return passages
-    .map((one, i) => `${i + 1}. ${one.text}\n   (${sourceOf(one)}, id ${one.id}; ${reasonOf(one)})`)
-    .join('\n');
+/** Such as `is contradicted by note "Anna drinks coffee."`: whoever reads the passage alone would be misled. */
+export const relationsOf = ({ related }: Passage): string[] =>
+  related.map(({ edge_type, direction, entity_type, id, snippet }) => {
+    const verb = VERBS[edge_type]?.[direction] ?? `${edge_type} ${direction}`;
+    return `${verb} ${entity_type} "${snippet.replace(/\s+/g, ' ')}", id ${id}`;
+  });
+
+/** What a recall answered with, as far as it is told in words. */
+export interface Recalled {
+  readonly passages: readonly Passage[];
+  readonly left_out: number;
+}
+
+/** What is said where there are no passages, or not all: that nothing was found would be wrong where it was too long. */
+export function remarkOn({ passages, left_out }: Recalled): string | undefined {
+  const isNone = passages.length === 0;
+  if (left_out > 0) {
+    const what = `${left_out} ${isNone ? '' : 'more '}passage${left_out === 1 ? '' : 's'}`;
+    return `${what} did not fit into max_tokens.`;
+  }
+  return isNone ? 'Nothing was found.' : undefined;
+}
+
+export function passagesAsText(recalled: Recalled): string {
+  const told = recalled.passages.map((one, i) =>
+    [
+      `${i + 1}. ${one.text}`,
+      `(${sourceOf(one)}, id ${one.id}; ${reasonOf(one)})`,
+      ...relationsOf(one).map((relation) => `It ${relation}.`),
+    ].join('\n   '),
+  );
+  const remark = remarkOn(recalled);
+  return [...told, ...(remark === undefined ? [] : [remark])].join('\n');
 }

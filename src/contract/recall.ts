@@ -23,7 +23,7 @@ const rememberInput = z.strictObject({
   role: turnRole.optional().describe('Of a turn; User unless given'),
   occurred_at: text(100, 1)
     .optional()
-    .describe('When it happened, as a date in any common form; now unless given'),
+    .describe('When it happened, such as 2026-01-31, 8 May 2023 or 2026-01-31T12:00:00Z; now unless given'),
   trajectory_id: uuid.optional().describe('The task it belongs to; one called memory unless given'),
   scope_id: uuid.optional().describe('Of a turn: the scope it belongs to; one called memory unless given'),
   ttl: ttl.optional().describe('Of a note'),
@@ -62,7 +62,7 @@ const passage = z
     token_count: z.int(),
     same_as: z
       .array(z.string())
-      .describe('Ids of other notes or artifacts with its type, name and text: they are not told apart'),
+      .describe('Ids of other notes or artifacts that say the same of the same; a hundred at most'),
   })
   .meta({ id: 'Passage' });
 
@@ -96,6 +96,7 @@ export const memory = {
     output: z.object({
       passages: z.array(passage),
       token_count: z.int().describe('Of all texts together'),
+      left_out: z.int().describe('How many of this page did not fit into max_tokens'),
       next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
     }),
     access: 'read',
@@ -106,7 +107,8 @@ export const memory = {
       tool: 'recall',
       use:
         'Use it before you answer what may rest on earlier work, decisions or preferences. Ask in plain words, as ' +
-        'you would ask a colleague.',
+        'you would ask a colleague. Up to 8,000 tokens of passages unless max_tokens says otherwise.',
+      unless_given: { max_tokens: 8000 },
       text: passagesAsText,
     },
     example: { query: 'What does Anna drink?', limit: 5 },

@@ -79,7 +79,7 @@ export function withDefaults(
   given: Readonly<Record<string, unknown>>,
   defaults: Defaults,
 ): Record<string, unknown> {
-  const input = { ...given };
+  const input: Record<string, unknown> = { ...mcp.unless_given, ...given };
   if (given.scope_id !== undefined) return input;
   for (const name of mcp.place ?? []) if (name in defaults) input[name] ??= defaults[name];
   return input;

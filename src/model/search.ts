@@ -154,8 +154,15 @@ export const searchInput = {
   filters: filters.optional(),
   min_score: z.number().min(0).optional().describe('Leaves out what scores less'),
   limit: z.int().min(1).max(100).optional().describe('How many to return, 10 unless given'),
-  cursor: z.string().max(1000).optional().describe('next_cursor of the page before'),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the page before'),
 };
+
+/** A search among one type: that it is of this type may be said. */
+export const searchInputOf = <T extends SearchedType>(type: T) =>
+  z.strictObject({
+    ...searchInput,
+    entity_types: z.array(z.literal(type)).min(1).max(1).optional().describe(`${type}, if anything`),
+  });
 
 const boost = z.object({
   name: z

@@ -6,7 +6,6 @@ import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
 import { countTokens, loadTokenizer } from '../provider/tokenizer.js';
 import { findScope } from '../store/scopes.js';
-import type { SearchHit } from '../store/search-job.js';
 import { defaultScope, defaultTrajectory, refuseCommonGround } from './memory-place.js';
 import { checkNote, create as createNote } from './notes.js';
 import type { Call } from './runtime.js';
@@ -105,41 +104,29 @@ async function rememberTurn(
   return { entity_type: 'turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
 }
 
-/** Memories that say the same in the same words, together: a fact that was remembered twice is told once. */
-function saidOnce(hits: readonly SearchHit[]): [SearchHit, ...SearchHit[]][] {
-  const groups = new Map<unknown, [SearchHit, ...SearchHit[]]>();
-  for (const hit of hits) {
-    const { entity_type, type, name } = hit.doc;
-    const isMemory = entity_type === 'note' || entity_type === 'artifact';
-    const key = isMemory ? JSON.stringify([entity_type, type, name, hit.text]) : hit;
-    const group = groups.get(key);
-    if (group) group.push(hit);
-    else groups.set(key, [hit]);
-  }
-  return [...groups.values()];
-}
-
 const RECALLED = ['turn', 'artifact', 'note', 'card'] as const;
 
 export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
   loadTokenizer();
-  const found = await find(call, { ...asked, entity_types: asked.entity_types ?? [...RECALLED] }, 'text');
+  const entity_types = asked.entity_types ?? [...RECALLED];
+  const found = await find(call, { ...asked, entity_types }, 'text', true);
   const passages: Out<'recall'>['passages'] = [];
   let total = 0;
-  for (const [hit, ...same] of saidOnce(found.hits)) {
+  for (const hit of found.hits) {
     const token_count = await countTokens(hit.text!);
     // A later one may be short enough.
     if (total + token_count > max_tokens) continue;
     total += token_count;
-    const { snippet, highlights } = hit;
-    const same_as = same.map(({ doc }) => doc.entity_id);
-    passages.push({ ...describeHit(hit), snippet, highlights, text: hit.text!, token_count, same_as });
+    const { snippet, highlights, same_as } = hit;
+    const told = { snippet, highlights, text: hit.text!, token_count, same_as: [...same_as] };
+    passages.push({ ...describeHit(hit), ...told });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'note' || entity_type === 'artifact');
   call.access.touch(
     call.tenant,
     memories.map(({ id }) => id),
   );
-  return { passages, token_count: total, next_cursor: found.next_cursor };
+  const left_out = found.hits.length - passages.length;
+  return { passages, token_count: total, left_out, next_cursor: found.next_cursor };
 }

@@ -45,7 +45,7 @@ export interface Found {
 }
 
 /** Searches as this caller: what it may not see is neither found nor counted. */
-export async function find(call: Call, input: In, shows: Shows): Promise<Found> {
+export async function find(call: Call, input: In, shows: Shows, once = false): Promise<Found> {
   const { cursor, limit = LIMIT, min_score = 0, ...asked } = input;
   const filters = JSON.parse(JSON.stringify({ ...asked, min_score })) as Json;
   const place = cursor === undefined ? undefined : placeOf(call, filters, cursor);
@@ -60,8 +60,9 @@ export async function find(call: Call, input: In, shows: Shows): Promise<Found> 
     min_score,
     limit,
     place,
+    once,
     shows,
-    likeness: await likenessOf(call, input.query),
+    likeness: await likenessOf(call, input.query, place),
   };
   const { hits, next, total } = await answerTo(call, request);
   const more = next !== null && next.shown < MAX_DEPTH;
@@ -92,11 +93,22 @@ async function answerTo(
 async function likenessOf(
   { embedding, vector_indexing, driver }: Call,
   query: string,
+  place: Place | undefined,
 ): Promise<Likeness | undefined> {
-  if (!embedding || query.trim() === '') return undefined;
-  const { name: model, weight = VECTOR_WEIGHT } = embedding.embedder;
-  const vector = await embedding.question(query);
-  return vector && { model, weight, vector, dialect: driver.dialect, operators: vector_indexing?.operators };
+  const isAsked = embedding !== undefined && query.trim() !== '';
+  const vector = isAsked ? await embedding.question(query) : undefined;
+  if (vector) {
+    const { name: model, weight = VECTOR_WEIGHT } = embedding!.embedder;
+    return { model, weight, vector, dialect: driver.dialect, operators: vector_indexing?.operators };
+  }
+  // By terms alone it would be another ranking, which repeats some of what was shown and leaves some out.
+  if (place?.measures)
+    throw new CairnError(
+      'MODEL_FAILED',
+      'the embedder by which the first page was ranked gave no vector for the question: try again, or start without a cursor',
+      { reason: 'no vector for the question' },
+    );
+  return undefined;
 }
 
 function placeOf(call: Call, filters: Json, cursor: string): Place {

@@ -9,20 +9,14 @@ import { type Candidate, rank } from '../domain/ranking.js';
 import { type Snippet, snippetAmong } from '../domain/snippets.js';
 import { frequencyIn, termCode } from '../domain/term-codes.js';
 import { type Query, queryBy } from '../driver/driver.js';
-import {
-  type Asked,
-  type Found as CandidatesFound,
-  type End,
-  findCandidates,
-  newest,
-} from './search-candidates.js';
+import { type Found as CandidatesFound, type End, findCandidates, newest } from './search-candidates.js';
 import { saidOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
 import { type Features, frequencies } from './search-features.js';
 import { type SearchedIndex, storedIndex } from './search-index.js';
 import { marksAhead } from './search-kept.js';
 import { mayHaveAny } from './search-lead.js';
-import { type Place, pageOf, type Result, type Stretch } from './search-pages.js';
+import { type AskedPage, type Place, pageOf, type Result, type Shown, type Stretch } from './search-pages.js';
 import { extentOf, rangeOf } from './search-postings.js';
 import { type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
@@ -33,7 +27,7 @@ import { type Likeness, withNearest } from './vector-search.js';
 /** What is told of a hit beside what it is: nothing, or a snippet and what is related to it, or also the whole text. */
 export type Shows = 'nothing' | 'snippet' | 'text';
 
-export interface SearchRequest extends Asked {
+export interface SearchRequest extends AskedPage {
   /** What the codes of the tenant's words are made by. */
   readonly index_key: string;
   /** Tells stores in one process apart. */
@@ -42,9 +36,7 @@ export interface SearchRequest extends Asked {
   readonly in_order: boolean;
   readonly query: string;
   readonly min_score: number;
-  readonly limit: number;
   readonly scope_id?: string | undefined;
-  readonly place: Place | undefined;
   readonly shows: Shows;
   /** The question's vector, where there is an embedder. */
   readonly likeness?: Likeness | undefined;
@@ -53,6 +45,8 @@ export interface SearchRequest extends Asked {
 export interface SearchHit extends Snippet {
   readonly doc: DocRow;
   readonly why: Result;
+  /** Ids of those that say the same. */
+  readonly same_as: readonly string[];
   readonly related: readonly RelatedEntity[];
   /** Only where it was wanted. */
   readonly text: string | undefined;
@@ -225,20 +219,21 @@ const candidateOf = (
 async function show(
   query: Query,
   request: SearchRequest,
-  page: readonly Result[],
+  page: readonly Shown[],
   terms: ReadonlySet<string>,
 ): Promise<SearchHit[]> {
   const found = await readDocs(
     query,
     request,
-    page.map(({ doc_no }) => doc_no),
+    page.flatMap(({ doc_no, repeats }) => [doc_no, ...repeats]),
   );
+  const sameAs = ({ repeats }: Shown) => repeats.flatMap((doc_no) => found.get(doc_no)?.entity_id ?? []);
   if (request.shows === 'nothing')
     return page.flatMap((why) => {
       const doc = found.get(why.doc_no);
-      return doc ? [{ doc, why, ...NOTHING }] : [];
+      return doc ? [{ doc, why, same_as: sameAs(why), ...NOTHING }] : [];
     });
-  const docs = [...found.values()];
+  const docs = page.flatMap(({ doc_no }) => found.get(doc_no) ?? []);
   const [rows, said, related] = await Promise.all([
     inOpenScopes(query, request.tenant, docs),
     saidOf(query, request.tenant, docs),
@@ -255,7 +250,8 @@ async function show(
     const texts = [one.text, one.beside, doc.name ?? ''];
     const { snippet, highlights } = await snippetAmong(texts, terms, giveWay);
     const text = request.shows === 'text' ? one.text : undefined;
-    hits.push({ doc, why, snippet, highlights, related: related.get(doc.doc_no) ?? [], text });
+    const others = related.get(doc.doc_no) ?? [];
+    hits.push({ doc, why, same_as: sameAs(why), snippet, highlights, related: others, text });
     await giveWay();
   }
   return hits;

@@ -3,6 +3,7 @@ import type { Measures } from '../domain/fusion.js';
 import type { Boost } from '../domain/ranking-boosts.js';
 import type { Query } from '../driver/driver.js';
 import type { Asked, End } from './search-candidates.js';
+import { whatTheySay } from './search-repeats.js';
 import { hiddenAmong, mayHide } from './search-superseded.js';
 
 export interface Result {
@@ -60,8 +61,13 @@ const isBehind = (place: Place, stretch: number, { score, doc_no }: Result): boo
   stretch > place.stretch ||
   (stretch === place.stretch && (score < place.score || (score === place.score && doc_no < place.last)));
 
+export interface Shown extends Result {
+  /** What says the same, and was found behind it. */
+  readonly repeats: readonly number[];
+}
+
 interface Page {
-  readonly page: readonly Result[];
+  readonly page: readonly Shown[];
   readonly next: Omit<Place, 'up_to' | 'docs'> | null;
   /** Null where more might match. */
   readonly total: number | null;
@@ -71,24 +77,35 @@ interface Visible {
   readonly stretch: number;
   readonly ceiling: number;
   readonly result: Result;
+  readonly repeats: number[];
+}
+
+export interface AskedPage extends Asked {
+  readonly limit: number;
+  readonly place: Place | undefined;
+  /** Whether notes and artifacts that say the same are told once. */
+  readonly once: boolean;
 }
 
 const NONE: ReadonlySet<number> = new Set();
 
+/** Of one thing, so many others are named that say the same. */
+const MAX_REPEATS = 100;
 /** So many at least are looked at for a page: some of them may not be shown. */
 const LOOKED_AT = 20;
 
 export async function pageOf(
   query: Query,
-  request: Asked & { readonly limit: number; readonly place: Place | undefined },
+  request: AskedPage,
   ranking: AsyncIterable<Stretch>,
 ): Promise<Page> {
-  const { limit, place } = request;
+  const { limit, place, once, tenant } = request;
   // On its way while the ranking is made.
-  const hides = mayHide(query, request.tenant);
+  const hides = mayHide(query, tenant);
   hides.catch(() => undefined);
   const seen = new Set<string>();
   const visible: Visible[] = [];
+  const bySaid = new Map<string, Visible>();
   let start = 0;
   let df: readonly number[] = [];
   let read: readonly number[] = [];
@@ -107,9 +124,18 @@ export async function pageOf(
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
       const hidden = (await hides) ? await hiddenAmong(query, request, doc_nos, seen) : NONE;
+      const said = once ? await whatTheySay(query, tenant, doc_nos) : undefined;
       for (const result of some) {
         if (hidden.has(result.doc_no)) continue;
-        visible.push({ stretch: number, ceiling, result });
+        const says = said?.get(result.doc_no);
+        const before = says === undefined ? undefined : bySaid.get(says);
+        if (before) {
+          if (before.repeats.length < MAX_REPEATS) before.repeats.push(result.doc_no);
+          continue;
+        }
+        const one: Visible = { stretch: number, ceiling, result, repeats: [] };
+        visible.push(one);
+        if (says !== undefined) bySaid.set(says, one);
         if (place && !isBehind(place, number, result)) start = visible.length;
       }
     }
@@ -122,12 +148,13 @@ export async function pageOf(
   const kept = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
   return {
     // Plain, since it may come from beside the event loop.
-    page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling }) => ({
+    page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling, repeats }) => ({
       doc_no,
       score: Math.min(score, ceiling),
       matched,
       nearby,
       boosts,
+      repeats,
     })),
     next: more
       ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, ...kept }

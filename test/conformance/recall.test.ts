@@ -87,6 +87,42 @@ onEveryTarget('remember and recall', (test) => {
     expect(token_count).toBe(passages.reduce((sum, one) => sum + one.token_count, 0));
   });
 
+  it('RECALL-7 what was remembered many times takes one place, on all pages', async () => {
+    const cairn = await test().freshTenant();
+    for (let i = 0; i < 30; i++) await cairn.memory.remember({ text: 'Anna prefers green tea.' });
+    for (let i = 0; i < 3; i++) await cairn.memory.remember({ text: `Ben would drink tea number ${i}.` });
+    const query = 'What tea does Anna prefer?';
+    const first = await cairn.memory.recall({ query, limit: 2 });
+    expect(first.passages.map(({ same_as }) => same_as.length)).toEqual([29, 0]);
+    const second = await cairn.memory.recall({ query, limit: 2, cursor: first.next_cursor! });
+    expect(second.next_cursor).toBeNull();
+    const texts = [...first.passages, ...second.passages].map(({ text }) => text);
+    expect(texts[0]).toBe('Anna prefers green tea.');
+    expect(new Set(texts).size).toBe(4);
+  });
+
+  it('RECALL-7 what two people said, or what happened on two days, is told of each', async () => {
+    const cairn = await test().freshTenant();
+    for (const speaker of ['Anna', 'Ben'])
+      await cairn.memory.remember({ text: 'I am allergic to peanuts.', speaker });
+    for (const occurred_at of ['2024-05-01', '2025-05-01', '2025-05-01'])
+      await cairn.memory.remember({ text: 'Ran a marathon.', occurred_at });
+    const allergic = await cairn.memory.recall({ query: 'Who is allergic to peanuts?' });
+    expect(allergic.passages.map(({ speaker }) => speaker).sort()).toEqual(['Anna', 'Ben']);
+    const { passages } = await cairn.memory.recall({ query: 'When was the marathon run?' });
+    expect(passages.map((one) => `${one.occurred_at.slice(0, 4)} ${one.same_as.length}`).sort()).toEqual([
+      '2024 0',
+      '2025 1',
+    ]);
+  });
+
+  it('RECALL-5 says how many were too long', async () => {
+    const cairn = await test().freshTenant();
+    await cairn.memory.remember({ text: `A harbour ${'with many ships '.repeat(50)}` });
+    const { passages, left_out } = await cairn.memory.recall({ query: 'harbour', max_tokens: 20 });
+    expect([passages.length, left_out]).toEqual([0, 1]);
+  });
+
   it('RECALL-2 a turn goes into the scope that is named, or one of memory', async () => {
     const cairn = await test().freshTenant();
     const said = await cairn.memory.remember({

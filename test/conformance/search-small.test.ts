@@ -35,6 +35,7 @@ async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise
     min_score: 0,
     limit: 10,
     place: undefined,
+    once: false,
     shows: 'text',
   };
   return [

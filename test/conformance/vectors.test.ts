@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
 import { httpEmbedder } from '#cairn/provider/embedder.js';
+import { Store } from '#cairn/service/open.js';
 import { type StandIn, startEmbedder } from '../support/embedder.js';
 import { say, someScope, someTrajectory } from '../support/scopes.js';
-import { openTarget, type TestStore, targetNames } from '../support/targets.js';
+import { freshDatabase, openTarget, refusalOf, type TestStore, targetNames } from '../support/targets.js';
 
 const MODEL = 'stand-in';
 
@@ -213,3 +214,28 @@ for (const target of targetNames()) {
     });
   });
 }
+
+describe.runIf(targetNames().includes('sqlite'))('vectors of two stores on one file', () => {
+  it('EMB-5 a page is refused rather than ranked otherwise than the first: without a vector it can be asked for again', async () => {
+    const standIn = await startEmbedder();
+    const { database, drop } = await freshDatabase('sqlite');
+    const embedder = () => httpEmbedder({ url: standIn.url, model: MODEL });
+    const open = () => Store.open({ database, sweep_every_ms: 0, embedder: embedder() });
+    const [one, other] = [await open(), await open()];
+    const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
+    for (let i = 0; i < 12; i++) await one.api(caller).cards.add({ content: `a glad hound ${i}` });
+    await one.embedded();
+    const asked = { query: 'happy dog', limit: 5 };
+    const first = await one.api(caller).search.query(asked);
+    const next = () => other.api(caller).search.query({ ...asked, cursor: first.next_cursor! });
+    standIn.behaves = 'fails';
+    expect(await refusalOf(next())).toMatchObject({ code: 'MODEL_FAILED', status: 502 });
+    standIn.behaves = 'well';
+    const shown = new Set(first.results.map(({ id }) => id));
+    const { results } = await next();
+    expect(results.filter(({ id }) => !shown.has(id))).toHaveLength(5);
+    await Promise.all([one.close(), other.close()]);
+    await drop();
+    await standIn.close();
+  });
+});

@@ -54,6 +54,26 @@ describe('remember and recall', () => {
       expect(lines[1]).toMatch(/^ {3}note "We chose tables", \d{4}-\d\d-\d\d, \S+$/);
       expect(lines[2]).toMatch(/^ {3}score [\d.]+: has (tabl|file)/);
       expect(ok(none)).toBe('Nothing was found.\n');
+      const short = await cairn(['recall', 'tea', '--max-tokens', '1'], { cwd });
+      expect(ok(short)).toBe('1 passage did not fit into max_tokens.\n');
+      ok(await cairn(['cards', 'add', '--content', '[INFO] the tea is ready'], { cwd }));
+      const log = await cairn(['recall', 'is it ready'], { cwd });
+      expect(ok(log)).toContain('1. [INFO] the tea is ready');
+    }));
+
+  it('RECALL-8 say what contradicts a passage', () =>
+    inFolder(async (cwd) => {
+      const api = await openCairn({ database: `${cwd}/cairn.db` });
+      const old = await api.remember('Anna drinks coffee.');
+      const now = await api.remember('Anna drinks tea.');
+      const participants = [now, old].map(({ id }) => ({ entity_type: 'Note' as const, entity_id: id }));
+      await api.edges.create({ edge_type: 'Contradicts', participants });
+      await api.close();
+      const shown = ok(await cairn(['recall', 'does she drink coffee', '--limit', '1'], { cwd }));
+      expect(shown.split('\n').slice(0, 2)).toEqual([
+        '1. Anna drinks coffee.',
+        `   is contradicted by note "Anna drinks tea.", id ${now.id}`,
+      ]);
     }));
 
   it('open with options that are checked', async () => {

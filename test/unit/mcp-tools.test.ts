@@ -39,7 +39,8 @@ describe('tools of the table', () => {
     });
     expect(withDefaults(remember, { trajectory_id: 'mine' }, defaults)).toEqual({ trajectory_id: 'mine' });
     expect(withDefaults(remember, { scope_id: 's' }, defaults)).toEqual({ scope_id: 's' });
-    expect(withDefaults(recall, { query: 'tea' }, defaults)).toEqual({ query: 'tea' });
+    expect(withDefaults(recall, { query: 'tea' }, defaults)).toEqual({ query: 'tea', max_tokens: 8000 });
+    expect(withDefaults(recall, { max_tokens: 5 }, defaults)).toEqual({ max_tokens: 5 });
     const needy = { ...remember, mcp: { ...remember.mcp, place: ['text'] } };
     expect(describeTool(needy, {}).inputSchema.required).toEqual(['text']);
     expect(describeTool(needy, { text: 'tea' }).inputSchema.required).toEqual([]);
