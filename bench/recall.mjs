@@ -21,7 +21,15 @@ if (values.data === undefined) {
   console.error('say which file: npm run bench:recall -- --data FILE [--json] [--database FILE-OR-URL]');
   process.exit(2);
 }
-const conversations = JSON.parse(readFileSync(values.data, 'utf8'));
+function readConversations(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    console.error(`${path} cannot be read: ${error.message}`);
+    process.exit(2);
+  }
+}
+const conversations = readConversations(values.data);
 const say = (line) => {
   if (!values.json) process.stderr.write(`${line}\n`);
 };

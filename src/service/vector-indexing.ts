@@ -6,9 +6,14 @@ import type { VectorOperators } from '../store/vector-search.js';
 export const INDEXED_FROM = 20_000;
 /** How often it is looked what the database has: it may be installed or taken away, and an index made by another or dropped. */
 const LOOK_MS = 10_000;
-/** While another process makes one, or there are as many as may be; and after one that could not be made. */
+/** While another process makes one, or there are as many as may be. */
 const OTHERS_MS = 30_000;
+/** After one that could not be made: it is not tried again, and does not keep others from being made. */
 const FAILED_MS = 600_000;
+const MAX_FAILED = 1000;
+
+const nameOf = ({ tenant, model, dimensions }: VectorSpace): string =>
+  JSON.stringify([tenant, model, dimensions]);
 
 export class VectorIndexing {
   readonly #indexes: VectorIndexes | undefined;
@@ -17,6 +22,7 @@ export class VectorIndexing {
   #looking: Promise<void> = Promise.resolve();
   #looked = Number.NEGATIVE_INFINITY;
   #notBefore = Number.NEGATIVE_INFINITY;
+  readonly #failed = new Map<string, number>();
   #making: Promise<void> | undefined;
   #stopped = false;
   #failures = 0;
@@ -58,7 +64,9 @@ export class VectorIndexing {
   keep(space: VectorSpace, docs: number): void {
     const seen = this.#seen;
     if (!this.#indexes || !seen || docs < this.#from || seen.has(space)) return;
-    if (this.#making || this.#stopped || performance.now() < this.#notBefore) return;
+    const name = nameOf(space);
+    const notBefore = Math.max(this.#notBefore, this.#failed.get(name) ?? Number.NEGATIVE_INFINITY);
+    if (this.#making || this.#stopped || performance.now() < notBefore) return;
     this.#making = this.#indexes
       .index(seen.schema, space)
       .then(
@@ -69,7 +77,8 @@ export class VectorIndexing {
         () => {
           if (this.#stopped) return;
           this.#failures++;
-          this.#notBefore = performance.now() + FAILED_MS;
+          if (this.#failed.size >= MAX_FAILED) this.#failed.clear();
+          this.#failed.set(name, performance.now() + FAILED_MS);
         },
       )
       .finally(() => (this.#making = undefined));

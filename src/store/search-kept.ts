@@ -71,8 +71,11 @@ export interface Marks {
 
 export async function marksAhead(query: Query, whose: KeptTenant): Promise<Marks | undefined> {
   const kept = whose.in_order ? undefined : known.get(nameOf(whose));
-  return kept && marksOf(query, whose.tenant, kept.last);
+  return kept && !isTooMuch(kept) ? marksOf(query, whose.tenant, kept.last) : undefined;
 }
+
+/** Of such a tenant it is only remembered that it is one, until it has fewer documents. */
+const isTooMuch = ({ characters }: Kept): boolean => characters > MAX_CHARACTERS;
 
 /** All that a tenant has at this moment; undefined where that is too much. */
 export async function keptDocs(
@@ -90,7 +93,7 @@ export async function keptDocs(
   known.set(name, kept);
   if (!forgetting) forgetting = setTimeout(forgetAll, KEPT_MS).unref();
   if (known.size > MAX_TENANTS) known.delete(known.keys().next().value!);
-  return kept.characters > MAX_CHARACTERS ? undefined : kept;
+  return isTooMuch(kept) ? undefined : kept;
 }
 
 type Row = [...FeatureRow, entity_type: string, expires_at: number | null, held_by: string | null];
@@ -133,6 +136,10 @@ async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Ke
       if (++count % MANY === 0) await giveWay();
     }
     after = rows.at(-1)?.[0] ?? after;
+    if (isTooMuch(kept)) {
+      for (const some of [kept.byNumber, kept.byTerm, kept.byScope]) some.clear();
+      return kept;
+    }
     if (whose.in_order || rows.length < AT_A_TIME) {
       if (!whose.in_order) kept.last = after;
       return kept;
@@ -149,9 +156,9 @@ async function broughtUp(
   marks: Marks | undefined,
 ): Promise<boolean> {
   if (kept.generation !== extent.generation) return false;
+  if (isTooMuch(kept)) return kept.docs <= extent.docs;
   if (!whose.in_order) return broughtUpAnywhere(query, whose.tenant, kept, extent, marks);
   if (kept.last === extent.last) return kept.docs === extent.docs;
-  if (kept.characters > MAX_CHARACTERS) return kept.docs <= extent.docs;
   const rows = await read(query, whose.tenant, kept.last, extent.last);
   if (kept.docs + rows.length !== extent.docs) return false;
   for (const row of rows) add(kept, row);
@@ -212,7 +219,7 @@ function add(kept: Kept, row: Row): void {
   const doc = docOf(row);
   const { doc_no, scope_id, position, terms } = doc;
   kept.characters += terms.length;
-  if (kept.characters > MAX_CHARACTERS) return;
+  if (isTooMuch(kept)) return;
   kept.byNumber.set(doc_no, doc);
   for (let at = 0; at < terms.length; at += CODE_LENGTH + 1) {
     const code = terms.slice(at, at + CODE_LENGTH);

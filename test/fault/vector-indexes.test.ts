@@ -6,8 +6,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Driver, VectorSpace } from '#cairn/driver/driver.js';
 import { PostgresVectors } from '#cairn/driver/postgres-vectors.js';
-import { within } from '../support/server.js';
+import { VectorIndexing } from '#cairn/service/vector-indexing.js';
+import { until, within } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
 const STAND_IN = `CREATE ACCESS METHOD hnsw TYPE INDEX HANDLER hashhandler;
@@ -102,5 +104,24 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
     expect(definitions).toEqual(
       quoted.map((name) => expect.stringContaining(`(tenant_id = ${name}) AND (model = ${name}) AND`)),
     );
+  });
+
+  it('EMB-12 one that cannot be made keeps those of others from nothing', async () => {
+    const made = vectors();
+    const look = async () => ({ schema: 'public', count: 0, has: () => false });
+    const index = (schema: string, one: VectorSpace) => made.index(schema, one);
+    const indexing = new VectorIndexing(
+      { vectors: { look, index, close: () => {} } } as unknown as Driver,
+      1,
+    );
+    await indexing.look();
+    // More than the database takes.
+    indexing.keep({ ...space('too-many'), dimensions: 1_000_000_000 }, 1);
+    await until('it to fail', () => indexing.figures().vector_index_failures === 1);
+    const before = (await indexes()).length;
+    indexing.keep(space('other-of-a-failed-one'), 1);
+    await begun(before + 1);
+    await indexing.stop();
+    made.close();
   });
 });
