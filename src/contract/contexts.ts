@@ -64,7 +64,9 @@ export const manifests = {
       trajectory_id: uuid.optional(),
       scope_id: uuid.optional(),
       agent_turn_id: anyId.optional(),
-      card_id: anyId.optional().describe('Only contexts that this card was in'),
+      card_id: anyId
+        .optional()
+        .describe('Only contexts that this card was in, or any version of this artifact or note'),
       kind: manifestKind.optional(),
       ...pageInput,
     }),

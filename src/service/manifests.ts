@@ -14,6 +14,7 @@ import { type BoxRow, findBox } from '../store/boxes.js';
 import { type CardRow, toCard, wasVisible } from '../store/cards.js';
 import { readEntries } from '../store/manifest-entries.js';
 import { countManifests, listManifests, type ManifestRow } from '../store/manifests.js';
+import { cardsOfMemory } from '../store/memories.js';
 import { readCards } from './chunks.js';
 import { newMeter } from './context-parts.js';
 import { goneFrom, openManifest, replayed, sectionsOf, shownHash } from './context-replay.js';
@@ -146,8 +147,12 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { limit, cursor, offset, ...filters } = input;
   const { agent_id } = call.caller;
   const viewer = agent_id === null ? undefined : { agent_id, reach: reachOf(call, 'Card') };
-  const filter = { ...filters, viewer };
   const query = atLength(driver, tenant);
+  const { card_id, ...others } = filters;
+  // Who knows an artifact or note knows its id, and not those of its cards.
+  const card_ids =
+    card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, tenant, card_id))];
+  const filter = { ...others, card_ids, viewer };
   const { rows, ...page } = await listPage<ManifestRow, string>(call, {
     input: { limit, cursor, offset },
     filters: filters as Json,

@@ -162,7 +162,8 @@ export interface ManifestFilter {
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
   readonly agent_turn_id?: string | undefined;
-  readonly card_id?: string | undefined;
+  /** Any of these. */
+  readonly card_ids?: readonly string[] | undefined;
   readonly kind?: ManifestKind | undefined;
   readonly viewer: ManifestViewer | undefined;
 }
@@ -178,18 +179,18 @@ const entriesByCard: Sql = byDialect({
 });
 
 /**
- * The contexts that a card was in: assembled ones by their cards, or as a turn of a box or of one that was forked from
- * it, and packed ones by their boxes.
+ * The contexts that any of these cards was in: assembled ones by their cards, or as a turn of a box or of one that was forked
+ * from it, and packed ones by their boxes.
  */
-export const withCard = (tenant: string, card_id: string): Sql =>
+export const withCard = (tenant: string, card_ids: readonly string[]): Sql =>
   sql`m.manifest_id IN (
     WITH RECURSIVE held(box_id, position) AS (
-      SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${tenant} AND e.card_id = ${card_id}
+      SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids})
       UNION
       SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
         WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
     )
-    SELECT k.manifest_id FROM manifest_cards k WHERE k.tenant_id = ${tenant} AND k.card_id = ${card_id}
+    SELECT k.manifest_id FROM manifest_cards k WHERE k.tenant_id = ${tenant} AND k.card_id = ANY(${card_ids})
     UNION ALL
     SELECT t.manifest_id FROM held h CROSS JOIN manifest_turns t
       WHERE t.tenant_id = ${tenant} AND t.box_id = h.box_id AND t.last_position >= h.position
@@ -207,7 +208,7 @@ function where(tenant: string, filter: ManifestFilter): Sql {
   add(filter.scope_id, (id) => sql`m.scope_id = ${id}`);
   add(filter.agent_turn_id, (id) => sql`m.agent_turn_id = ${id}`);
   add(filter.kind, (kind) => sql`m.kind = ${kind}`);
-  add(filter.card_id, (id) => withCard(tenant, id));
+  add(filter.card_ids, (ids) => withCard(tenant, ids));
   add(filter.viewer, ({ agent_id }) => boxShown(tenant, agent_id));
   add(filter.viewer?.reach, (reach) => manifestsWithin(tenant, reach));
   return join(conditions, ' AND ');

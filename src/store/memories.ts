@@ -211,6 +211,14 @@ export function findOrigin(query: Query, tenant: string, memory_id: string): Pro
  * Nobody else changes the entity until the commit. It is the first version that is locked, since that one stays: whoever
  * waited for the current one would find it superseded, and not see the one that took its place.
  */
+/** The cards of all versions of an artifact or note. */
+export async function cardsOfMemory(query: Query, tenant: string, memory_id: string): Promise<string[]> {
+  const rows = await query.all<{ card_id: string }>(
+    sql`SELECT card_id FROM memory_versions WHERE tenant_id = ${tenant} AND memory_id = ${memory_id}`,
+  );
+  return rows.map(({ card_id }) => card_id);
+}
+
 export async function lockMemory(tx: Tx, tenant: string, memory_id: string): Promise<void> {
   await tx.get(
     sql`SELECT version FROM memory_versions

@@ -29,7 +29,7 @@ export async function wasShown(
     const row = await query.get(
       sql`SELECT m.manifest_id FROM manifests m
           WHERE m.tenant_id = ${tenant} AND m.trajectory_id = ${place.trajectory_id}
-            AND m.created_at <= ${place.until} AND ${withCard(tenant, card_id)} LIMIT 1`,
+            AND m.created_at <= ${place.until} AND ${withCard(tenant, [card_id])} LIMIT 1`,
     );
     if (row) return true;
   }

@@ -184,6 +184,11 @@ onEveryTarget('manifests', (test) => {
     expect(page.total).toBe(3);
     const rest = await cairn.manifests.list({ trajectory_id, limit: 2, cursor: page.next_cursor! });
     expect(rest.manifests.map(({ manifest_id }) => manifest_id)).toEqual([third.manifest_id]);
+    const { id } = await cairn.memory.remember({ text: 'Hello is a greeting.' });
+    const fourth = await cairn.context.assemble({ trajectory_id, user_input: 'What is a greeting?' });
+    await cairn.notes.update({ note_id: id, content: 'Hello is a greeting of many.' });
+    const fifth = await cairn.context.assemble({ trajectory_id, user_input: 'What is a greeting?' });
+    expect(await listed({ card_id: id })).toEqual([fourth.manifest_id, fifth.manifest_id]);
   });
 
   it('MAN-7 the difference of two contexts: what came in, what went out, what stands otherwise', async () => {
