@@ -12,9 +12,18 @@ const query = queryBy((one) => {
   return connection.read(text, params);
 });
 
+const modules = new Map<string, AwayModule>();
+
+/** Kept: to import what is imported already takes a while, too. */
+async function moduleAt(url: string): Promise<AwayModule> {
+  const known = modules.get(url) ?? ((await import(url)) as AwayModule);
+  modules.set(url, known);
+  return known;
+}
+
 async function perform(task: LongTask): Promise<unknown> {
   if ('module' in task) {
-    const { run } = (await import(task.module)) as AwayModule;
+    const { run } = await moduleAt(task.module);
     connection.exec('BEGIN');
     try {
       return await run(query, task.input);
