@@ -120,6 +120,24 @@ function porter(word: string): string {
 }
 
 const ENGLISH = /^[a-z]{3,40}$/;
+/** Other words than they would be without their s. */
+const OF_THEIR_OWN = new Set(['news', 'goods', 'customs']);
+/** Better and best are forms of good, but say more than it. */
+const COMPARED = new Set(['good', 'bad', 'far']);
+
+/** A word in lower case without what number and tense add, and with all that makes it another: "important" is no "import". */
+export function baseForm(word: string): string {
+  if (!ENGLISH.test(word) || OF_THEIR_OWN.has(word)) return word;
+  const regular = irregularForms.get(word) ?? word;
+  let kept = withoutTense(withoutPlural(COMPARED.has(regular) ? word : regular));
+  if (/[^aeiou]y$/.test(kept)) kept = `${kept.slice(0, -1)}i`;
+  kept = withoutLastE(kept);
+  return kept.endsWith('ll') && measure(kept, kept.length) > 1 ? kept.slice(0, -1) : kept;
+}
+
+/** Whether a word in lower case has the ending of a past or of an -ing form, or is such a form without one. */
+export const isInflected = (word: string): boolean => /(?:ed|ing)$/.test(word) || irregularForms.has(word);
+
 const CACHED = 20_000;
 const cache = new Map<string, string>();
 

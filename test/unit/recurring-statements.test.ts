@@ -6,8 +6,10 @@ import type { TextSource } from '#cairn/domain/sources.js';
 import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
 
 const note = (id: string, trajectory_id: string, text: string): TextSource => ({ id, trajectory_id, text });
-const recurring = (sources: readonly TextSource[], threshold?: number) =>
-  recurringStatements(sources, { give_way: givingWay(), ...(threshold === undefined ? {} : { threshold }) });
+const recurring = (sources: readonly TextSource[]) => recurringStatements(sources, { give_way: givingWay() });
+/** What two trajectories have in common that say one thing each. */
+const common = async (a: string, b: string) =>
+  (await recurring([note('a', 't1', a), note('b', 't2', b)])).map(({ text }) => text);
 
 const notes = [
   note('n1', 't1', 'The importer was rewritten. Validate every input at the boundary of the system.'),
@@ -21,7 +23,7 @@ const notes = [
 ];
 
 describe('statements', () => {
-  it('recur when two or more trajectories make them, whatever the wording', async () => {
+  it('recur when two or more trajectories make them, in wordings that say the same', async () => {
     expect(await recurring(notes)).toEqual([
       {
         text: expect.stringMatching(/boundary/),
@@ -37,13 +39,73 @@ describe('statements', () => {
     expect(await recurring([])).toEqual([]);
   });
 
-  it('recur more easily with a lower threshold', async () => {
-    const loose = [
-      note('a', 't1', 'Small commits make reviews faster for everyone.'),
-      note('b', 't2', 'Small commits help the reviews.'),
-    ];
-    expect(await recurring(loose, 0.9)).toEqual([]);
-    expect(await recurring(loose, 0.5)).toHaveLength(1);
+  it.each([
+    ['Always validate inputs at the boundary.', 'always validate the input at the boundary'],
+    ['Always validate inputs at the boundary.', 'Please, always validate all inputs at the "boundary"!'],
+    ['Always validate inputs at the boundary.', 'We should always validate inputs at the boundary.'],
+    ['Always validate inputs at the boundary.', 'ALWAYS VALIDATE INPUTS AT THE BOUNDARY'],
+    [
+      'Always validate inputs at the boundary.',
+      'User: The build is red; inputs must always be validated at the boundary',
+    ],
+    ['Never deploy services on Friday.', 'Okay, don’t deploy the services on Friday.'],
+    ['Never deploy services on Friday.', 'Services must not be deployed on Friday.'],
+    ['The parser has failed after the update.', 'The parser is failing after the update.'],
+    [
+      'Retries wait thirty-two seconds after 1,000 calls.',
+      'A retry waits thirty-two seconds after 1000 calls.',
+    ],
+    ['Backups are kept in two regions.', 'The backup is kept in 2 regions.'],
+    ['The policies were reviewed by the board.', 'The policy was reviewed by the board.'],
+    ['User: I prefer tabs over spaces in Python.', 'User: I prefer tabs over spaces in Python.'],
+    ['入力は必ず境界で検証する。', '入力は必ず境界で検証する'],
+  ])('recur with differences that change nothing: %s / %s', async (a, b) => {
+    expect(await common(a, b)).toHaveLength(1);
+  });
+
+  it.each([
+    ['The tests of the parser passed after the fix.', 'The tests of the parser failed after the fix.'],
+    ['Orders above 1000 euros need a signature.', 'Orders below 1000 euros need a signature.'],
+    ['The audit is in the third week of March.', 'The audit is in the third week of April.'],
+    ['The customer Anna wants a refund.', 'The customer Bernd wants a refund.'],
+    [
+      'Deploy the frontend before you restart the database.',
+      'Deploy the database before you restart the frontend.',
+    ],
+    ['Backups are kept in one region.', 'Backups are kept in two regions.'],
+    ['The audit is in the third week of March.', 'The audit is in the fourth week of March.'],
+    ['Use Go instead of Rust for the parser.', 'Use Rust instead of Go for the parser.'],
+    ['The customers of the bank sued in May.', 'The bank sued the customers in May.'],
+    ['The customer was charged for the order.', 'The customer charged for the order.'],
+    ['The team has limited access to the database.', 'The team limited access to the database.'],
+    ['You do not have to validate inputs at the boundary.', 'Do not validate inputs at the boundary.'],
+    ['Do not validate every input at the boundary.', 'Do not validate inputs at the boundary.'],
+    ['Validated the inputs at the boundary.', 'Validate the inputs at the boundary.'],
+    ['The tests must pass after the fix.', 'The tests pass after the fix.'],
+    ['The tests that failed ran after the fix.', 'The tests failed, ran after the fix.'],
+    ['Write the important files to disk first.', 'Write the import files to disk first.'],
+    ['Small commits make better reviews.', 'Small commits make good reviews.'],
+    ['Write the new parser in C++ this spring.', 'Write the new parser in C# this spring.'],
+    ['The disk is at most 5% full.', 'The disk is at most 5 GB full.'],
+    ['Customer Mann wants the refund in cash.', 'The customer Manning wants the refund in cash.'],
+    ['Anna: I want a refund for the order.', 'Bernd: I want a refund for the order.'],
+    [
+      '[2024-01-02] Anna: The release is shipped tomorrow.',
+      '[2024-03-02] Anna: The release is shipped tomorrow.',
+    ],
+    ['Small commits make reviews faster for everyone.', 'Small commits help the reviews.'],
+    ['入力は必ず境界で検証する。', '出力は必ず境界で検証する。'],
+  ])('do not recur where another thing is said: %s / %s', async (a, b) => {
+    expect(await common(a, b)).toEqual([]);
+    expect(await common(b, a)).toEqual([]);
+  });
+
+  it('that another trajectory denies are none that hold across them', async () => {
+    const allowed = 'Deploys on Friday are allowed for the web team.';
+    const said = [note('a', 't1', allowed), note('b', 't2', allowed)];
+    expect(await recurring(said)).toHaveLength(1);
+    const denied = note('c', 't3', "Deploys on Friday aren't allowed for the web team.");
+    expect(await recurring([...said, denied])).toEqual([]);
   });
 
   it('make an L2 summary within its budget, and none when nothing recurs', async () => {
