@@ -28,6 +28,7 @@ import {
   persistent,
   type Ready,
   ready,
+  startOf,
   type Task,
 } from './making.js';
 import { createMemory, type PreparedContent, prepareContent, updateMemory } from './memories.js';
@@ -67,7 +68,7 @@ const refTo = ({ kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>): Ent
   entity_id: memory_id,
 });
 
-const nameOf = ({ title }: ExtractedFact): string => title.slice(0, MAX_NAME);
+const nameOf = ({ title }: ExtractedFact): string => startOf(title, MAX_NAME);
 
 async function draftOf(
   call: Call,

@@ -67,6 +67,12 @@ export const costOf = (cost: ProviderCost | null): Job['cost'] =>
     attempts: cost.attempts,
   };
 
+/** So much of a text at most, and no half of a character. */
+export function startOf(text: string, length: number): string {
+  const start = text.slice(0, length);
+  return start.isWellFormed() ? start : start.slice(0, -1);
+}
+
 /** How something was made, as its metadata says it. */
 export const howMade = (task: Task, cost: ProviderCost, fallback_reason: string | undefined): JsonObject => ({
   method: cost.model === null ? 'offline' : 'model',

@@ -2,6 +2,7 @@
 import { canonical, sha256 } from '../domain/canonical.js';
 import { lifetimeOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
+import type { EdgeType } from '../model/edge.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -194,7 +195,7 @@ export async function createMemory<M extends Memory>(
   };
   const own = { entity_type: noun.entity_type, entity_id: memory_id };
   const edges = [...derivedEdges(own, place.sources, agent_id), ...(place.edges ?? [])];
-  const links = linksTo(place.sources);
+  const links = linksTo(edges);
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
   const { trajectory_id, scope_id, thread_id } = place;
@@ -214,12 +215,19 @@ const NEW = {
   accessed_at: null,
 };
 
-const linksTo = (sources: readonly EntityRef[]): Links => ({
-  superseded_by: [],
-  contradicted_by: [],
-  source_trajectory_ids: idsOf(sources, 'Trajectory'),
-  source_artifact_ids: idsOf(sources, 'Artifact'),
-});
+/** Of something new, by the edges that lead from it. */
+function linksTo(edges: readonly NewEdge[]): Links {
+  const ends = (...types: readonly EdgeType[]): EntityRef[] =>
+    edges
+      .filter(({ edge_type }) => types.includes(edge_type))
+      .flatMap(({ participants }) => participants.slice(1));
+  return {
+    superseded_by: [],
+    contradicted_by: [],
+    source_trajectory_ids: idsOf(ends('DerivedFrom'), 'Trajectory'),
+    source_artifact_ids: idsOf(ends('DerivedFrom', 'SynthesizedFrom'), 'Artifact'),
+  };
+}
 
 /** The entity that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
 async function sameMemory<M extends Memory>(

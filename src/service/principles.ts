@@ -1,4 +1,5 @@
 /** Principles: what summaries of the level L1 say across their trajectories, as a note of the level L2. */
+import { blocksOf } from '../domain/text-blocks.js';
 import { textOf } from '../domain/turn-sources.js';
 import type { Json } from '../model/json.js';
 import { noteHolder } from '../store/endings.js';
@@ -6,7 +7,16 @@ import type { EntityRef } from '../store/entities.js';
 import { synthesizedEdges } from '../store/memory-links.js';
 import { lockTrajectories } from '../store/memory-sources.js';
 import { looseSummaries, noteSummarized } from '../store/summary-sources.js';
-import { howMade, inferred, nothingMade, persistent, type Ready, ready, type Task } from './making.js';
+import {
+  howMade,
+  inferred,
+  nothingMade,
+  persistent,
+  type Ready,
+  ready,
+  startOf,
+  type Task,
+} from './making.js';
 import { createMemory, prepareContent } from './memories.js';
 import { noteNoun } from './notes.js';
 import { type Attempt, summaryOf } from './provider-calls.js';
@@ -15,10 +25,14 @@ import { Changed, NOTHING_NEW } from './summarizing.js';
 
 const NOTHING_COMMON = 'the summaries say nothing that holds across trajectories';
 
-const titleOf = (text: string): string => {
-  const line = text.split('\n')[0]!.trim();
-  return line.length <= 120 ? line : `${line.slice(0, 119)}…`;
-};
+const MAX_TITLE = 120;
+
+/** The first line, without the mark of a list or of a heading. */
+function titleOf(text: string): string {
+  const [first] = blocksOf(text);
+  const line = (first?.text || text).trim().split('\n')[0]!.trim();
+  return line.length <= MAX_TITLE ? line : `${startOf(line, MAX_TITLE - 1)}…`;
+}
 
 export async function findPrinciple(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { tenant, driver } = call;

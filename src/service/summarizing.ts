@@ -23,6 +23,7 @@ import {
   persistent,
   type Ready,
   ready,
+  startOf,
   type Task,
 } from './making.js';
 import { createMemory, type PreparedContent, prepareContent } from './memories.js';
@@ -157,7 +158,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   const sources = sourcesOf(turns, scope.trajectory_id);
   const summary = await summaryOf(call.providers, { sources, max_tokens, level: 'L1' }, attempt);
   const [from, to] = [turns[0]!.sequence, turns.at(-1)!.sequence];
-  const name = `Turns ${from} to ${to} of ${scope.name}`.slice(0, 500);
+  const name = startOf(`Turns ${from} to ${to} of ${scope.name}`, 500);
   const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
   const draft: Draft = {
     agent_id: task.agent_id ?? scope.agent_id,

@@ -271,6 +271,7 @@ export function linksOf(
   entity_ids: readonly string[],
   edge_types: readonly EdgeType[],
   as_of?: number,
+  more: Sql = sql``,
 ): Promise<Link[]> {
   return query.all<Link>(
     sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
@@ -278,7 +279,7 @@ export function linksOf(
         FROM ${endsAmong(tenant, entity_ids)} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
           AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
-          AND ${holdsAt(as_of)}
+          AND ${holdsAt(as_of)}${more}
         ORDER BY p.edge_id, o.position`,
   );
 }
@@ -292,6 +293,11 @@ export interface Relations {
   readonly sources: readonly EntityRef[];
 }
 
+/** Of what was made from others, the artifacts of a note: the turns of a summary are many, and are not shown beside it. */
+const SOURCES_OF_NOTES = sql` AND (p.edge_type <> 'SynthesizedFrom'
+  OR (p.position = 1 AND p.entity_type = 'Note' AND o.entity_type = 'Artifact'))`;
+const RELATIONS = ['Supersedes', 'Contradicts', 'DerivedFrom', 'SynthesizedFrom'] as const;
+
 /** What supersedes and contradicts these artifacts and notes, and what they came from; for each of them. */
 export async function relationsOf(
   query: Query,
@@ -300,7 +306,7 @@ export async function relationsOf(
   now: number,
   as_of?: number,
 ): Promise<Map<string, Relations>> {
-  const found = await linksOf(query, tenant, entity_ids, ['Supersedes', 'Contradicts', 'DerivedFrom'], as_of);
+  const found = await linksOf(query, tenant, entity_ids, RELATIONS, as_of, SOURCES_OF_NOTES);
   const links = found.filter(({ of_type }) => of_type === 'Artifact' || of_type === 'Note');
   const superseding = links.filter((one) => one.edge_type === 'Supersedes' && one.position === 1);
   // Between A and each of the others; those say nothing of each other.
@@ -318,7 +324,7 @@ export async function relationsOf(
     ({ of_id }) => of_id,
   );
   const sources = grouped(
-    links.filter((one) => one.edge_type === 'DerivedFrom' && one.of_position === 1),
+    links.filter((one) => /^(?:Derived|Synthesized)From$/.test(one.edge_type) && one.of_position === 1),
     ({ of_id }) => of_id,
   );
   const idsOf = (ends: readonly Link[] = []) => [...new Set(ends.map(({ entity_id }) => entity_id))];

@@ -30,7 +30,8 @@ const derivedFrom = (tenant: string, source_id: string, as_of: number | undefine
   sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
         CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
-          AND p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type = 'DerivedFrom' AND p.position > 1
+          AND p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type IN ('DerivedFrom', 'SynthesizedFrom')
+          AND p.position > 1 AND (p.edge_type = 'DerivedFrom' OR p.entity_type = 'Artifact')
           AND ${holdsAt(as_of)})`;
 
 function where(tenant: string, filter: MemoryFilter, now: number): Sql {

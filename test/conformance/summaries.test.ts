@@ -257,7 +257,8 @@ onEveryTarget('summaries', (test) => {
     // A principle rests on the trajectories of several: whoever has one of them has not read it all.
     const first = await summarized(eve);
     const { note } = await admin.scopes.summarize({ scope_id: first.scope_id!, target_level: 'L2' });
-    expect(note).toMatchObject({ agent_id: null });
+    expect(note).toMatchObject({ agent_id: null, title: expect.stringMatching(/^\w/) });
+    expect(note!.source_artifact_ids).toEqual(await synthesizedFrom(admin, note!.note_id));
     const { note_id } = note!;
     for (const agent of [eve, deaf, wide]) expect(await seen(agent)).not.toContain(note_id);
     expect((await refusalOf(eve.notes.get({ note_id }))).code).toBe('FORBIDDEN');
@@ -358,7 +359,16 @@ onEveryTarget(
       expect(note.content).toContain('validated at the boundary');
       expect(note.content).not.toContain('invoice');
       expect(note.source_trajectory_ids).toHaveLength(2);
-      expect(await synthesizedFrom(cairn, id)).toHaveLength(2);
+      const from = await synthesizedFrom(cairn, id);
+      expect(from).toHaveLength(2);
+      expect(note).toMatchObject({ title: common, source_artifact_ids: from });
+      const { notes } = await cairn.notes.list({ artifact_id: from[1]! });
+      expect(notes).toEqual([note]);
+      const { edges } = await cairn.edges.list({ entity_id: id, edge_type: 'DerivedFrom' });
+      expect(edges.map(({ participants }) => participants[1]!.entity_type)).toEqual([
+        'Trajectory',
+        'Trajectory',
+      ]);
       await summarized([sentence(5), sentence(6), sentence(7)]);
       const last = await summarized([sentence(8), sentence(9), sentence(10)]);
       const none = (await endedJobs(cairn, last, 2)).filter(({ made }) => made.length === 0);
