@@ -1,5 +1,5 @@
 /** A model first, and without one what always works: a write must never wait for, or be lost by, an endpoint. */
-import { type CallOptions, type ProviderCost, sumOfCosts } from './cost.js';
+import { type CallOptions, costFrom, type ProviderCost, sumOfCosts } from './cost.js';
 import type { Extractor } from './extractor.js';
 import { costOfFailure, reasonOf } from './model-failure.js';
 import type { Summarizer } from './summarizer.js';
@@ -49,7 +49,7 @@ async function firstOf<T extends { readonly cost: ProviderCost }>(
     const result = await model();
     if (!isEmpty(result)) return result;
     reason = 'the model answered with nothing';
-    spent = result.cost;
+    spent = costFrom(result.cost);
   } catch (error) {
     signal?.throwIfAborted();
     reason = reasonOf(error);

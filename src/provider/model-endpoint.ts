@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { anySignal } from '../model/signals.js';
 import { boundedFetch } from './bounded-fetch.js';
-import type { ProviderCost } from './cost.js';
+import { countOf, type ProviderCost } from './cost.js';
 import { failureReason, modelFailure, readFailure } from './model-failure.js';
 import type { ModelSettings } from './model-settings.js';
 
@@ -138,8 +138,8 @@ function addUsage(
   spent: Spent,
   usage: { inputTokens?: number | undefined; outputTokens?: number | undefined } | undefined,
 ): void {
-  spent.input_tokens += usage?.inputTokens ?? 0;
-  spent.output_tokens += usage?.outputTokens ?? 0;
+  spent.input_tokens += countOf(usage?.inputTokens);
+  spent.output_tokens += countOf(usage?.outputTokens);
 }
 
 /** What models that think aloud put before their answer. */

@@ -1,6 +1,6 @@
 /** What goes wrong with a model endpoint, in words that hold neither a key nor what was sent. */
 import { CairnError } from '../model/errors.js';
-import type { ProviderCost } from './cost.js';
+import { costFrom, memberOf, type ProviderCost } from './cost.js';
 
 /**
  * not_installed: the packages are missing. timeout: no answer in time. unavailable: it cannot be reached, or is
@@ -16,7 +16,7 @@ export const modelFailure = (
 
 export function failureReason(error: unknown): ModelFailureReason | undefined {
   return error instanceof CairnError && error.code === 'MODEL_FAILED'
-    ? (error.details!.reason as ModelFailureReason)
+    ? (error.details?.reason as ModelFailureReason | undefined)
     : undefined;
 }
 
@@ -33,19 +33,39 @@ export class PlainFailure extends Error {
 
 /** What was spent before it failed. */
 export function costOfFailure(error: unknown): ProviderCost | undefined {
-  if (error instanceof PlainFailure) return error.cost;
-  return error instanceof CairnError ? (error.details?.cost as ProviderCost | undefined) : undefined;
+  const told = memberOf(error, 'cost') ?? memberOf(memberOf(error, 'details'), 'cost');
+  return told === undefined || told === null ? undefined : costFrom(told);
 }
 
 const NAME = /^\w{1,60}$/;
+const MAX_REASON = 500;
+
+/** A reason as it can be kept anywhere. */
+export const plainReason = (text: string): string =>
+  text
+    .slice(0, 4 * MAX_REASON)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .slice(0, MAX_REASON)
+    .toWellFormed();
 
 /** What a failure says of itself, fit to be kept: the words of others may repeat what they were given, so these are left out. */
 export function reasonOf(error: unknown): string {
-  const isPlain = error instanceof PlainFailure || failureReason(error) !== undefined;
-  if (isPlain) return (error as Error).message.replace(/\s+/g, ' ').slice(0, 500);
-  const { name, code } = (error instanceof Error ? error : {}) as { name?: string; code?: unknown };
-  const known = [code, name].find((one) => typeof one === 'string' && NAME.test(one));
+  if (isOwn(error)) return plainReason(error.message);
+  const known = [memberOf(error, 'code'), memberOf(error, 'name')].find(
+    (one) => typeof one === 'string' && NAME.test(one),
+  );
   return `it failed with ${known ?? 'an error'}`;
+}
+
+/** Whether its message was written here. */
+function isOwn(error: unknown): error is Error {
+  try {
+    const own = error instanceof PlainFailure || failureReason(error) !== undefined;
+    return own && typeof (error as Error).message === 'string';
+  } catch {
+    // What cannot even be looked at was made by another.
+    return false;
+  }
 }
 
 interface CallFailure {

@@ -17,7 +17,7 @@ interface Encoding {
 /** Beyond this many characters in one piece, merging in a time that grows with the square of them is too slow. */
 const LONG_PIECE = 256;
 /** No token has more characters. */
-const LONGEST_TOKEN = 256;
+export const LONGEST_TOKEN = 256;
 /** Of a longer text the pieces are not all looked for at once. */
 const SPLIT_AT_ONCE = 32_768;
 /** After so many characters it is asked whether others should get their turn: a long text must not hold up all the rest. */

@@ -13,12 +13,14 @@ import {
   type PolicyAction,
   type Summarized,
 } from '../model/summary.js';
+import { isSpent, type ProviderCost, sumOfCosts } from '../provider/cost.js';
+import { reasonOf } from '../provider/model-failure.js';
 import { endJob, findJob, insertJob, resultOf, sourcesOf } from '../store/jobs.js';
 import { attachedTo, policiesFor } from '../store/policies.js';
 import { actsAs } from './actor.js';
 import { artifactNoun } from './artifacts.js';
 import { prepareTask } from './jobs.js';
-import { costOf, type Outcome, type Task } from './making.js';
+import { costOf, nothingMade, type Outcome, type Task } from './making.js';
 import { checkUses, reachOf } from './memory-access.js';
 import { readVersion } from './memory-views.js';
 import { noteNoun } from './notes.js';
@@ -65,12 +67,19 @@ async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
   };
 }
 
-/** Records what was made or cost something as a job that is done; what did neither leaves no trace. */
+/** One of the times that it was begun. */
+interface Round {
+  readonly action: PolicyAction;
+  readonly task: Task;
+  readonly attempts: number;
+}
+
+/** Records what was made or cost something as a job that has ended; what did neither leaves no trace. */
 async function record(
   call: Call,
   tx: Tx,
-  action: PolicyAction,
-  task: Task,
+  { action, task, attempts }: Round,
+  state: 'done' | 'failed',
   outcome: Outcome,
   now: number,
 ): Promise<void> {
@@ -81,18 +90,12 @@ async function record(
     cause: `manual ${task.job_id}`,
     action,
     state: 'running',
-    attempts: 1,
+    attempts,
     pins: null,
     pinned_until: null,
     created_at: now,
   });
-  const end = {
-    state: 'done',
-    sources,
-    result: { made, strengthened },
-    cost: costOf(cost),
-    error: reason,
-  } as const;
+  const end = { state, sources, result: { made, strengthened }, cost: costOf(cost), error: reason };
   await endJob(tx, call.tenant, task.job_id, end, now);
 }
 
@@ -102,6 +105,24 @@ const outrun = (scope_id: string): CairnError =>
     `others were faster ${ATTEMPTS} times with the turns of scope ${scope_id}: see what they made, and ask again`,
     { scope_id },
   );
+
+const sumOf = (before: ProviderCost | null, more: ProviderCost | null): ProviderCost | null =>
+  before && more ? sumOfCosts(before, more) : (more ?? before);
+
+/** Records what was spent where nothing came of it but a refusal, as far as that can be written. */
+async function recordSpent(
+  call: Call,
+  round: Round,
+  cost: ProviderCost | null,
+  error: unknown,
+): Promise<void> {
+  if (!isSpent(cost)) return;
+  const { driver, tenant } = call;
+  const outcome = nothingMade(reasonOf(error), cost);
+  await driver
+    .write(tenant, (tx) => record(call, tx, round, 'failed', outcome, driver.now()))
+    .catch(() => undefined);
+}
 
 interface Asked<A> {
   readonly action: PolicyAction;
@@ -116,12 +137,15 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
   { action, input, answer, again }: Asked<A>,
 ): Promise<A> {
   const known = (await keptAnswer(call, input)) !== undefined;
-  for (let attempt = 1; ; attempt++) {
+  /** On all rounds up to now. */
+  let spent: ProviderCost | null = null;
+  for (let attempts = 1; ; attempts++) {
     // Answered before, it needs no provider: `change` gives the answer again.
     const task = known ? undefined : await taskFor(call, input);
     const { signal } = call.options;
     const settings = { timeout_ms: PROVIDER_MS, final: true, signal: signal ?? call.jobs.signal };
     const ready = task && (await prepareTask(call, action, task, settings));
+    spent = sumOf(spent, ready?.cost ?? null);
     try {
       return await change<A>(call, {
         input,
@@ -129,21 +153,26 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
         work: async (tx, now) => {
           await ready!.lock(tx);
           await openScopeLocked(call, tx, input.scope_id);
-          const outcome = await ready!.write(tx, now);
-          const done = outcome.made.length + outcome.strengthened.length > 0;
-          const spent = (outcome.cost?.attempts ?? 0) > 0;
-          if (done || spent) await record(call, tx, action, task!, outcome, now);
-          return answer(outcome, done ? task!.job_id : null);
+          const outcome = { ...(await ready!.write(tx, now)), cost: spent };
+          const kept = hasMade(outcome) || isSpent(spent);
+          if (kept) await record(call, tx, { action, task: task!, attempts }, 'done', outcome, now);
+          return answer(outcome, kept ? task!.job_id : null);
         },
         remember: ({ job_id }) => job_id,
         again: (tx, kept) => again(tx, kept as string | null),
       });
     } catch (error) {
-      if (!(error instanceof Changed)) throw error;
-      if (attempt >= ATTEMPTS) throw outrun(input.scope_id);
+      const again = error instanceof Changed;
+      if (again && attempts < ATTEMPTS) continue;
+      const refusal = again ? outrun(input.scope_id) : error;
+      if (task) await recordSpent(call, { action, task, attempts }, spent, refusal);
+      throw refusal;
     }
   }
 }
+
+const hasMade = ({ made, strengthened }: Pick<Outcome, 'made' | 'strengthened'>): boolean =>
+  made.length + strengthened.length > 0;
 
 const NOTHING = { made: false, artifact: null, note: null, sources: 0, job_id: null };
 
@@ -153,7 +182,7 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
     action: 'summarize',
     input,
     answer: (outcome, job_id) => ({
-      made: job_id !== null,
+      made: hasMade(outcome),
       reason: outcome.reason,
       artifact: outcome.artifacts[0] ?? null,
       note: outcome.notes[0] ?? null,
@@ -165,10 +194,10 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
       if (!job) return { ...NOTHING, reason: 'there was nothing new to summarise' };
       const [one] = resultOf(job).made;
       return {
-        made: true,
+        made: one !== undefined,
         reason: job.error,
-        artifact: one!.kind === 'summary' ? await readVersion(call, tx, artifactNoun, one!.id, 1) : null,
-        note: one!.kind === 'note' ? await readVersion(call, tx, noteNoun, one!.id, 1) : null,
+        artifact: one?.kind === 'summary' ? await readVersion(call, tx, artifactNoun, one.id, 1) : null,
+        note: one?.kind === 'note' ? await readVersion(call, tx, noteNoun, one.id, 1) : null,
         sources: sourcesOf(job).length,
         job_id,
       };

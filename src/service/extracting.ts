@@ -39,8 +39,6 @@ import { type Attempt, factsOf } from './provider-calls.js';
 import type { Call } from './runtime.js';
 import { Changed, turnsToTake } from './summarizing.js';
 
-/** Of one stretch of turns: more is no silence, but junk. */
-const MAX_FACTS = 200;
 const MAX_NAME = 500;
 
 /** A fact that is ready to be kept. */
@@ -263,18 +261,18 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const turns = await turnsToTake(call, scope, scope.extracted_turns, max_sources, to_end);
   if (turns.length === 0) return ready(nothingMade(NOTHING_NEW));
   const request = { sources: sourcesOf(turns, scope.trajectory_id), recalled: recalledIn(turns) };
-  const extraction = await factsOf(call.providers, request, attempt);
+  const extraction = await factsOf(call, request, attempt);
   const byId = new Map(turns.map((turn) => [turn.turn_id, turn]));
   // What Cairn or the tenant extracts for an agent is that agent's: what it may not read says nothing about it.
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
-  for (const fact of extraction.facts.slice(0, MAX_FACTS))
-    drafts.push(await draftOf(call, reader, fact, byId));
+  for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, fact, byId));
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
   let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();
   let locked: ScopeRow | undefined;
   return {
     bytes: drafts.reduce((sum, { prepared }) => sum + prepared.content.length, 0),
+    cost: extraction.cost,
     lock: async (tx) => {
       trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
       locked = await lockScope(tx, tenant, scope.scope_id);

@@ -8,7 +8,7 @@ import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Job } from '../model/summary.js';
-import { type ProviderCost, sumOfCosts } from '../provider/cost.js';
+import { costFrom, type ProviderCost, sumOfCosts } from '../provider/cost.js';
 import { costOfFailure, reasonOf } from '../provider/model-failure.js';
 import { eraseAgain, scopeHolder } from '../store/endings.js';
 import {
@@ -115,7 +115,7 @@ export function prepareTask(
 
 /** What all its attempts cost, with this one: what was spent in vain was spent all the same. */
 function spentOn({ cost }: JobRow, more: ProviderCost | null): Job['cost'] {
-  const before = cost === null ? null : (JSON.parse(cost) as ProviderCost);
+  const before = cost === null ? null : costFrom(JSON.parse(cost));
   return costOf(before && more ? sumOfCosts(before, more) : (more ?? before));
 }
 
@@ -143,7 +143,13 @@ async function finish(
 export const jobKey = (job_id: string): string => `job:${job_id}`;
 
 /** Has it done again, later or at once, or gives it up. */
-function putBack(call: Call, claimed: Claimed, error: unknown, run: Attempt): Promise<Looked> {
+function putBack(
+  call: Call,
+  claimed: Claimed,
+  error: unknown,
+  run: Attempt,
+  spent: ProviderCost | null,
+): Promise<Looked> {
   const { driver, tenant } = call;
   const { token } = claimed;
   const aborted = run.signal?.aborted ?? false;
@@ -152,7 +158,7 @@ function putBack(call: Call, claimed: Claimed, error: unknown, run: Attempt): Pr
     const job = await stillHeld(call, tx, claimed);
     if (!job) return 'worked';
     if (job.attempts >= MAX_ATTEMPTS && !aborted) {
-      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error), costOfFailure(error)), now);
+      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error), spent), now);
       return 'worked';
     }
     // Its scope has ended meanwhile: what is kept for it is not kept for long.
@@ -161,7 +167,7 @@ function putBack(call: Call, claimed: Claimed, error: unknown, run: Attempt): Pr
     const attempts = aborted ? job.attempts - 1 : job.attempts;
     const wait_ms = aborted || again ? 0 : BACKOFF_MS[Math.min(job.attempts, BACKOFF_MS.length) - 1]!;
     const told = aborted ? job.error : reasonOf(error);
-    const cost = spentOn(job, costOfFailure(error) ?? null);
+    const cost = spentOn(job, spent);
     const to = { state: 'waiting', attempts, error: told, cost: cost && JSON.stringify(cost) } as const;
     await moveJob(tx, tenant, job.job_id, to, now);
     await putLease(tx, tenant, {
@@ -200,8 +206,10 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
     ...(signal ? { signal } : {}),
   };
   let looked: Looked = 'worked';
+  let spent: ProviderCost | null = null;
   try {
-    const { bytes, lock, write } = await prepareTask(call, job.action, taskOf(job), attempt);
+    const { bytes, cost, lock, write } = await prepareTask(call, job.action, taskOf(job), attempt);
+    spent = cost;
     await driver.write(
       tenant,
       async (tx) => {
@@ -214,7 +222,8 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
     );
   } catch (error) {
     // If even this fails, the lease ends and another takes it.
-    looked = await putBack(call, claimed, error, attempt).catch((): Looked => 'worked');
+    spent ??= costOfFailure(error) ?? null;
+    looked = await putBack(call, claimed, error, attempt, spent).catch((): Looked => 'worked');
   }
   if (job.scope_id !== null) startErasure(call, [scopeHolder(job.scope_id)]);
   return looked;

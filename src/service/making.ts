@@ -45,6 +45,8 @@ export const nothingMade = (reason: string, cost: ProviderCost | null = null): O
 export interface Ready {
   /** About how much is written. */
   readonly bytes: number;
+  /** What was spent on it, whatever becomes of it. */
+  readonly cost: ProviderCost | null;
   /** Locks the trajectories and scopes that it depends on, in the order of locks. */
   readonly lock: (tx: Tx) => Promise<void>;
   /** After what says that it may still be written. */
@@ -53,19 +55,12 @@ export interface Ready {
 
 export const ready = (outcome: Outcome): Ready => ({
   bytes: 0,
+  cost: outcome.cost,
   lock: async () => undefined,
   write: async () => outcome,
 });
 
-export const costOf = (cost: ProviderCost | null): Job['cost'] =>
-  cost && {
-    provider: cost.provider,
-    model: cost.model,
-    input_tokens: Math.round(cost.input_tokens),
-    output_tokens: Math.round(cost.output_tokens),
-    duration_ms: cost.duration_ms,
-    attempts: cost.attempts,
-  };
+export const costOf = (cost: ProviderCost | null): Job['cost'] => cost && { ...cost };
 
 /** So much of a text at most, and no half of a character. */
 export function startOf(text: string, length: number): string {
@@ -73,11 +68,15 @@ export function startOf(text: string, length: number): string {
   return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
-/** How something was made, as its metadata says it. */
-export const howMade = (task: Task, cost: ProviderCost, fallback_reason: string | undefined): JsonObject => ({
-  method: cost.model === null ? 'offline' : 'model',
-  provider: cost.provider,
-  model: cost.model,
+/** How something was made, as its metadata says it. The cost may be that of a model whose answer was of no use. */
+export const howMade = (
+  task: Task,
+  { provider, model }: ProviderCost,
+  fallback_reason: string | undefined,
+): JsonObject => ({
+  ...(fallback_reason === undefined
+    ? { method: model === null ? 'offline' : 'model', provider, model }
+    : { method: 'offline', provider: 'offline', model: null }),
   job_id: task.job_id,
   policy_id: task.policy_id,
   trigger: task.trigger_type,

@@ -51,7 +51,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
     trajectory_id: row.trajectory_id,
   }));
   const request = { sources, max_tokens: settings.max_tokens, level: 'L2' as const };
-  const summary = await summaryOf(call.providers, request, attempt);
+  const summary = await summaryOf(call, request, attempt);
   if (summary.text === '' || summary.source_ids.length === 0)
     return ready(nothingMade(summary.fallback_reason ?? NOTHING_COMMON, summary.cost));
   // Those that it rests on; the others may still say something together with what comes.
@@ -66,6 +66,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
   let there: readonly string[] = [];
   return {
     bytes,
+    cost: summary.cost,
     lock: async (tx) => {
       const locked = await lockTrajectories(tx, tenant, trajectory_ids);
       there = trajectory_ids.filter((id) => locked.has(id));

@@ -1,11 +1,12 @@
 /** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
+import type { TextSource } from '../domain/sources.js';
 import { anySignal } from '../model/signals.js';
 import type { Breaker } from '../provider/breaker.js';
 import { sumOfCosts } from '../provider/cost.js';
 import type { Extraction, ExtractionRequest, Extractor } from '../provider/extractor.js';
 import { costOfFailure, PlainFailure, reasonOf } from '../provider/model-failure.js';
 import type { Summarizer, Summary, SummaryRequest } from '../provider/summarizer.js';
-import { countTokens } from '../provider/tokenizer.js';
+import { readAnswer, readFacts, readSummary } from './provider-answers.js';
 
 /** Less time than this is not worth asking for. */
 const LEAST_MS = 50;
@@ -33,6 +34,9 @@ class OutOfTime extends PlainFailure {}
 /** The provider was not asked at all. */
 class NotAsked extends PlainFailure {}
 
+/** A failure in our own words, whatever was thrown: even to look at that may fail. */
+const failureOf = (error: unknown): PlainFailure => new PlainFailure(reasonOf(error), costOfFailure(error));
+
 /** Gives up when the time is over, also on work that does not listen to its signal. */
 async function inTime<T>(
   { timeout_ms, signal }: Attempt,
@@ -45,59 +49,27 @@ async function inTime<T>(
     const giveUp = () =>
       reject(over.aborted ? new OutOfTime(`no answer within ${Math.ceil(timeout_ms)} ms`) : either.reason);
     either.addEventListener('abort', giveUp, { once: true });
-    work(either)
-      .then(resolve, reject)
+    // What a provider gives back need not be a promise of ours, and it may throw before it gives anything.
+    Promise.resolve()
+      .then(() => work(either))
+      .then(resolve, (error: unknown) => reject(failureOf(error)))
       .finally(() => either.removeEventListener('abort', giveUp));
   });
 }
 
-async function checkSummary(
-  { text, source_ids }: Summary,
-  { sources, max_tokens }: SummaryRequest,
-): Promise<void> {
-  if (typeof text !== 'string' || !text.isWellFormed() || text.includes('\u0000'))
-    throw new PlainFailure('the summary is no text');
-  const tokens = await countTokens(text);
-  if (tokens > max_tokens)
-    throw new PlainFailure(`the summary has ${tokens} tokens, more than ${max_tokens}`);
-  refuseForeign(source_ids, sources);
-}
-
-function refuseForeign(ids: readonly string[], sources: readonly { readonly id: string }[]): void {
-  const known = new Set(sources.map(({ id }) => id));
-  if (!Array.isArray(ids) || ids.some((id) => !known.has(id)))
-    throw new PlainFailure('it names sources that it was not given');
-}
-
-function checkFacts({ facts }: Extraction, { sources }: ExtractionRequest): void {
-  if (!Array.isArray(facts)) throw new PlainFailure('the facts are no list');
-  for (const fact of facts) {
-    const { kind, type, title, content, confidence, source_ids } = fact;
-    const texts = [type, title, content];
-    const sound =
-      (kind === 'note' || kind === 'artifact') &&
-      texts.every(
-        (text) => typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\u0000'),
-      ) &&
-      type.length <= 100 &&
-      confidence >= 0 &&
-      confidence <= 1;
-    if (!sound) throw new PlainFailure('a fact has no type, title, content or confidence that can be kept');
-    refuseForeign(source_ids, sources);
-    if (source_ids.length === 0) throw new PlainFailure('a fact names no source');
-  }
-}
-
 interface Ways<R, A> {
-  readonly given: (request: R, signal: AbortSignal) => Promise<A>;
+  readonly provider: { readonly name: string };
+  /** Whatever comes of it. */
+  readonly given: (request: R, signal: AbortSignal) => Promise<unknown>;
   /** Undefined where the given one is it. */
   readonly offline: ((request: R) => Promise<A>) | undefined;
   readonly breaker: Breaker;
-  readonly check: (answer: A, request: R) => Promise<void> | void;
+  /** What is of use in an answer, or a failure. */
+  readonly read: (answer: unknown) => Promise<A> | A;
 }
 
 /** Asks the provider in time, unless there is none left or it is left alone for now. */
-async function given<R, A>(request: R, attempt: Attempt, { given, breaker }: Ways<R, A>): Promise<A> {
+async function given<R, A>(request: R, attempt: Attempt, { given, breaker }: Ways<R, A>): Promise<unknown> {
   const { timeout_ms, signal } = attempt;
   if (timeout_ms < LEAST_MS) throw new NotAsked('no time was left to ask for it');
   const refusal = breaker.refusal();
@@ -114,38 +86,26 @@ async function given<R, A>(request: R, attempt: Attempt, { given, breaker }: Way
   }
 }
 
-/** What is refused has cost no less. */
-async function checked<R, A extends Pick<Summary, 'cost'>>(
-  answer: A,
-  request: R,
-  check: Ways<R, A>['check'],
-): Promise<void> {
-  try {
-    await check(answer, request);
-  } catch (error) {
-    throw new PlainFailure(reasonOf(error), answer.cost);
-  }
-}
-
-/** Asks the provider, checks what it answers, and asks the offline one where that fails and nothing else is left. */
+/** Asks the provider, reads what it answers, and asks the offline one where that fails and nothing else is left. */
 async function asked<R, A extends Pick<Summary, 'cost' | 'fallback_reason'>>(
   request: R,
   attempt: Attempt,
   ways: Ways<R, A>,
 ): Promise<A> {
-  const { offline, check } = ways;
-  if (!offline) {
-    const answer = await ways.given(request, attempt.signal ?? new AbortController().signal);
-    await check(answer, request);
-    return answer;
-  }
+  const { offline, read, provider } = ways;
+  if (!offline) return read(await ways.given(request, attempt.signal ?? new AbortController().signal));
   try {
     const answer = await given(request, attempt, ways);
-    await checked(answer, request, check);
-    return answer;
+    const { cost } = readAnswer(answer, provider);
+    try {
+      return await read(answer);
+    } catch (error) {
+      // What is refused has cost no less.
+      throw new PlainFailure(reasonOf(error), cost);
+    }
   } catch (error) {
-    const final = attempt.final || error instanceof NotAsked;
-    if (!final || attempt.signal?.aborted) throw error;
+    attempt.signal?.throwIfAborted();
+    if (!attempt.final && !(error instanceof NotAsked)) throw error;
     const answer = await offline(request);
     // What was spent in vain was spent all the same.
     const spent = costOfFailure(error);
@@ -154,35 +114,55 @@ async function asked<R, A extends Pick<Summary, 'cost' | 'fallback_reason'>>(
   }
 }
 
+/** For a provider to do with as it likes: what is kept goes by the request that was made. */
+const ownSources = (sources: readonly TextSource[]): TextSource[] => sources.map((source) => ({ ...source }));
+
+/** What is used of a call here. */
+interface Asking {
+  readonly providers: Providers;
+  readonly limits: { readonly max_card_bytes: number };
+}
+
 export function summaryOf(
-  { summarizer, offline, breakers }: Providers,
+  { providers, limits }: Asking,
   request: SummaryRequest,
   attempt: Attempt,
 ): Promise<Summary> {
+  const { summarizer, offline, breakers } = providers;
   const other = offline.summarizer;
   return asked<SummaryRequest, Summary>(request, attempt, {
-    given: (given, signal) => summarizer.summarize(given, { signal }),
+    provider: summarizer,
+    given: (given, signal) =>
+      summarizer.summarize({ ...given, sources: ownSources(given.sources) }, { signal }),
     offline: summarizer === other ? undefined : (given) => other.summarize(given),
     breaker: breakers.summarizer,
-    check: async (summary, given) => {
-      await checkSummary(summary, given);
+    read: async (answer) => {
+      const summary = await readSummary(answer, request, limits.max_card_bytes);
       // That summaries have nothing in common is an answer; that turns say nothing is none.
-      if (summarizer !== other && given.level !== 'L2' && summary.text.trim() === '')
+      if (summarizer !== other && request.level !== 'L2' && summary.text === '')
         throw new PlainFailure('the summary is empty');
+      return { ...summary, ...readAnswer(answer, summarizer) };
     },
   });
 }
 
 export function factsOf(
-  { extractor, offline, breakers }: Providers,
+  { providers, limits }: Asking,
   request: ExtractionRequest,
   attempt: Attempt,
 ): Promise<Extraction> {
+  const { extractor, offline, breakers } = providers;
   const other = offline.extractor;
+  const read = (answer: unknown, provider: Extractor): Extraction => ({
+    ...readFacts(answer, request, limits.max_card_bytes),
+    ...readAnswer(answer, provider),
+  });
   return asked<ExtractionRequest, Extraction>(request, attempt, {
-    given: (given, signal) => extractor.extract(given, { signal }),
-    offline: extractor === other ? undefined : (given) => other.extract(given),
+    provider: extractor,
+    given: ({ sources, recalled = [] }, signal) =>
+      extractor.extract({ sources: ownSources(sources), recalled: [...recalled] }, { signal }),
+    offline: extractor === other ? undefined : async (given) => read(await other.extract(given), other),
     breaker: breakers.extractor,
-    check: checkFacts,
+    read: (answer) => read(answer, extractor),
   });
 }

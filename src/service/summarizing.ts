@@ -156,7 +156,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   const turns = await turnsToTake(call, scope, scope.summarized_turns, max_sources, to_end);
   if (turns.length === 0) return ready(nothingMade(NOTHING_NEW));
   const sources = sourcesOf(turns, scope.trajectory_id);
-  const summary = await summaryOf(call.providers, { sources, max_tokens, level: 'L1' }, attempt);
+  const summary = await summaryOf(call, { sources, max_tokens, level: 'L1' }, attempt);
   const [from, to] = [turns[0]!.sequence, turns.at(-1)!.sequence];
   const name = startOf(`Turns ${from} to ${to} of ${scope.name}`, 500);
   const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
@@ -172,6 +172,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   let locked: ScopeRow | undefined;
   return {
     bytes,
+    cost: summary.cost,
     lock: async (tx) => {
       trajectory = await lockTrajectory(tx, tenant, scope.trajectory_id);
       locked = await lockScope(tx, tenant, scope.scope_id);
@@ -211,7 +212,7 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
     trajectory_id,
   }));
   const request = { sources, max_tokens: settings.max_tokens, level: 'L1' as const };
-  const summary = await summaryOf(call.providers, request, attempt);
+  const summary = await summaryOf(call, request, attempt);
   if (summary.text === '') return ready(nothingMade(NOTHING_SAID, summary.cost));
   const name = `Summary of ${rows.length} artifact(s)`;
   const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
@@ -228,6 +229,7 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
   let scope: ScopeRow | undefined;
   return {
     bytes,
+    cost: summary.cost,
     lock: async (tx) => {
       trajectory = await lockTrajectory(tx, tenant, place.trajectory_id);
       scope = scope_id === null ? undefined : await lockScope(tx, tenant, scope_id);
