@@ -3,6 +3,7 @@ import { type FactDraft, type FactRule, keyOf, sentenceOf, speakerKey, type Voic
 import { standsAlone } from './fact-sentences.js';
 import { namingSpeaker, ofSpeaker, subjectName } from './first-person.js';
 import { isNegated } from './statements.js';
+import { withForWithout } from './wordings.js';
 
 const CHOOSING =
   'use|using|go with|going with|stick with|stick to|switch to|adopt|migrate to|move to|keep using|settle on|stay with|standardize on|standardise on';
@@ -81,7 +82,7 @@ export const decisions: FactRule = (sentence, voice) => {
 
 const labelled = (said: string): FactDraft | undefined =>
   standsAlone(said) && isSomething(said)
-    ? decision(isNegated(said), said, sentenceOf(`Decision: ${said}`), 0.85)
+    ? decision(isNegated(withForWithout(said)), said, sentenceOf(`Decision: ${said}`), 0.85)
     : undefined;
 
 const decidedBy = (found: RegExpExecArray, content: string): FactDraft | undefined =>
@@ -171,7 +172,7 @@ export const conventions: FactRule = (all, { person, name }) => {
     subject: 'we',
     slot: `always:${keyOf(doing)}`,
     value: doing,
-    negated: negated !== isNegated(doing),
+    negated: negated !== isNegated(withForWithout(doing)),
     confidence: once ? 0.7 : 0.85,
   };
 };

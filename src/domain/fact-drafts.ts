@@ -1,5 +1,5 @@
 /** What the rules of extraction share: what they are told of a sentence, and what they make of it. */
-import { analyse } from './text-analysis.js';
+import { wordingOf } from './wordings.js';
 
 /** Who says it. */
 export interface Voice {
@@ -31,8 +31,11 @@ export type FactRule = (sentence: string, voice: Voice) => FactDraft | undefined
 
 export const speakerKey = ({ name }: Voice): string => (name ?? 'user').toLowerCase();
 
-/** What a text is about, as a key: its stems, each once, in the order of the alphabet. */
-export const keyOf = (text: string): string => [...new Set(analyse(text))].sort().join(' ');
+/**
+ * What a text is about, as a key: its stems, each once, in the order of the alphabet. Before and after, with and without
+ * are about the same, so that the one is known as the contrary of the other.
+ */
+export const keyOf = (text: string): string => [...wordingOf(text).stems].sort().join(' ');
 
 /** With a capital and a full stop. */
 export function sentenceOf(text: string): string {

@@ -4,6 +4,7 @@ import type { GiveWay } from './giving-way.js';
 import { unitsOf } from './sentences.js';
 import type { TextSource } from './sources.js';
 import { agree, overlap, type Statement, statementOf } from './statements.js';
+import { differenceOf, wordingOf } from './wordings.js';
 
 const MAX_STATEMENTS = 2000;
 /** As alike as this to what was recalled, and it was taken from there. */
@@ -36,7 +37,13 @@ export async function recalledStatements(
 export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): boolean {
   if (known.length === 0) return false;
   const statement = statementOf(fact.content);
-  return known.some((one) => agree(one, statement) && overlap(one, statement) >= KNOWN);
+  const wording = wordingOf(fact.content);
+  return known.some(
+    (one) =>
+      agree(one, statement) &&
+      overlap(one, statement) >= KNOWN &&
+      differenceOf(wordingOf(one.text), wording) === 'none',
+  );
 }
 
 /** Whether a text that stood in a window says it, sentence by sentence. */

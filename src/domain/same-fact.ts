@@ -1,6 +1,7 @@
 /** Whether two facts say the same, the contrary, or have nothing to do with each other. */
 import type { ComparableFact, FactRelation } from './facts.js';
 import { agree, overlap, type Statement, shared, statementOf } from './statements.js';
+import { type Difference, differenceOf, withForWithout, wordingOf } from './wordings.js';
 
 /** Wordings as alike as this say the same. */
 const PARAPHRASE = 0.8;
@@ -9,40 +10,49 @@ const FEW_STEMS = 3;
 
 export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
   if (a.type === 'Code' || b.type === 'Code') return sameCode(a, b);
-  const one = statementOf(a.content);
-  const other = statementOf(b.content);
   if (isSlotted(a) && isSlotted(b)) {
     const relation = bySlot(a, b);
-    if (relation !== 'different') return relation;
+    if (relation !== 'apart') return relation;
     // What two rules found in two wordings may be the same all the same, but not the contrary.
-    return isParaphrase(one, other) && a.subject === b.subject ? 'same' : 'different';
+    return a.subject === b.subject && byWording(a.content, b.content) === 'same' ? 'same' : 'different';
   }
-  if (isParaphrase(one, other)) return 'same';
-  return isContrary(one, other) ? 'contradicts' : 'different';
+  return byWording(a.content, b.content);
 }
+
+const saidIn = (text: string): Statement => statementOf(withForWithout(text));
+
+const differenceIn = (a: string, b: string): Difference => differenceOf(wordingOf(a), wordingOf(b));
 
 type Slotted = ComparableFact & { readonly subject: string; readonly slot: string; readonly value: string };
 
 const isSlotted = (fact: ComparableFact): fact is Slotted =>
   fact.subject !== undefined && fact.slot !== undefined && fact.value !== undefined && fact.slot !== '';
 
-function bySlot(a: Slotted, b: Slotted): FactRelation {
-  if (a.subject !== b.subject) return 'different';
-  if (a.slot !== b.slot) return replaces(a, b) || replaces(b, a) ? 'contradicts' : 'different';
-  if ((a.negated ?? false) !== (b.negated ?? false)) return sameValue(a, b) ? 'contradicts' : 'different';
-  if (sameValue(a, b)) return 'same';
+/** `apart`: by what they are about, they have nothing to do with each other. */
+function bySlot(a: Slotted, b: Slotted): FactRelation | 'apart' {
+  if (a.subject !== b.subject) return 'apart';
+  if (a.slot !== b.slot) return replaces(a, b) || replaces(b, a) ? 'contradicts' : 'apart';
+  const negated = a.negated ?? false;
+  const values = valuesOf(a, b);
+  if (negated !== (b.negated ?? false)) return values === 'none' ? 'contradicts' : 'different';
+  if (values === 'none') return 'same';
   // That one will not use this, and will not use that, can both be true.
-  return a.negated ? 'different' : 'contradicts';
+  return negated || values === 'apart' ? 'different' : 'contradicts';
 }
 
-/** Berlin, and Berlin in Germany: the one says what the other does. */
-function sameValue(a: Slotted, b: Slotted): boolean {
-  const one = statementOf(a.value);
-  const other = statementOf(b.value);
+/** Berlin, and Berlin in Germany: the one says what the other does. But not before noon and after noon. */
+function valuesOf(a: Slotted, b: Slotted): 'none' | 'contrary' | 'apart' {
+  const one = saidIn(a.value);
+  const other = saidIn(b.value);
   if (one.stems.size === 0 || other.stems.size === 0)
-    return a.value.trim().toLowerCase() === b.value.trim().toLowerCase();
-  if (one.numbers !== other.numbers && one.numbers !== '' && other.numbers !== '') return false;
-  return shared(one, other) === Math.min(one.stems.size, other.stems.size);
+    return a.value.trim().toLowerCase() === b.value.trim().toLowerCase() ? 'none' : 'contrary';
+  if (one.numbers !== other.numbers && one.numbers !== '' && other.numbers !== '') return 'contrary';
+  if (shared(one, other) < Math.min(one.stems.size, other.stems.size)) return 'contrary';
+  const between = differenceIn(a.value, b.value);
+  // What is not part of the value, such as the purpose, is told by the sentences, whose other words are free.
+  const around = between === 'none' ? differenceIn(a.content, b.content) : between;
+  if (around === 'opposed') return 'contrary';
+  return between !== 'none' || around === 'swapped' ? 'apart' : 'none';
 }
 
 /** "Use A instead of B" is against "use B". */
@@ -55,18 +65,19 @@ function replaces(a: Slotted, b: Slotted): boolean {
   return old.stems.size > 0 && overlap(old, value) === 1;
 }
 
-function isParaphrase(one: Statement, other: Statement): boolean {
-  if (one.stems.size === 0 || other.stems.size === 0) return one.text === other.text;
-  const needed = Math.min(one.stems.size, other.stems.size) <= FEW_STEMS ? 1 : PARAPHRASE;
-  return agree(one, other) && overlap(one, other) >= needed;
+function byWording(a: string, b: string): FactRelation {
+  const one = saidIn(a);
+  const other = saidIn(b);
+  const few = Math.min(one.stems.size, other.stems.size);
+  if (few === 0) return a === b ? 'same' : 'different';
+  if (one.numbers !== other.numbers || overlap(one, other) < PARAPHRASE) return 'different';
+  const difference = differenceIn(a, b);
+  if (difference === 'none' && agree(one, other))
+    return few > FEW_STEMS || overlap(one, other) === 1 ? 'same' : 'different';
+  // All the same words, but one of them says no, or after instead of before. Both at once may be the same again.
+  const contrary = difference === 'opposed' ? one.negated === other.negated : difference === 'none';
+  return contrary && few >= FEW_STEMS - 1 ? 'contradicts' : 'different';
 }
-
-/** All the same words, but one of them says no. */
-const isContrary = (one: Statement, other: Statement): boolean =>
-  one.negated !== other.negated &&
-  one.numbers === other.numbers &&
-  one.stems.size >= FEW_STEMS - 1 &&
-  overlap(one, other) >= PARAPHRASE;
 
 /** Other code in the same file is its next version, which contradicts nothing. */
 function sameCode(a: ComparableFact, b: ComparableFact): FactRelation {

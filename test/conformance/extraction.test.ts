@@ -78,6 +78,27 @@ onEveryTarget('extraction', (test) => {
     });
   });
 
+  it('EXTRACT-3 takes before and after, with and without for contraries, and loses neither', async () => {
+    const cairn = await test().freshTenant();
+    const said = async (text: string) => {
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, text);
+      return cairn.scopes.extract({ scope_id });
+    };
+    for (const [one, other] of [
+      ['Always run the tests before pushing.', 'Always run the tests after pushing.'],
+      ['I prefer coffee with sugar.', 'I prefer coffee without sugar.'],
+      ['We decided to keep logs on the server.', 'We decided to keep logs off the server.'],
+    ] as const) {
+      expect(await said(one)).toMatchObject({ strengthened: [], contradictions: 0 });
+      expect(await said(other)).toMatchObject({ strengthened: [], contradictions: 1 });
+      // Neither takes the place of the other when it is said again.
+      for (const text of [one, other]) expect((await said(text)).strengthened).toHaveLength(1);
+    }
+    expect(await said('Always deploy the site from Oslo to Bergen.')).toMatchObject({ strengthened: [] });
+    expect(await said('Always deploy the site from Bergen to Oslo.')).toMatchObject({ notes: [{}] });
+  });
+
   it('EXTRACT-4 finds what a caller noted in its own words', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);

@@ -36,6 +36,49 @@ describe('facts that were extracted', () => {
       'contradicts',
     ],
     ['The orders API returns 500 for bad tokens.', 'The orders API returns 400 for bad dates.', 'different'],
+    ['Always run the tests before pushing.', 'Always run the tests after pushing.', 'contradicts'],
+    ['Never run the tests before pushing.', 'Never run the tests after pushing.', 'different'],
+    ['Never run the tests before pushing.', 'Always run the tests after pushing.', 'different'],
+    ['Always deploy with the flags set.', 'Always deploy without the flags set.', 'contradicts'],
+    [
+      'Always deploy the frontend before the database.',
+      'Always deploy the database before the frontend.',
+      'contradicts',
+    ],
+    [
+      'Always deploy the frontend before the database.',
+      'Always deploy the database after the frontend.',
+      'different',
+    ],
+    ['Always send the files from Oslo to Bergen.', 'Always send the files from Bergen to Oslo.', 'different'],
+    ['Always run all tests before pushing.', 'Always run some tests before pushing.', 'different'],
+    ['I prefer meetings before noon.', 'I prefer meetings after noon.', 'contradicts'],
+    ['I prefer coffee with sugar.', 'I prefer coffee without sugar.', 'contradicts'],
+    ['I prefer meetings in the office.', 'I prefer meetings out of the office.', 'contradicts'],
+    ['We decided to deploy before the audit.', 'We decided to deploy after the audit.', 'contradicts'],
+    ['We decided to keep logs on the server.', 'We decided to keep logs off the server.', 'contradicts'],
+    [
+      'We decided to use Redis for jobs before the audit.',
+      'We decided to use Redis for jobs after the audit.',
+      'contradicts',
+    ],
+    ['We decided to keep latency below 20 ms.', 'We decided to keep latency above 20 ms.', 'contradicts'],
+    [
+      'We decided to migrate from Oracle to MySQL.',
+      'We decided to migrate from MySQL to Oracle.',
+      'different',
+    ],
+    [
+      'We decided to hold the planning meeting of the billing team in March.',
+      'We decided to hold the planning meeting of the billing team in April.',
+      'different',
+    ],
+    [
+      'We decided to hold the planning meeting of the billing team every second Monday.',
+      'We decided to hold the planning meeting of the billing team every third Monday.',
+      'different',
+    ],
+    ['I like to swim.', 'I like swimming.', 'same'],
   ] as const)('"%s" and "%s": %s', async (a, b, relation) => {
     const [one, other] = [await fact(a), await fact(b)];
     expect(sameFact(one, other)).toBe(relation);
@@ -50,6 +93,32 @@ describe('contents of which nothing else is known', () => {
     ['The cache is cleared every night.', 'The cache is never cleared every night.', 'contradicts'],
     ['The limit is 20 requests per minute.', 'The limit is 30 requests per minute.', 'different'],
     ['The cache is cleared every night.', 'The invoices are sent on Monday.', 'different'],
+    ['Deploy the frontend before the database.', 'Deploy the database before the frontend.', 'contradicts'],
+    ['The orders service calls the billing API.', 'The billing API calls the orders service.', 'different'],
+    [
+      'The orders service calls the billing API.',
+      'The orders service is called by the billing API.',
+      'different',
+    ],
+    ['We deploy to staging every Friday.', 'We deploy every Friday to staging.', 'same'],
+    ['Anna manages Bob in the Oslo office.', 'Bob manages Anna in the Oslo office.', 'different'],
+    [
+      'The nightly backup of the orders database is made on Monday.',
+      'The nightly backup of the orders database is made on Tuesday.',
+      'different',
+    ],
+    [
+      'Invoices of the Oslo office are kept for two years.',
+      'Invoices of the Oslo office are kept for three years.',
+      'different',
+    ],
+    ['Keep the lights in the lab on.', 'Keep the lights in the lab off.', 'contradicts'],
+    [
+      'All services except billing run on the cluster.',
+      'All services run on the billing cluster.',
+      'different',
+    ],
+    ['Never push tags from the main branch.', 'Always push tags from the main branch.', 'contradicts'],
     ['', '', 'same'],
     ['', 'Something else entirely.', 'different'],
   ] as const)('"%s" and "%s": %s', (a, b, relation) => {
