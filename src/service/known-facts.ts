@@ -2,6 +2,7 @@
 
 import { factStated } from '../domain/extraction-rules.js';
 import type { ComparableFact, ExtractedFact } from '../domain/facts.js';
+import { isObject } from '../domain/json-values.js';
 import { isSaidIn } from '../domain/recalled-facts.js';
 import { sameFact } from '../domain/same-fact.js';
 import { textOf } from '../domain/turn-sources.js';
@@ -18,7 +19,7 @@ import { findEntities } from './search.js';
 const PASSAGES = 8;
 
 interface StoredMetadata {
-  readonly fact?: Partial<ExtractedFact>;
+  readonly fact?: Json;
   readonly speaker?: Json;
   readonly occurred_at?: Json;
 }
@@ -30,7 +31,8 @@ export function comparable(row: VersionRow): ComparableFact {
   const { fact, speaker, occurred_at } = JSON.parse(row.metadata ?? '{}') as StoredMetadata;
   const text = textOf(JSON.parse(row.content!) as Json);
   const { type } = row;
-  if (fact) return { content: text, type, ...fact };
+  const noted = notedFields(fact);
+  if (noted) return { content: text, type, ...noted };
   const source = { id: '', text, speaker: textIn(speaker), occurred_at: textIn(occurred_at) };
   const stated = type === 'Code' ? undefined : factStated(source);
   return stated
@@ -38,13 +40,23 @@ export function comparable(row: VersionRow): ComparableFact {
     : { content: text, type };
 }
 
+type FactFields = Pick<ExtractedFact, 'subject' | 'slot' | 'value' | 'negated'>;
+
 /** What of a fact is kept in the metadata, to compare others with it. */
-export const factFields = ({ subject, slot, value, negated }: ExtractedFact) => ({
+export const factFields = ({ subject, slot, value, negated }: ExtractedFact): FactFields => ({
   subject,
   slot,
   value,
   negated,
 });
+
+/** Metadata are the caller's, who may keep anything there under this name. */
+function notedFields(fact: Json | undefined): FactFields | undefined {
+  if (!isObject(fact)) return undefined;
+  const { subject, slot, value, negated = false } = fact;
+  const told = typeof subject === 'string' && typeof slot === 'string' && typeof value === 'string';
+  return told && typeof negated === 'boolean' ? { subject, slot, value, negated } : undefined;
+}
 
 /** Whether this caller may read or change an artifact or note. */
 export async function isReached(

@@ -136,6 +136,28 @@ onEveryTarget('extraction', (test) => {
     expect(await told('We decided to use React for the editor.')).toMatchObject({ contradictions: 1 });
   });
 
+  it('EXTRACT-4 reads the text where a caller keeps something else as the fact in its metadata', async () => {
+    const cairn = await test().freshTenant();
+    const facts = [
+      { content: 5 },
+      { slot: 'lives', subject: 'user', value: null },
+      { slot: 'lives', subject: 'user', value: 'Rome', negated: 'no', content: null, type: 'Code' },
+      null,
+      'lives',
+      [1],
+    ];
+    const made: string[] = [];
+    for (const fact of facts) {
+      const note = { note_type: 'Fact', title: 'home', content: 'The user lives in Rome.' } as const;
+      made.push((await cairn.notes.create({ ...note, metadata: { fact } })).note_id);
+    }
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'I live in Rome.');
+    const { notes, strengthened } = await cairn.scopes.extract({ scope_id });
+    expect(notes).toEqual([]);
+    expect(made).toContain(strengthened[0]!.id);
+  });
+
   it('EXTRACT-5 takes nothing from what was recalled', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
