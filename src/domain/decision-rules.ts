@@ -33,6 +33,11 @@ const NO_CHOICE =
 /** A name, a number, or more than one word that says something: not "the flow". */
 const isSomething = (rest: string): boolean => /[A-Z`\d]/.test(rest) || keyOf(rest).includes(' ');
 
+/** "Call the service Atlas" gives a name; "call Anna", "call the client Acme Corp tomorrow" is a call by phone. */
+const NAMING =
+  /^(?:the|our|this) (?!(?:\w+ )?(?:client|customer|boss|manager|doctor|dentist|landlord|vendor|supplier)\b)(?:[\w-]+ ){1,3}(?:[\p{Lu}`"'][^ ]*)(?: [\p{Lu}\d`][^ ]*){0,3}$/u;
+const isNamed = (verb: string, rest: string): boolean => !/^(?:call|name)$/i.test(verb) || NAMING.test(rest);
+
 const isChoice = (rest: string): boolean => !NO_CHOICE.test(rest) && !OF_TALK.test(rest) && isSomething(rest);
 
 /** What everybody decides all the time. */
@@ -69,12 +74,13 @@ export const decisions: FactRule = (sentence, voice) => {
   if (chose) return decision(false, `use ${chose[1]}`, sentenceOf(given), 0.9);
   if (!voice.person) return undefined;
   const wont = WONT.exec(given);
-  if (wont)
+  if (wont && isNamed(wont[1]!, wont[2]!))
     return decision(true, `${wont[1]} ${wont[2]}`, sentenceOf(`We will not ${wont[1]} ${wont[2]}`), 0.85);
   const will = WILL.exec(given);
-  if (will && isChoice(will[3]!)) return willDo(will[1] !== undefined, will[2]!, will[3]!);
+  if (will && isChoice(will[3]!) && isNamed(will[2]!, will[3]!))
+    return willDo(will[1] !== undefined, will[2]!, will[3]!);
   const lets = LETS.exec(given);
-  if (!lets || !isChoice(lets[3]!)) return undefined;
+  if (!lets || !isChoice(lets[3]!) || !isNamed(lets[2]!, lets[3]!)) return undefined;
   const doing = `${lets[2]} ${lets[3]}`;
   const negated = lets[1] !== undefined;
   return decision(negated, doing, sentenceOf(`We decided ${negated ? 'not ' : ''}to ${doing}`), 0.75);
@@ -135,13 +141,11 @@ function decision(
 const VERBS =
   'use|run|write|add|put|keep|commit|push|deploy|call|format|test|check|validate|log|return|throw|name|prefix|wrap|import|store|send|reply|respond|answer|ask|include|escape|sanitize|document|review|merge|rebase|squash|delete|remove|edit|change|touch|mock|cache|hardcode|hard-code|expose|share|email|book|order|schedule|sign|lock|pin|indent|capitalize|round|quote|prefer|set|create|read|open|close|save|back up|install|update|upgrade|release|ship|translate|summarize|explain|show|cite';
 const ALWAYS = new RegExp(
-  `^(?:please )?(?:from now on,? )?(?:please )?(always|never|do not ever|don't ever|do not|don't|make sure to always|be sure to always) ((?:${VERBS}) .+)$`,
+  `^(?:please )?(always|never|do not ever|don't ever|do not|don't|make sure to always|be sure to always) ((?:${VERBS}) .+)$`,
   'i',
 );
-const FROM_NOW_ON = new RegExp(
-  `^(?:from now on,? (?:please )?((?:${VERBS}) .+)|(?:please )?((?:${VERBS}) .+),? from now on)$`,
-  'i',
-);
+const FROM_NOW_ON = /,? from now on$|^from now on,? /i;
+const TO_DO = new RegExp(`^(?:please )?((?:${VERBS}) .+)$`, 'i');
 /** "I want you to always cite sources". */
 const WANTED = /^i (?:want|need) you to (?=(?:always|never) )/i;
 /** In an instruction they are whoever is told. */
@@ -152,15 +156,17 @@ const MOMENTARY =
 
 export const conventions: FactRule = (all, { person, name }) => {
   if (!person || !standsAlone(all.replace(TOLD, ''))) return undefined;
-  const sentence = all.replace(WANTED, '');
+  const wanted = all.replace(WANTED, '').replace(/^please (?=from now on)/i, '');
+  // Once it is taken off, "now" is this moment.
+  const sentence = wanted.replace(FROM_NOW_ON, '');
+  const for_good = sentence !== wanted;
   const found = ALWAYS.exec(sentence);
-  const following = found ? undefined : FROM_NOW_ON.exec(sentence);
-  const doing = found?.[2] ?? following?.[1] ?? following?.[2];
+  const doing = found?.[2] ?? (for_good ? TO_DO.exec(sentence)?.[1] : undefined);
   if (doing === undefined || MOMENTARY.test(doing)) return undefined;
   const word = found?.[1]?.toLowerCase() ?? 'always';
   const negated = /never|not|n't/.test(word);
-  // "Don't use tabs" may be meant for this once; "never" and "ever" are for good.
-  const once = word === "don't" || word === 'do not';
+  // "Don't use tabs" may be meant for this once; "never", "ever" and "from now on" are for good.
+  const once = !for_good && (word === "don't" || word === 'do not');
   if (once && (/\b(?:my|me)\b/i.test(doing) || !/\b(?:in|to|on|for|with|without|from|as|at) /i.test(doing)))
     return undefined;
   return {

@@ -3,16 +3,18 @@ import { codeOf } from './code-blocks.js';
 import { datedFacts, foreignDate } from './date-rules.js';
 import { conventions, decisions } from './decision-rules.js';
 import type { FactDraft, FactRule, Voice } from './fact-drafts.js';
-import { plainSentence } from './fact-sentences.js';
+import { isPretence, plainSentence } from './fact-sentences.js';
 import type { ExtractedFact } from './facts.js';
 import type { GiveWay } from './giving-way.js';
 import { parseDate } from './parse-date.js';
 import { personalFacts } from './personal-rules.js';
 import { procedureIn, proceduresOf } from './procedure-rules.js';
 import { isRecalled, recalledStatements, withoutMemory } from './recalled-facts.js';
+import { retractions } from './retraction-rules.js';
 import { sameFact } from './same-fact.js';
 import { unitsOf } from './sentences.js';
 import { isHeard, roleOf, type TextSource } from './sources.js';
+import { namedTastes } from './taste-rules.js';
 import { gotchas, rootCauses, thingFacts } from './thing-rules.js';
 
 export interface ExtractionSettings {
@@ -29,7 +31,9 @@ const RULES: readonly FactRule[] = [
   decisions,
   conventions,
   personalFacts,
+  namedTastes,
   thingFacts,
+  retractions,
 ];
 
 /** Of one source; a dump has no end. */
@@ -93,6 +97,8 @@ async function* factsOf(source: TextSource, voice: Voice, give_way: GiveWay): As
   for (const { kind, text } of unitsOf(source.text)) {
     const due = give_way();
     if (due) await due;
+    // What follows is said in that scene, and of no one.
+    if (isPretence(text)) return;
     if (kind !== 'sentence' || text.length > MAX_SENTENCE) continue;
     if ((read += 1) > MAX_SENTENCES) return;
     const fact = factIn(text, voice, source.id);

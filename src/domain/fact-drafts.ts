@@ -37,6 +37,21 @@ export const speakerKey = ({ name }: Voice): string => (name ?? 'user').toLowerC
  */
 export const keyOf = (text: string): string => [...wordingOf(text).stems].sort().join(' ');
 
+/** A note about the speaker, unless another subject is given. */
+export const noteOf = (
+  voice: Voice,
+  type: string,
+  content: string,
+  rest: Pick<FactDraft, 'slot' | 'value'> & Partial<FactDraft>,
+): FactDraft => ({
+  kind: 'note',
+  type,
+  content: sentenceOf(content),
+  subject: speakerKey(voice),
+  confidence: 0.85,
+  ...rest,
+});
+
 /** With a capital and a full stop. */
 export function sentenceOf(text: string): string {
   const trimmed = text.trim().replace(/[,;:\s]+$/, '');

@@ -33,12 +33,24 @@ const REFERS =
 const REFERS_BACK =
   /^(?:this|that|these|those|there|here|such|both|another|same|one|some|all|none|neither)\b|\b(?:this|these|those) (?!(?:morning|afternoon|evening|week|month|year|weekend|coming|past|monday|tuesday|wednesday|thursday|friday|saturday|sunday|summer|winter|spring|autumn|fall|project|repo|repository|codebase|team|company)\b)|\b(?:the former|the latter|the above|the below|above|the other|the same|the first one|the second one|that one|this one|do so|likewise|as well|too|either|instead)$|\b(?:this|that|these|those|one|ones|so|there|here)$|\bthe following\b|\b(?:to|in|of|about|with|at|for|on|from|into|like) that \w+$|\b(?:something|someone|somebody|somewhere|somehow|stuff|things|whatever|such)\b/i;
 
+const PRETENCE =
+  /^(?:(?:[Pp]lease|[Nn]ow|[Oo]k(?:ay)?|[Ss]o|[Hh]ey|[Hh]i|[Ll]et's|[Ll]et us|[Cc]an you|[Cc]ould you|I want you to|I'd like you to),? ){0,3}(?:[Pp]retend|[Ii]magine(?= (?:[a-z]|I\b))|[Ss]uppose\b|[Rr]ole-?play|[Aa]ct (?:as|like)\b|[Pp]lay (?:the (?:role|part)|a (?:role|character))\b|[Yy]ou(?:'re| are| will be) (?:now )?playing\b|[Aa]ssume (?:the role|you|I|we|that)\b)/;
+
+/** "Pretend you are a pirate": whoever asks for a scene. */
+export const isPretence = (text: string): boolean => PRETENCE.test(text);
+
+/** "Can you remember that…?" asks for that, and for no answer. */
+const ASKED_TO =
+  /^(?:(?:can|could|would|will) you |i (?:want|need) you to |i'd like you to )?(?:please )?(?:make a (?:mental )?note|take a? ?note|bear in mind|write down|jot down|save|store|remember|note|keep in mind|memori[sz]e)(?: that\b|:) /i;
+
 /** Undefined for what is no statement, or none that stands alone. */
 export function plainSentence(raw: string): PlainSentence | undefined {
-  let text = beforeRequest(tidied(raw));
+  const tidy = tidied(raw);
+  const wanted = ASKED_TO.exec(tidy)?.[0] ?? '';
+  let text = wanted === '' ? beforeRequest(tidy) : tidy.slice(wanted.length).replace(/\?$/, '');
   if (text.length > MAX_LENGTH || /[?？؟]["')\]]*$/.test(text) || PLACEHOLDER.test(text)) return undefined;
   text = text.replace(/[.!]+["')\]]*$/, '').trim();
-  let asked = false;
+  let asked = wanted !== '';
   for (let lead = LEADS.exec(text); lead?.[0]; lead = LEADS.exec(text)) {
     asked ||= lead[1] !== undefined;
     text = text.slice(lead[0].length);
@@ -64,7 +76,7 @@ function beforeRequest(text: string): string {
 const CLAUSE =
   /(?:;|,? (?:but|so|because|'?cause|cuz|though|tho|although|thats why|that's why|which|while|whereas)\b| and (?:it|i|i'm|we|my|the|they|she|he|that|this|now)\b|, (?:and|a|an|the|especially|i|we|my|mostly|then)\b|\s[-–—]\s|\. )/i;
 const TRAILING =
-  /[,\s]+(?:too|as well|tho|though|dude|man|bro|lol|then|also|so much|a lot|very much|anyway|for sure|of course|in general|overall|all the time|right|haha|yea|yeah|indeed|actually|really|honestly|now|these days)$/i;
+  /[,\s]+(?:too|as well|tho|though|dude|man|bro|lol|then|also|so much|a lot|very much|anyway|for sure|of course|in general|overall|all the time|right|haha|yea|yeah|indeed|actually|really|honestly|now|these days|any ?more|any longer)$/i;
 
 /** The first statement of a sentence that goes on and on, without what is only said by the way. */
 export function firstClause(text: string): string {
@@ -73,6 +85,18 @@ export function firstClause(text: string): string {
     clause = shorter;
   return clause.trim();
 }
+
+/** "I live in Hamburg and work for Siemens": told of somebody, the verb of the second half would stay as it is. */
+const SECOND_HALF =
+  / and (?:(?:also|currently|now|really|usually|always|never) )?(?:work|live|study|play|speak|have|am|own|drive|use|love|like|enjoy|adore|hate|dislike|avoid|prefer|want|need|go|run|do|don't|can't)\b.*$/i;
+/** "Anna likes tea and works in Rome": what she does besides is no part of what she likes. */
+const SECOND_VERB =
+  / and (?:(?:also|currently|now|really|usually|always|never) )?(?:works|lives|studies|speaks|has|is|owns|drives|uses|loves|likes|enjoys|hates|dislikes|avoids|prefers|wants|needs|goes|does|doesn't|can't)\b.*$/i;
+
+export const firstHalf = (text: string): string => text.replace(SECOND_HALF, '').replace(SECOND_VERB, '');
+
+/** "A Clown", "a Big Clown": nothing but words with a capital, as for a title, is no name. */
+export const isEpithet = (value: string): boolean => /^an?(?: \p{Lu}\p{Ll}+)+$/u.test(value);
 
 /** Whether all that the sentence speaks of is named in it. */
 export const standsAlone = (text: string): boolean => !REFERS.test(text) && !REFERS_BACK.test(text);

@@ -1,61 +1,9 @@
 /** Rules of extraction: what a person says of himself and of those near him. */
 
-import { type FactDraft, type FactRule, keyOf, sentenceOf, speakerKey, type Voice } from './fact-drafts.js';
-import { EVALUATIVE, firstClause, standsAlone } from './fact-sentences.js';
+import { type FactDraft, type FactRule, keyOf, noteOf, speakerKey, type Voice } from './fact-drafts.js';
+import { EVALUATIVE, firstClause, firstHalf, isEpithet, standsAlone } from './fact-sentences.js';
 import { conjugated, ofSpeaker, possessive, subjectName } from './first-person.js';
-
-const note = (
-  voice: Voice,
-  type: string,
-  content: string,
-  rest: Pick<FactDraft, 'slot' | 'value'> & Partial<FactDraft>,
-): FactDraft => ({
-  kind: 'note',
-  type,
-  content: sentenceOf(content),
-  subject: speakerKey(voice),
-  confidence: 0.85,
-  ...rest,
-});
-
-const LIKES =
-  /^i(?: (?=[a-z])|(?='m not a fan))(?:(really|absolutely|strongly|much|generally|usually|always|still|truly|definitely|also|particularly|especially|personally) )?(like|love|enjoy|adore|hate|dislike|prefer|avoid|can't stand|cannot stand|don't like|do not like|don't enjoy|don't eat|do not eat|don't drink|do not drink|can't eat|cannot eat|never eat|never drink|am not a fan of|'m not a fan of) (.+)$/i;
-/** "I love how…", "I like that…", "I love the dress": of the moment, or of what only those present can see. */
-const PASSING =
-  /^(?:how|that|when|what|where|who|why|to (?:say|hear|see|think|know|admit|ask|bother|be|have)|hearing|seeing|talking about|being (?:able|here)|the (?![A-Z])|a good|some (?:of|more)|all|both|every|any|everything|anything|nothing|something|more|our|us|catching up|chatting)\b/;
-
-const preferences: FactRule = (sentence, voice) => {
-  const found = LIKES.exec(sentence);
-  if (!found || PASSING.test(found[3]!)) return undefined;
-  const [, adverb, verb, all] = found as unknown as [string, string | undefined, string, string];
-  const object = firstClause(all);
-  if (keyOf(object) === '') return undefined;
-  const small = verb.toLowerCase();
-  const negated = /hate|dislike|avoid|n't|not|never/.test(small);
-  const said = thirdPerson(small);
-  const content = `${subjectName(voice.name)} ${adverb ? `${adverb.toLowerCase()} ` : ''}${said} ${ofSpeaker(object)}`;
-  if (small === 'prefer') return note(voice, 'Preference', content, preferred(object));
-  return note(voice, 'Preference', content, { slot: `likes:${keyOf(object)}`, value: object, negated });
-};
-
-function thirdPerson(verb: string): string {
-  const [first, ...rest] = verb.split(' ');
-  if (first === "don't") return ["doesn't", ...rest].join(' ');
-  if (first === 'do') return ['does', ...rest].join(' ');
-  if (/^(?:am|'m)$/.test(first!)) return ['is', ...rest].join(' ');
-  if (first === 'never') return `never ${conjugated(rest[0]!)}`;
-  return first === "can't" || first === 'cannot' ? verb : conjugated(verb);
-}
-
-/** Dark mode or light mode: what is preferred is one of its kind, which the last word names. */
-function preferred(object: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> {
-  const parts =
-    /^(.+?)(?: (?:to|over|rather than|instead of) (.+?))?(?: (?:for|in|when|on|with) (.+))?$/i.exec(object)!;
-  const [, what, other, purpose] = parts;
-  // Of two the same slot is told by both, whichever is preferred.
-  const kind = purpose ?? (other === undefined ? what!.split(' ').at(-1)! : `${what} ${other}`);
-  return { slot: `prefers:${keyOf(kind)}`, value: what!, confidence: 0.9 };
-}
+import { PASSING, preferences } from './taste-rules.js';
 
 const FAVOURITE = /^my (?:all-time )?((?:favou?rite|preferred) .{2,40}?) (?:is|are|has always been) (.+)$/i;
 
@@ -65,11 +13,16 @@ const favourites: FactRule = (sentence, voice) => {
   const [, kind, all] = found as unknown as [string, string, string];
   const value = firstClause(all);
   if (keyOf(value) === '' || / (?:ones?|things?|parts?|way|memory|moments?)$/i.test(kind)) return undefined;
-  return note(voice, 'Preference', `${possessive(subjectName(voice.name))} ${kind} is ${ofSpeaker(value)}`, {
-    slot: `is:${keyOf(kind.replace(/^favou?rite/i, 'favorite'))}`,
-    value,
-    confidence: 0.9,
-  });
+  return noteOf(
+    voice,
+    'Preference',
+    `${possessive(subjectName(voice.name))} ${kind} is ${ofSpeaker(value)}`,
+    {
+      slot: `is:${keyOf(kind.replace(/^favou?rite/i, 'favorite'))}`,
+      value,
+      confidence: 0.9,
+    },
+  );
 };
 
 const RELATIVES =
@@ -98,12 +51,13 @@ const attributes: FactRule = (sentence, voice) => {
   const found = MY.exec(firstClause(sentence));
   if (!found) return undefined;
   const [, what, verb, value] = found as unknown as [string, string, string, string];
+  if (IS_RELATIVE.test(what) && isEpithet(value)) return undefined;
   const solid = isSolid(value) || (/^goal$/i.test(what) && /^to [a-z]/.test(value));
   if (value.split(' ').length > 12 || !solid) return undefined;
   // "My car is the one over there"; "my team is at lunch".
   if (/\b(?:one|ones|over there|lunch|dinner|break|moment)\b/i.test(value)) return undefined;
   const is = verb === "'s" ? 'is' : verb.toLowerCase();
-  return note(voice, 'Fact', `${possessive(subjectName(voice.name))} ${what} ${is} ${ofSpeaker(value)}`, {
+  return noteOf(voice, 'Fact', `${possessive(subjectName(voice.name))} ${what} ${is} ${ofSpeaker(value)}`, {
     type: IS_RELATIVE.test(what) ? 'Relationship' : 'Fact',
     slot: `is:${keyOf(what)}${IS_RELATIVE.test(what) && /^an? /i.test(value) ? ':kind' : ''}`,
     value,
@@ -128,6 +82,7 @@ const LIFE: readonly LifeForm[] = [
   { form: /^(?:am )?(?:originally )?from (.+)$/i, slot: 'from', solid: true },
   { form: /^(?:currently |now )?work (?:at|for) (.+)$/i, slot: 'works', solid: true },
   { form: /^(?:currently |now )?work as (an? .+)$/i, slot: 'occupation', solid: false },
+  { form: /^am (?:an? )?(vegan|vegetarian|pescatarian|diabetic)$/i, slot: 'state', solid: false },
   {
     form: new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'),
     slot: 'occupation',
@@ -157,15 +112,11 @@ const LIFE: readonly LifeForm[] = [
   },
 ];
 
-/** "I live in Hamburg and work for Siemens": the verb of the second half would stay as it is. */
-const SECOND_HALF =
-  / and (?:(?:also|currently|now) )?(?:work|live|study|play|speak|have|am|own|drive|use|love|like|enjoy|hate|prefer|want|go|run|do)\b.*$/i;
-
 /** Of these one may have many, and one more contradicts nothing. */
 const MANY = new Set(['allergic', 'speaks', 'studied', 'has', 'state', 'uses', 'plays']);
 
-const lives: FactRule = (all, voice) => {
-  const sentence = firstClause(all).replace(SECOND_HALF, '');
+export const lives: FactRule = (all, voice) => {
+  const sentence = firstHalf(firstClause(all));
   const found = /^i(?:'m| am)( .+)$/i.exec(sentence) ?? /^i(?:'ve)? (.+)$/i.exec(sentence) ?? undefined;
   if (!found) return undefined;
   const said = /^i(?:'m| am) /i.test(sentence)
@@ -179,35 +130,41 @@ const lives: FactRule = (all, voice) => {
   const past = /^(?:was|were|grew|graduated|studied|moved)$/i.test(verb!);
   const adverb = /^(?:currently|now)$/i.test(verb!);
   const told = past ? verb : adverb ? `${verb} ${conjugated(rest.shift()!)}` : conjugated(verb!);
-  return note(voice, 'Fact', `${subjectName(voice.name)} ${told} ${ofSpeaker(rest.join(' '))}`, life);
+  return noteOf(voice, 'Fact', `${subjectName(voice.name)} ${told} ${ofSpeaker(rest.join(' '))}`, life);
 };
 
-/** "My son Leo": with a capital, whatever follows. */
+/** "My son Leo plays", "my wife Ana and I": with a capital, and before what he or she does. */
 const NAMED_RELATIVE = new RegExp(
-  `^[Mm]y ((?:older |younger |eldest |youngest |twin )?(?:${RELATIVES})),? (\\p{Lu}[\\p{L}'-]+),? (?=\\p{Ll})`,
+  `^[Mm]y ((?:older |younger |eldest |youngest |twin )?(?:${RELATIVES})),? (\\p{Lu}[\\p{L}'-]+)(?:, (?=\\p{Ll})| (?=(?:and|who|just|also|always|never|really|recently|will|can|can't|won't|had|got|went|came|took|made|gave|won|lost|left|found|began|became|said|told|bought|wrote|grew|ran|met|\\p{Ll}+(?:s|ed|n't))\\b))`,
   'u',
 );
+/** "My wife Says hello": what she does may be written with a capital as well. */
+const NO_RELATIVE =
+  /^(?:say|love|like|hate|want|need|think|know|work|live|play|make|goe|come|take|get|see|tell|ask|prefer|enjoy|speak|studie|run|drive|eat|drink|write|read|doe|feel|call|send|keep|give|help|hope|look|find|use|believe|use)s$|^(?:Is|Was|Has|Had|Will|Can|Said|Told|Just|Also|Always|Never|And|Who|Did|Does)$/i;
 
 /** Whose name is told by the way has one, whatever else is said. */
 const namedRelatives: FactRule = (sentence, voice) => {
   const found = NAMED_RELATIVE.exec(sentence);
-  if (!found) return undefined;
+  if (!found || NO_RELATIVE.test(found[2]!)) return undefined;
   const [, who, value] = found as unknown as [string, string, string];
-  return note(voice, 'Relationship', `${possessive(subjectName(voice.name))} ${who} is called ${value}`, {
+  return noteOf(voice, 'Relationship', `${possessive(subjectName(voice.name))} ${who} is called ${value}`, {
     slot: `is:${keyOf(who)}:${value.toLowerCase()}`,
     value,
   });
 };
 
+/** "Call me Monday", "call me Back": when or how, whatever its capital. */
+const NO_NICKNAME =
+  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow|tonight|now|soon|sooner|later|maybe|back|again|anytime|whenever|when|if|once|first|before|after|asap|a\.s\.a\.p\.?|right|early|late|immediately|directly|instead|please|at|on|in|by|from|this|next|every|any|up|out|over|morning|noon|afternoon|evening|names)\b/i;
 const CALLED =
   /^(?:please )?(?:just )?call me ((?:\p{Lu}[\p{L}.'-]*)(?: \p{Lu}[\p{L}.'-]*)?)(?: instead of .+)?$/u;
 
 /** "Call me Max". */
 const called = (sentence: string, voice: Voice): FactDraft | undefined => {
   const name = CALLED.exec(sentence.replace(/^\p{Lu}/u, (letter) => letter.toLowerCase()))?.[1];
-  return name === undefined
+  return name === undefined || NO_NICKNAME.test(name) || EVALUATIVE.test(name)
     ? undefined
-    : note(voice, 'Preference', `${subjectName(voice.name)} wants to be called ${name}`, {
+    : noteOf(voice, 'Preference', `${subjectName(voice.name)} wants to be called ${name}`, {
         slot: 'called',
         value: name,
       });
@@ -218,7 +175,7 @@ const RELATIVE_LIFE = new RegExp(
   'i',
 );
 
-const relatives: FactRule = (sentence, voice) => {
+export const relatives: FactRule = (sentence, voice) => {
   const found = RELATIVE_LIFE.exec(firstClause(sentence));
   if (!found) return undefined;
   const [, who, said] = found as unknown as [string, string, string];
@@ -233,7 +190,7 @@ const relatives: FactRule = (sentence, voice) => {
   const name = `${possessive(subjectName(voice.name))} ${who}`;
   return (
     life &&
-    note(voice, 'Fact', `${name} ${ofSpeaker(said)}`, {
+    noteOf(voice, 'Fact', `${name} ${ofSpeaker(said)}`, {
       ...life,
       subject: `${speakerKey(voice)}'s ${who.toLowerCase()}`,
     })

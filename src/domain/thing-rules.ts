@@ -1,13 +1,15 @@
 /** Rules of extraction: facts about what has a name, be it a person, a place, a service or a file. */
-import { type FactRule, keyOf, sentenceOf, type Voice } from './fact-drafts.js';
-import { EVALUATIVE, standsAlone } from './fact-sentences.js';
+import { type FactRule, keyOf, sentenceOf } from './fact-drafts.js';
+import { EVALUATIVE, isEpithet, standsAlone } from './fact-sentences.js';
+import { isName, PROPER } from './names.js';
 
-const PROPER =
-  "(?!(?:The|Our|My|Your|His|Her|Their|This|That|A|An)\\b)(?:[A-Z][\\p{L}\\p{M}\\d'&.-]*)(?: (?:of |the |de |van |von )?[A-Z0-9][\\p{L}\\p{M}\\d'&.-]*){0,3}";
 const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';
+/** Of whom there is one: who it is is a fact, and where he or she is no more than news. */
+const PEOPLE =
+  'CEO|CTO|CFO|COO|VP|team lead|product owner|maintainer|founder|client|customer|supplier|vendor|sponsor';
+const WHEREABOUTS = new RegExp(`\\b(?:${PEOPLE})(?: (?:for|of) .+)? is (?:in|at|on) `, 'i');
 /** What people speak of with an article, and mean only one of. */
-const KNOWN =
-  '(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence|CEO|CTO|CFO|COO|VP|team lead|product owner|maintainer|founder)';
+const KNOWN = `(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence|${PEOPLE})`;
 
 /** What is said of things and people for good. The first group of each is the slot. */
 const SAID =
@@ -29,21 +31,6 @@ const OF_PEOPLE =
 const ROLE =
   /^(?:the|our|an?) (?:[\w-]+ ){0,2}(?:CEO|CTO|CFO|COO|VP|head|lead|owner|maintainer|manager|director|president|founder|co-founder|engineer|developer|designer|architect|analyst|contact|customer|client|supplier|vendor) (?:of|at|for|in) (?:the |our )?\p{Lu}/iu;
 
-/** Words that stand first in many a sentence, and have their capital from that. */
-const NO_NAMES =
-  /^(?:everything|everyone|everybody|nothing|nobody|someone|somebody|something|anyone|anything|people|today|tomorrow|yesterday|life|work|time|dinner|lunch|breakfast|coffee|dinner|music|love|money|home|mom|dad|school|most|many|some|each|every|all|none|no|yes|what|who|which|one|two|three|another|other|others|there|here|this|that|these|those|it|he|she|they|we|you|i|my|our|your|his|her|their|its|the|a|an|if|when|while|after|before|since|because|although|also|then|now|so|but|and|or|not|only|just|being|having|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|god|man|dude|guys|folks|kids|weather|traffic|food|sleep|nature|art|honesty|family|part|step|task|note|example|option|phase|day|week|section|version|update|todo|summary|answer|question|result|output|error|warning|user|assistant|overall|finally|first|second|third|next|last)$/i;
-
-/** A capital in the middle, digits, or two names in a row: no ordinary word. */
-const isUnmistakable = (name: string): boolean =>
-  /^`|[\d_./]|[a-z][A-Z]|^[A-Z]{2,}/.test(name) || (/ /.test(name) && !/^[A-Z][a-z]* [a-z]/.test(name));
-
-function isName(name: string, verb: string, { names }: Voice): boolean {
-  const first = name.split(' ')[0]!.replace(/'s$/, '');
-  if (NO_NAMES.test(first)) return false;
-  if (isUnmistakable(name) || names.has(first.toLowerCase())) return true;
-  return OF_PEOPLE.test(verb);
-}
-
 /** "In the end", "at least": said with a preposition, and no place. */
 const NO_VALUE =
   /^(?:(?:in|at|on) (?:the end|general|fact|trouble|progress|danger|love|charge|place|question|least|best|worst|fire|time|track|hold|point|order|a|an|my|the way|top)\b|the (?:same|one|only|reason|problem|issue|case|best|worst|most|first|next|last|key|point|way|idea|thing|right|wrong|whole|other|most)\b|(?:not )?(?:an?|the) (?:\w+ )?(?:thing|one|way|issue|problem|question|example|idea|lot|bit|must)\b)/i;
@@ -57,11 +44,11 @@ function fits(verb: string, value: string): boolean {
   return !OF_CHARGE.test(verb) || /^(?:the|an?|our|all|my|[A-Z`\d])/.test(value);
 }
 
-const named: FactRule = (sentence, voice) => {
+export const named: FactRule = (sentence, voice) => {
   const found = THING.exec(sentence);
   if (!found) return undefined;
   const [, name, known, verb, value] = found as unknown as (string | undefined)[];
-  if (name !== undefined && !isName(name, verb!, voice)) return undefined;
+  if (name !== undefined && !isName(name, OF_PEOPLE.test(verb!), voice)) return undefined;
   if (EVALUATIVE.test(value!) || !fits(verb!, value!)) return undefined;
   const subject = (name ?? known!).toLowerCase().replace(/^(?:the|our) /, '');
   const slot = verb!.toLowerCase().replace(/^(live|work|run|use|require)(?=$| )/, '$1s');
@@ -80,9 +67,10 @@ const isA: FactRule = (sentence, voice) => {
   const found = IS.exec(sentence);
   if (!found) return undefined;
   const [, name, known, purpose, value] = found as unknown as (string | undefined)[];
-  const named = name !== undefined && isName(name, ROLE.test(value!) ? 'leads' : 'is', voice);
+  const named = name !== undefined && isName(name, ROLE.test(value!), voice);
   if (name !== undefined && (!named || !/^(?:the|an?|our) /i.test(value!))) return undefined;
   if (EVALUATIVE.test(value!) || NO_VALUE.test(value!) || /\bnot\b/i.test(value!)) return undefined;
+  if (known !== undefined && (isEpithet(value!) || WHEREABOUTS.test(sentence))) return undefined;
   // "The build is a disaster": of what everybody knows, what it is like is an opinion.
   if (known !== undefined && !/[A-Z\d`]|\w[./]\w/.test(value!)) return undefined;
   if (name !== undefined && value!.split(' ').length < 3 && !/^(?:the|our) /i.test(value!)) return undefined;

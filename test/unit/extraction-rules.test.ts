@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { extractFacts } from '#cairn/domain/extraction-rules.js';
 import type { ExtractedFact } from '#cairn/domain/facts.js';
 import { givingWay } from '#cairn/domain/giving-way.js';
+import { sameFact } from '#cairn/domain/same-fact.js';
 import type { TextSource } from '#cairn/domain/sources.js';
 import { NOTE_TYPES } from '#cairn/model/note.js';
 import { offlineExtractor } from '#cairn/provider/offline-extractor.js';
@@ -76,8 +77,68 @@ describe('facts', () => {
     ['I live in Hamburg and work for Siemens', 'Anna lives in Hamburg.'],
     ['Tomorrow I have an interview at Google', 'Anna has an interview at Google tomorrow (2024-03-14).'],
     ['My son Leo plays chess', "Anna's son is called Leo."],
+    ['I prefer tea and like coffee', 'Anna prefers tea.'],
+    ['I like to run and play chess', 'Anna likes to run and play chess.'],
+    ['Never use tabs from now on', 'Never use tabs.'],
+    ["From now on, don't use tabs", 'Never use tabs.'],
+    ["Let's name the service Atlas", 'We decided to name the service Atlas.'],
+    ['Remember that the client is Acme Corp', 'The client is Acme Corp.'],
+    ['Can you please make a note that I live in Rome?', 'Anna lives in Rome.'],
   ])('of "%s" are told in words that last', async (text, content) => {
     expect(await contentsOf(text, { speaker: 'Anna' })).toEqual([content]);
+  });
+
+  it.each([
+    ['Please call me Monday. Call me Tomorrow. Call me Back. Call me ASAP.'],
+    ['My wife Says hello. My wife Loves dogs.'],
+    ["Let's call Anna tomorrow. We'll call Anna. Let's call the client Acme Corp."],
+    ['Our CEO is a Clown. My boss is a Big Clown. The CEO is in Paris.'],
+    ['Nobody likes Mondays. Anna likes my cooking. Anna likes the dress.'],
+    ["I'm not sure about Rome. I'm not a lawyer. I don't work for free."],
+    ['Remember to smile. Can you remember my name?'],
+  ])('are not in "%s"', async (text) => {
+    expect(await contentsOf(text)).toEqual([]);
+  });
+
+  it('are not what is said in a scene that somebody asks for', async () => {
+    expect(await contentsOf('I live in Rome. Pretend you are a pirate. I prefer rum.')).toEqual([
+      'The user lives in Rome.',
+    ]);
+    for (const lead of ['Please imagine we are a startup.', "Let's role-play!", 'Act as my butler.'])
+      expect(await contentsOf(`${lead} We decided to use COBOL for the shop. I prefer gin.`)).toEqual([]);
+    expect(await contentsOf('Imagine Dragons is on stage. I prefer rum.')).toHaveLength(1);
+  });
+
+  it.each([
+    ['Anna prefers green tea to coffee.', 'I prefer green tea to coffee.', false],
+    ['Anna likes hiking.', 'I like hiking.', false],
+    ["Anna doesn't like olives anymore.", "I don't like olives.", true],
+  ])(
+    'of those who are named, as in "%s", are those that they tell themselves',
+    async (text, own, negated) => {
+      const [named] = await extract([sourceOf({ text })]);
+      const [told] = await extract([sourceOf({ text: own, speaker: 'Anna' })]);
+      expect(named).toMatchObject({ type: 'Preference', subject: 'anna', negated });
+      expect(named).toMatchObject({ slot: told!.slot, value: told!.value });
+    },
+  );
+
+  it.each([
+    ["I'm not vegetarian.", "I'm a vegetarian.", 'Bo is not vegetarian.'],
+    ['I no longer live in Rome.', 'I live in Rome.', 'Bo no longer lives in Rome.'],
+    ["I don't live in Rome anymore.", 'I moved to Rome.', 'Bo no longer lives in Rome.'],
+    ["I don't speak Greek.", 'I speak Greek.', "Bo doesn't speak Greek."],
+    ["I'm no longer a lawyer.", "I'm a lawyer.", 'Bo is no longer a lawyer.'],
+    ['I no longer like olives.', 'I love olives.', 'Bo no longer likes olives.'],
+    ['My wife no longer works at Acme.', 'My wife works at Acme.', "Bo's wife no longer works at Acme."],
+    ["Anna doesn't live in Rome anymore.", 'Anna lives in Rome.', "Anna doesn't live in Rome anymore."],
+    ['The billing service no longer uses Redis.', 'The billing service uses Redis.', undefined],
+  ])('that are taken back, as in "%s", contradict "%s"', async (text, before, content = text) => {
+    const [now] = await extract([sourceOf({ text, speaker: 'Bo' })]);
+    const [then] = await extract([sourceOf({ text: before, speaker: 'Bo' })]);
+    expect(now).toMatchObject({ content, negated: true });
+    expect(sameFact(now!, then!)).toBe('contradicts');
+    expect(sameFact(then!, now!)).toBe('contradicts');
   });
 
   it('without a name are of the user', async () => {
@@ -242,7 +303,20 @@ describe('any text', () => {
   });
 
   it('of 200,000 characters of anything is read well before the test ends', async () => {
-    const long = ['<memory>', '~'.repeat(1000), 'I like ', '\n', '1. a\n', '`'.repeat(10), 'a.', '((('];
+    const long = [
+      '<memory>',
+      '~'.repeat(1000),
+      'I like ',
+      '\n',
+      '1. a\n',
+      '`'.repeat(10),
+      'a.',
+      '(((',
+      'before the ',
+      'I am not ',
+      'Pretend ',
+    ];
+    long.push('Anna Bo ', 'no longer ', 'remember that ', 'the ', "I don't live and work ", 'from now on ');
     for (const piece of long) {
       const text = piece.repeat(Math.ceil(200_000 / piece.length));
       expect(await extract([{ id: 's', role: 'user', text }])).toEqual([]);
