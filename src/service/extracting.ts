@@ -19,7 +19,7 @@ import { wasShown } from '../store/shown-memories.js';
 import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { artifactNoun } from './artifacts.js';
 import { linkAll } from './edges.js';
-import { factFields, isReached, knownFacts, similarTo } from './known-facts.js';
+import { factFields, isReached, knownFacts, type SoughtFact, similarTo } from './known-facts.js';
 import {
   howMade,
   inferred,
@@ -42,12 +42,8 @@ import { Changed, turnsToTake } from './summarizing.js';
 const MAX_NAME = 500;
 
 /** A fact that is ready to be kept. */
-interface Draft {
-  readonly fact: ExtractedFact;
-  readonly key: string;
+interface Draft extends SoughtFact {
   readonly prepared: PreparedContent;
-  /** What may say the same, as it was found before the transaction. */
-  readonly similar: readonly string[];
   readonly turns: readonly Turn[];
 }
 
@@ -75,12 +71,14 @@ async function draftOf(
   turns: ReadonlyMap<string, Turn>,
 ): Promise<Draft> {
   const { bytes: _, ...prepared } = await prepareContent(call, fact.content, nameOf(fact));
+  const said = fact.source_ids.map((id) => turns.get(id)!);
   return {
     fact,
     key: factKey(call.meta.erasure_key, call.tenant, fact),
     prepared,
     similar: await similarTo(reader, fact),
-    turns: fact.source_ids.map((id) => turns.get(id)!),
+    turns: said,
+    repeatable: said.every(({ role }) => role !== 'User'),
   };
 }
 
@@ -185,16 +183,20 @@ async function strengthen(
   else await updateMemory(call, tx, artifactNoun, patch, now);
 }
 
-/** Whether a model only repeats what it was shown: one of these stood in a context of the trajectory before it spoke. */
+/**
+ * Whether it is only repeated, which is no evidence: no User says it, and it was kept before it was said, whichever way it
+ * was recalled; or what it was learned from stood in a context of the trajectory by then.
+ */
 async function isEcho(
   call: Call,
   tx: Tx,
-  { turns }: Draft,
+  { turns, repeatable }: Draft,
   { trajectory_id }: ScopeRow,
   known: readonly VersionRow[],
 ): Promise<boolean> {
-  if (turns.some(({ role }) => role !== 'Assistant')) return false;
+  if (!repeatable) return false;
   const until = Math.min(...turns.map(({ created_at }) => Date.parse(created_at)));
+  if (known.some(({ created_at }) => created_at <= until)) return true;
   for (const { memory_id } of known)
     if (await wasShown(tx, call.tenant, memory_id, { trajectory_id, until })) return true;
   return false;
@@ -217,7 +219,7 @@ async function keepFacts(
   );
   for (const draft of drafts) {
     const similar = [...draft.similar, ...kept.map(idOf)];
-    const known = await knownFacts(extracting.reader, tx, draft.fact, draft.key, similar, now);
+    const known = await knownFacts(extracting.reader, tx, { ...draft, similar }, now);
     const { same, contradicted } = known;
     if (await isEcho(call, tx, draft, extracting.scope, same ? [same] : known.telling)) continue;
     if (!same) {

@@ -83,38 +83,47 @@ export async function similarTo(call: Call, { content }: ExtractedFact): Promise
 export interface KnownFacts {
   readonly same: VersionRow | undefined;
   readonly contradicted: readonly VersionRow[];
-  /** Summaries and principles that say it among others. */
+  /** What says it among others, such as a summary; looked for where it may be repeated. */
   readonly telling: readonly VersionRow[];
 }
+
+/** A fact, with where to look for what is known of it. */
+export interface SoughtFact {
+  readonly fact: ExtractedFact;
+  readonly key: string;
+  /** What may say the same, as it was found before the transaction. */
+  readonly similar: readonly string[];
+  /** Whether no User said it: then it may be told from memory. */
+  readonly repeatable: boolean;
+}
+
+/** Of a long text, so much is looked through for a fact. */
+const MAX_TOLD = 20_000;
 
 /** Among what is kept under the key of a fact and what was found like it, as they are in this transaction. */
 export async function knownFacts(
   call: Call,
   query: Query,
-  fact: ExtractedFact,
-  key: string,
-  similar: readonly string[],
+  { fact, key, similar, repeatable }: SoughtFact,
   now: number,
 ): Promise<KnownFacts> {
   const { tenant } = call;
   const byKey = await memoriesByFact(query, tenant, key, now);
-  const known = new Set(byKey.map(({ memory_id }) => memory_id));
-  const others = similar.filter((id) => !known.has(id));
+  const ids = new Set(byKey.map(({ memory_id }) => memory_id));
+  const others = similar.filter((id) => !ids.has(id));
   const found = others.length === 0 ? [] : await currentMemories(query, tenant, others, now);
   const contradicted: VersionRow[] = [];
-  // What is itself made of many is no fact.
+  // What is itself made of many is no fact, but may tell it.
   const telling: VersionRow[] = [];
   for (const row of [...byKey, ...found]) {
     // What was kept for an agent is its own, also where it may read nothing.
     const own = call.acting !== undefined && row.agent_id === call.acting.agent_id;
     if (!own && !(await isReached(call, query, row, 'read'))) continue;
-    if (row.abstraction_level !== 'L0') {
-      if (isSaidIn(fact, comparable(row).content)) telling.push(row);
-      continue;
-    }
-    const relation = sameFact(fact, comparable(row));
+    const known = comparable(row);
+    const relation = row.abstraction_level === 'L0' ? sameFact(fact, known) : 'different';
     if (relation === 'same') return { same: row, contradicted: [], telling: [] };
     if (relation === 'contradicts') contradicted.push(row);
+    else if (repeatable && isSaidIn(fact, known.content.slice(0, MAX_TOLD))) telling.push(row);
   }
   return { same: undefined, contradicted, telling };
 }

@@ -99,6 +99,25 @@ onEveryTarget('extraction', (test) => {
     expect(await said('Always deploy the site from Bergen to Oslo.')).toMatchObject({ notes: [{}] });
   });
 
+  it('EXTRACT-3 keeps what is taken back beside what it takes back, linked', async () => {
+    const cairn = await test().freshTenant();
+    const said = async (text: string) => {
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, text);
+      return cairn.scopes.extract({ scope_id });
+    };
+    for (const [before, after] of [
+      ["I'm vegetarian.", "I'm not vegetarian."],
+      ['I live in Rome.', "I don't live in Rome anymore."],
+      ['Anna works at Acme.', 'Anna no longer works at Acme.'],
+    ] as const) {
+      const { note_id } = (await said(before)).notes[0]!;
+      const { notes, contradictions, strengthened } = await said(after);
+      expect({ contradictions, strengthened }).toEqual({ contradictions: 1, strengthened: [] });
+      expect(await linked(cairn, note_id, 'Contradicts')).toEqual([[notes[0]!.note_id, note_id]]);
+    }
+  });
+
   it('EXTRACT-4 finds what a caller noted in its own words', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
@@ -182,11 +201,9 @@ onEveryTarget('extraction', (test) => {
       return cairn.scopes.extract({ scope_id });
     };
     await say(cairn, scope_id, 'What carries the events?');
-    // Without having been shown it, it knows by itself.
-    expect((await answered(fact)).strengthened).toHaveLength(1);
     const { trace } = await cairn.context.assemble({ scope_id, query: 'events', token_budget: 2000 });
     expect(trace.some(({ id, place }) => id === artifact_id && place !== null)).toBe(true);
-    expect(await answered(fact)).toMatchObject({ artifacts: [], strengthened: [], sources: 1 });
+    expect(await answered(fact)).toMatchObject({ artifacts: [], strengthened: [], sources: 2 });
     // Neither is it learned from what the window has of an earlier turn; but what a user says counts.
     const more = 'We decided to use PostgreSQL for the billing service.';
     await say(cairn, scope_id, more);
@@ -206,6 +223,55 @@ onEveryTarget('extraction', (test) => {
     await cairn.notes.create(note);
     await cairn.context.assemble({ trajectory_id, query: 'parser', token_budget: 2000 });
     expect(await answered(noted)).toMatchObject({ artifacts: [], strengthened: [] });
+    // Nor where only the turn was shown, and what it says is kept after the answer.
+    const late = 'We decided to use Helm for the charts.';
+    const other = await someScope(cairn, { trajectory_id });
+    await say(cairn, other.scope_id, late);
+    await cairn.context.assemble({ trajectory_id, token_budget: 2000 });
+    await say(cairn, scope_id, late, { role: 'Assistant' });
+    expect((await cairn.scopes.extract({ scope_id: other.scope_id })).artifacts).toHaveLength(1);
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ artifacts: [], strengthened: [] });
+  });
+
+  it('EXTRACT-5 takes nothing from an answer that repeats what was kept before it, however that was recalled', async () => {
+    const cairn = await test().freshTenant();
+    const fact = 'We decided to use Redis for caching.';
+    const { id } = await cairn.memory.remember({ text: fact });
+    const more = 'We decided to use Kafka for the events.';
+    const text = `Some notes on the stack. ${more} The rest is open.`;
+    const several = await cairn.memory.remember({ text });
+    await cairn.memory.recall({ query: 'what caches?' });
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, `From memory: ${fact}`, { role: 'System' });
+    await say(cairn, scope_id, fact, { role: 'Tool' });
+    await say(cairn, scope_id, `${fact} ${more}`, { role: 'Assistant' });
+    const nothing = { artifacts: [], notes: [], strengthened: [], contradictions: 0 };
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ ...nothing, sources: 3 });
+    for (const note_id of [id, several.id])
+      expect(await cairn.notes.get({ note_id })).toMatchObject({ version: 1 });
+    // What is new in an answer is learned, and what contradicts the known is linked.
+    await say(cairn, scope_id, 'We decided to use Elm for the editor.', { role: 'Assistant' });
+    await say(cairn, scope_id, 'We decided to use Memcached for caching.', { role: 'Assistant' });
+    const learned = await cairn.scopes.extract({ scope_id });
+    expect(learned).toMatchObject({ artifacts: [{}, {}], strengthened: [], contradictions: 1 });
+    // A User's word is evidence.
+    await say(cairn, scope_id, fact);
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ strengthened: [{ id }] });
+  });
+
+  it('EXTRACT-8 reads English, and nothing that is asked for as a scene', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'Wir haben beschlossen, Redis zu verwenden. Vivo en Roma.');
+    await say(cairn, scope_id, 'Pretend you are a pirate. I prefer rum.');
+    await say(cairn, scope_id, 'Встреча состоится 06.05.2024 в офисе.');
+    await say(cairn, scope_id, 'I live in Rome.');
+    const { notes, artifacts } = await cairn.scopes.extract({ scope_id });
+    expect(artifacts).toEqual([]);
+    expect(notes.map(({ content }) => content)).toEqual([
+      'Встреча состоится 06.05.2024 в офисе.',
+      'The user lives in Rome.',
+    ]);
   });
 
   it('EXTRACT-6 keeps out of what an agent may not write', async () => {
