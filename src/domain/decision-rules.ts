@@ -18,6 +18,10 @@ const WILL = new RegExp(
   'i',
 );
 const WONT = new RegExp(`^we (?:won't|will not|'re not going to|are not going to) (${DOING}) (.+)$`, 'i');
+const NO_LONGER = new RegExp(
+  `^we (?:no longer (${DOING}) (.+)|(?:don't|do not) (${DOING}) (.+) (?:any ?more|any longer))$`,
+  'i',
+);
 const LETS = new RegExp(
   `^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone|name|call|rename) (.+)$`,
   'i',
@@ -76,6 +80,8 @@ export const decisions: FactRule = (sentence, voice) => {
   const wont = WONT.exec(given);
   if (wont && isNamed(wont[1]!, wont[2]!))
     return decision(true, `${wont[1]} ${wont[2]}`, sentenceOf(`We will not ${wont[1]} ${wont[2]}`), 0.85);
+  const ended = NO_LONGER.exec(given);
+  if (ended) return noLonger((ended[1] ?? ended[3])!, (ended[2] ?? ended[4])!);
   const will = WILL.exec(given);
   if (will && isChoice(will[3]!) && isNamed(will[2]!, will[3]!))
     return willDo(will[1] !== undefined, will[2]!, will[3]!);
@@ -85,6 +91,11 @@ export const decisions: FactRule = (sentence, voice) => {
   const negated = lets[1] !== undefined;
   return decision(negated, doing, sentenceOf(`We decided ${negated ? 'not ' : ''}to ${doing}`), 0.75);
 };
+
+const noLonger = (verb: string, rest: string): FactDraft | undefined =>
+  isChoice(rest) && isNamed(verb, rest)
+    ? decision(true, `${verb} ${rest}`, sentenceOf(`We no longer ${verb} ${rest}`), 0.85)
+    : undefined;
 
 const labelled = (said: string): FactDraft | undefined =>
   standsAlone(said) && isSomething(said)

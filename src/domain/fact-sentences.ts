@@ -37,7 +37,8 @@ const PRETENCE =
   /^(?:(?:[Pp]lease|[Nn]ow|[Oo]k(?:ay)?|[Ss]o|[Hh]ey|[Hh]i|[Ll]et's|[Ll]et us|[Cc]an you|[Cc]ould you|I want you to|I'd like you to),? ){0,3}(?:[Pp]retend|[Ii]magine(?= (?:[a-z]|I\b))|[Ss]uppose\b|[Rr]ole-?play|[Aa]ct (?:as|like)\b|[Pp]lay (?:the (?:role|part)|a (?:role|character))\b|[Yy]ou(?:'re| are| will be) (?:now )?playing\b|[Aa]ssume (?:the role|you|I|we|that)\b)/;
 
 /** "Pretend you are a pirate": whoever asks for a scene. */
-export const isPretence = (text: string): boolean => PRETENCE.test(text);
+export const isPretence = (text: string): boolean =>
+  PRETENCE.test(text) || /\bpretend(?:ing)? (?:that |like )?(?:you|we|i'm|i am)\b/i.test(text);
 
 /** "Can you remember that…?" asks for that, and for no answer. */
 const ASKED_TO =

@@ -153,6 +153,13 @@ onEveryTarget('extraction', (test) => {
     await cairn.memory.remember({ text: 'My favorite color is teal.' });
     expect(await told('My favorite color is red.')).toMatchObject({ notes: [{}], contradictions: 1 });
     expect(await told('We decided to use React for the editor.')).toMatchObject({ contradictions: 1 });
+    const { id } = await cairn.memory.remember({ text: 'Anna prefers green tea to coffee.' });
+    const { scope_id } = await someScope(cairn);
+    const metadata = { speaker: 'Anna' };
+    await say(cairn, scope_id, 'I prefer green tea to coffee.', { metadata });
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ notes: [], strengthened: [{ id }] });
+    await say(cairn, scope_id, 'I prefer coffee to green tea.', { metadata });
+    expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ notes: [{}], contradictions: 1 });
   });
 
   it('EXTRACT-4 reads the text where a caller keeps something else as the fact in its metadata', async () => {

@@ -91,7 +91,7 @@ describe('facts', () => {
   it.each([
     ['Please call me Monday. Call me Tomorrow. Call me Back. Call me ASAP.'],
     ['My wife Says hello. My wife Loves dogs.'],
-    ["Let's call Anna tomorrow. We'll call Anna. Let's call the client Acme Corp."],
+    ["Let's call Anna tomorrow. We'll call Anna. Let's call the client Acme Corp. We no longer call Anna."],
     ['Our CEO is a Clown. My boss is a Big Clown. The CEO is in Paris.'],
     ['Nobody likes Mondays. Anna likes my cooking. Anna likes the dress.'],
     ["I'm not sure about Rome. I'm not a lawyer. I don't work for free."],
@@ -104,7 +104,11 @@ describe('facts', () => {
     expect(await contentsOf('I live in Rome. Pretend you are a pirate. I prefer rum.')).toEqual([
       'The user lives in Rome.',
     ]);
-    for (const lead of ['Please imagine we are a startup.', "Let's role-play!", 'Act as my butler.'])
+    for (const lead of [
+      'Please imagine we are a startup.',
+      "Let's role-play!",
+      'For once, pretend you are a pirate.',
+    ])
       expect(await contentsOf(`${lead} We decided to use COBOL for the shop. I prefer gin.`)).toEqual([]);
     expect(await contentsOf('Imagine Dragons is on stage. I prefer rum.')).toHaveLength(1);
   });
@@ -132,6 +136,8 @@ describe('facts', () => {
     ['I no longer like olives.', 'I love olives.', 'Bo no longer likes olives.'],
     ['My wife no longer works at Acme.', 'My wife works at Acme.', "Bo's wife no longer works at Acme."],
     ["Anna doesn't live in Rome anymore.", 'Anna lives in Rome.', "Anna doesn't live in Rome anymore."],
+    ['We no longer use Redis for caching.', 'We decided to use Redis for caching.', undefined],
+    ["We don't use Redis anymore.", "We'll use Redis.", 'We no longer use Redis.'],
     ['The billing service no longer uses Redis.', 'The billing service uses Redis.', undefined],
   ])('that are taken back, as in "%s", contradict "%s"', async (text, before, content = text) => {
     const [now] = await extract([sourceOf({ text, speaker: 'Bo' })]);
