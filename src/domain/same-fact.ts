@@ -52,7 +52,7 @@ function valuesOf(a: Slotted, b: Slotted): 'none' | 'contrary' | 'apart' {
   // What is not part of the value, such as the purpose, is told by the sentences, whose other words are free.
   const around = between === 'none' ? differenceIn(a.content, b.content) : between;
   if (around === 'opposed') return 'contrary';
-  return between !== 'none' || around === 'swapped' ? 'apart' : 'none';
+  return between !== 'none' || around === 'swapped' || around === 'other' ? 'apart' : 'none';
 }
 
 /** "Use A instead of B" is against "use B". */

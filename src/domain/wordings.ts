@@ -4,24 +4,26 @@ import { stopWords } from './stop-words.js';
 import { wordsOf } from './text-analysis.js';
 
 export interface Wording {
-  /** What it is about, in order, each stem once. */
-  readonly stems: readonly string[];
+  /** What it is about, each stem once. */
+  readonly stems: ReadonlySet<string>;
+  /** The same as it is said, some of it more than once. */
+  readonly order: readonly string[];
   /** By relation, such as "before", the stems that it stands before; `''` where nothing follows. */
   readonly relations: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * `opposed`: the one says before, the other after. `swapped`: what is first in the one is last in the other. `other`: one
- * has a word in the place of another's, or a small word that changes what is meant.
+ * `opposed`: the one says before, the other after. `swapped`: what is first in the one is last in the other. `other`: a
+ * small word changes what is meant. `replaced`: each has a word that the other has not.
  */
-export type Difference = 'none' | 'opposed' | 'swapped' | 'other';
+export type Difference = 'none' | 'opposed' | 'swapped' | 'other' | 'replaced';
 
 /** Of these a statement may have one more, and still say the same: "on Monday" and "Monday". */
-const WEAK = 'in on at of for to as when while if then is has not all';
+const WEAK = 'in on at of for to over than as when while if then is has not all and';
 /** With one of these it is another statement. */
 const STRICT =
-  'before after with without off out inside outside above below over under up down from toward until since by through ' +
-  'during between against about except unless only than or some few most more once again both can must';
+  'before after with without off out inside outside above below near under up down from toward until since by through ' +
+  'during between against about except unless only or some few most more once again both can must';
 
 const SPELLINGS: Readonly<Record<string, string>> = {
   into: 'in',
@@ -69,6 +71,9 @@ const OPPOSED = new Set(
 /** The one before the other: turned round it is the contrary. */
 const ORDERS = new Set(['before', 'after', 'above', 'below', 'over', 'under', 'than', 'then']);
 
+/** What stands behind these is one more, and is not known by the others. */
+const ADDING = ['and', 'or', 'except'];
+
 const weak = new Set(WEAK.split(' '));
 const relationWords = new Set([...weak, ...STRICT.split(' '), ...Object.keys(SPELLINGS)]);
 
@@ -81,7 +86,7 @@ const relationOf = (word: string): string | undefined => {
 export const withForWithout = (text: string): string => text.replace(/\bwithout\b/gi, 'with');
 
 export function wordingOf(text: string): Wording {
-  const stems = new Set<string>();
+  const order: string[] = [];
   const relations = new Map<string, Set<string>>();
   let before: string[] = [];
   const relate = (to: string): void => {
@@ -95,30 +100,34 @@ export function wordingOf(text: string): Wording {
     else if (!stopWords.has(word)) {
       const stemmed = stem(word);
       relate(stemmed);
-      stems.add(stemmed);
+      order.push(stemmed);
     }
   }
   relate('');
-  return { stems: [...stems], relations };
+  return { stems: new Set(order), order, relations };
 }
 
 export function differenceOf(a: Wording, b: Wording): Difference {
-  const ours = new Set([...a.stems, '']);
-  const theirs = new Set([...b.stems, '']);
   const opposed = isOpposed(a, b);
-  const turned = turnedRelations(a, b, ours, theirs);
-  const inOrder = isMoved(
-    a.stems.filter((one) => theirs.has(one)),
-    b.stems.filter((one) => ours.has(one)),
+  const turned = turnedRelations(a, b);
+  const ordered = isMoved(
+    a.order.filter((one) => b.stems.has(one)),
+    b.order.filter((one) => a.stems.has(one)),
   );
-  if (turned.length > 0 || !inOrder) {
-    const contrary = inOrder && !opposed && turned.every((relation) => ORDERS.has(relation));
+  if (turned.length > 0 || !ordered) {
+    const contrary = ordered && !opposed && turned.every((relation) => ORDERS.has(relation));
     return contrary ? 'opposed' : 'swapped';
   }
   if (opposed) return 'opposed';
-  const replaced = a.stems.some((one) => !theirs.has(one)) && b.stems.some((one) => !ours.has(one));
-  return replaced || hasMore(a, b, theirs) || hasMore(b, a, ours) ? 'other' : 'none';
+  if (lacks(a, b) && lacks(b, a)) return 'replaced';
+  return hasMore(a, b) || hasMore(b, a) ? 'other' : 'none';
 }
+
+/** Whether there is a stem in b that a has not. */
+const lacks = (a: Wording, b: Wording): boolean => [...b.stems].some((one) => !a.stems.has(one));
+
+/** Of both, or behind the last word, which both have. */
+const isIn = ({ stems }: Wording, one: string): boolean => one === '' || stems.has(one);
 
 const has = ({ relations }: Wording, relation: string, one: string): boolean =>
   relations.get(relation)?.has(one) === true;
@@ -134,39 +143,37 @@ function isOpposed(a: Wording, b: Wording): boolean {
 }
 
 /** Relations of both that stand before other words, each of which both have. */
-function turnedRelations(
-  a: Wording,
-  b: Wording,
-  ours: ReadonlySet<string>,
-  theirs: ReadonlySet<string>,
-): string[] {
+function turnedRelations(a: Wording, b: Wording): string[] {
   const turned: string[] = [];
-  for (const [relation, before] of a.relations) {
-    const others = b.relations.get(relation);
-    if (!others) continue;
-    const left = [...before].some((one) => theirs.has(one) && !others.has(one));
-    const right = [...others].some((one) => ours.has(one) && !before.has(one));
+  for (const [relation, ours] of a.relations) {
+    const theirs = b.relations.get(relation);
+    // Tea and coffee are coffee and tea.
+    if (!theirs || relation === 'and' || relation === 'or') continue;
+    const left = [...ours].some((one) => isIn(b, one) && !theirs.has(one));
+    const right = [...theirs].some((one) => isIn(a, one) && !ours.has(one));
     if (left && right) turned.push(relation);
   }
   return turned;
 }
 
 /** Whether the same words are in the same order, but for one phrase that has moved: "every night the cache is cleared". */
-function isMoved(a: readonly string[], b: readonly string[]): boolean {
+function isMoved(one: readonly string[], other: readonly string[]): boolean {
+  // Where one says something more often, the first time counts.
+  const [a, b] = one.length === other.length ? [one, other] : [[...new Set(one)], [...new Set(other)]];
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;
   let end = a.length;
   while (end > start && a[end - 1] === b[end - 1]) end -= 1;
-  const length = end - start;
-  const shift = a.indexOf(b[start]!, start) - start;
-  for (let i = 0; i < length; i++) if (b[start + i] !== a[start + ((i + shift) % length)]) return false;
-  return true;
+  const [ours, theirs] = [a.slice(start, end), b.slice(start, end)];
+  return ` ${[...ours, ...ours].join(' ')} `.includes(` ${theirs.join(' ')} `);
 }
 
-/** Whether it has a small word, before what both speak of, that the other has nowhere. */
-function hasMore(a: Wording, b: Wording, theirs: ReadonlySet<string>): boolean {
-  for (const [relation, stems] of a.relations)
-    if (!weak.has(relation) && !b.relations.has(relation) && [...stems].some((one) => theirs.has(one)))
+/** Whether it adds something, or has a small word before what both speak of that the other has nowhere. */
+function hasMore(a: Wording, b: Wording): boolean {
+  for (const [relation, stems] of a.relations) {
+    if (ADDING.includes(relation) && [...stems].some((one) => !isIn(b, one))) return true;
+    if (!weak.has(relation) && !b.relations.has(relation) && [...stems].some((one) => isIn(b, one)))
       return true;
+  }
   return false;
 }

@@ -79,6 +79,17 @@ describe('facts that were extracted', () => {
       'different',
     ],
     ['I like to swim.', 'I like swimming.', 'same'],
+    ['I prefer tea to coffee.', 'I prefer tea over coffee.', 'same'],
+    ['I prefer tea in the evening.', 'I prefer tea before the evening.', 'different'],
+    ['I live in Rome.', 'I live near Rome.', 'different'],
+    ['I live in Rome.', 'I moved to Rome.', 'same'],
+    ['I work at Acme.', 'I work for Acme and Initech.', 'different'],
+    ['I speak Spanish and Catalan.', 'I speak Catalan and Spanish.', 'same'],
+    [
+      'To deploy the app, run make build before make test.',
+      'To deploy the app, run make test before make build.',
+      'different',
+    ],
   ] as const)('"%s" and "%s": %s', async (a, b, relation) => {
     const [one, other] = [await fact(a), await fact(b)];
     expect(sameFact(one, other)).toBe(relation);
