@@ -2,7 +2,6 @@
 import { canonical, sha256 } from '../domain/canonical.js';
 import { lifetimeOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
-import type { EdgeType } from '../model/edge.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -27,7 +26,7 @@ import {
   settleVersions,
   type VersionRow,
 } from '../store/memories.js';
-import { derivedEdges, idsOf, type Links, memoryLinks, supersedingEdge } from '../store/memory-links.js';
+import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from '../store/memory-links.js';
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
 import { type FoundBy, foundBy, measuredAs } from './measuring.js';
@@ -214,20 +213,6 @@ const NEW = {
   access_count: 0,
   accessed_at: null,
 };
-
-/** Of something new, by the edges that lead from it. */
-function linksTo(edges: readonly NewEdge[]): Links {
-  const ends = (...types: readonly EdgeType[]): EntityRef[] =>
-    edges
-      .filter(({ edge_type }) => types.includes(edge_type))
-      .flatMap(({ participants }) => participants.slice(1));
-  return {
-    superseded_by: [],
-    contradicted_by: [],
-    source_trajectory_ids: idsOf(ends('DerivedFrom'), 'Trajectory'),
-    source_artifact_ids: idsOf(ends('DerivedFrom', 'SynthesizedFrom'), 'Artifact'),
-  };
-}
 
 /** The entity that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
 async function sameMemory<M extends Memory>(

@@ -1,6 +1,6 @@
 /** What artifacts and notes are linked to: where they came from, what supersedes and contradicts them. */
 import type { Query } from '../driver/driver.js';
-import type { EntityType } from '../model/edge.js';
+import type { EdgeType, EntityType } from '../model/edge.js';
 import { newId } from '../model/ids.js';
 import { type NewEdge, NOTHING_MORE, relationsOf } from './edges.js';
 import type { EntityRef } from './entities.js';
@@ -91,6 +91,20 @@ export async function memoryLinks(
 }
 
 /** Of some ends those of a type, each once. */
-export const idsOf = (ends: readonly EntityRef[], type: EntityType): string[] => [
+const idsOf = (ends: readonly EntityRef[], type: EntityType): string[] => [
   ...new Set(ends.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id)),
 ];
+
+/** Of something new, by the edges that lead from it. */
+export function linksTo(edges: readonly NewEdge[]): Links {
+  const ends = (...types: readonly EdgeType[]): EntityRef[] =>
+    edges
+      .filter(({ edge_type }) => types.includes(edge_type))
+      .flatMap(({ participants }) => participants.slice(1));
+  return {
+    superseded_by: [],
+    contradicted_by: [],
+    source_trajectory_ids: idsOf(ends('DerivedFrom'), 'Trajectory'),
+    source_artifact_ids: idsOf(ends('DerivedFrom', 'SynthesizedFrom'), 'Artifact'),
+  };
+}
