@@ -1,5 +1,6 @@
-/** Choosing what goes into a window: by priority, within shares and a budget, turns from the newest backwards. */
+/** Choosing what goes into a window: by priority, within the rooms of sections, turns from the newest backwards. */
 import type { ContextReason, SectionName } from '../model/context.js';
+import { mostOf, reasonAt, roomsFor } from './context-rooms.js';
 import { byPriority, GIVEN, type Section } from './context-sections.js';
 import { isPlain, type TurnCard, type Unit } from './context-turns.js';
 import type { WindowPart } from './context-window.js';
@@ -110,49 +111,75 @@ function isShown({ entity_type, card_id, covers }: Candidate, shown: ReadonlySet
   return covers.card_ids.every((id) => shown.has(id));
 }
 
-async function fitOnce(given: Fitting): Promise<Fit> {
-  const { sections, budget } = given;
-  const fit: { -readonly [K in keyof Fit]: Fit[K] } = {
-    chosen: [],
-    turns: { from: given.units.length, tokens: 0, cut: null, reason: 'no_room' },
-    out: new Map(),
-  };
-  const waiting = byPriority(sections).filter(({ name }) => !GIVEN.includes(name));
-  let left = given.room;
-  while (waiting.length > 0) {
-    const section = waiting.shift()!;
-    const kept = waiting.reduce((sum, other) => sum + reserveOf(given, other), 0);
-    const share = Math.floor(section.share * budget);
-    const room = Math.max(0, Math.min(left - kept, share));
-    const reason: ContextReason = share < left - kept ? 'share_used_up' : 'no_room';
-    if (section.name === 'turns') {
-      fit.turns = await fillTurns(given, room, reason);
-      left -= fit.turns.tokens;
-    } else left -= await fillSection(given, fit, section.name, room, reason);
-  }
-  return fit;
+/** What a section takes of its room. */
+interface Filled {
+  readonly tokens: number;
+  readonly chosen: readonly Chosen[];
+  readonly out: readonly Candidate[];
+  readonly reason: ContextReason;
+  /** Of the section of turns alone. */
+  readonly turns: ChosenTurns | null;
+  /** With so many tokens more it could show more; Infinity where it has all. */
+  readonly least: number;
 }
 
-/** What is kept free for a section: no more than it can use. */
-function reserveOf({ candidates, units, heading }: Fitting, { name, min_tokens }: Section): number {
-  if (min_tokens === 0) return 0;
+async function fitOnce(given: Fitting): Promise<Fit> {
+  const { budget } = given;
+  const sections = byPriority(given.sections).filter(({ name }) => !GIVEN.includes(name));
+  const wanted = new Map(sections.map(({ name }) => [name, wantedFor(given, name)]));
+  const rooms = roomsFor(sections, wanted, budget, given.room);
+  const filled = new Map<SectionName, Filled>();
+  let left = given.room;
+  for (const section of sections) {
+    const one = await fill(given, section, rooms.get(section.name)!);
+    filled.set(section.name, one);
+    left -= one.tokens;
+  }
+  // What is chosen seldom fills a room to its end. What is left may be enough for something of another section.
+  for (const section of sections) {
+    const before = filled.get(section.name)!;
+    const room = Math.min(before.tokens + left, mostOf(section, budget));
+    if (room < before.tokens + before.least || room <= rooms.get(section.name)!) continue;
+    const after = await fill(given, section, room);
+    filled.set(section.name, after);
+    left += before.tokens - after.tokens;
+  }
+  const all = [...filled.values()];
+  return {
+    chosen: all.flatMap(({ chosen }) => chosen),
+    turns: filled.get('turns')!.turns!,
+    out: new Map(all.flatMap(({ out, reason }) => out.map((one) => [one, reason] as const))),
+  };
+}
+
+/** All that a section could take. */
+function wantedFor({ candidates, turns, units, max_turns, heading }: Fitting, name: SectionName): number {
   const tokens =
     name === 'turns'
-      ? units.map((unit) => unit.tokens)
+      ? units.filter(({ from }) => turns.length - from <= max_turns).map((unit) => unit.tokens)
       : candidates.filter(({ part }) => part.section === name).map((one) => one.tokens);
   if (tokens.length === 0) return 0;
-  const usable = tokens.reduce<number>((sum, one) => sum + (one ?? min_tokens), heading(name));
-  return Math.min(min_tokens, usable);
+  return tokens.reduce<number>((sum, one) => sum + (one ?? Infinity), heading(name));
+}
+
+async function fill(given: Fitting, section: Section, room: number): Promise<Filled> {
+  const reason = reasonAt(section, given.budget, room);
+  if (section.name !== 'turns') return fillSection(given, section.name, room, reason);
+  const turns = await fillTurns(given, room, reason);
+  const next = turns.reason === 'over_the_limit' ? undefined : given.units[turns.from - 1];
+  const least = Math.min(next?.tokens ?? Infinity, turns.cut ? LEAST_CUT_TOKENS : Infinity);
+  return { tokens: turns.tokens, chosen: [], out: [], reason, turns, least };
 }
 
 async function fillSection(
   { candidates, heading, cut }: Fitting,
-  fit: Fit,
   name: SectionName,
   room: number,
   reason: ContextReason,
-): Promise<number> {
+): Promise<Filled> {
   const inSection = candidates.filter(({ part }) => part.section === name);
+  const shown: Chosen[] = [];
+  const out: Candidate[] = [];
   let left = room;
   let first = heading(name);
   let mayCut = true;
@@ -168,14 +195,19 @@ async function fillSection(
         : undefined;
     if (tried) mayCut = false;
     if (!chosen) {
-      fit.out.set(candidate, reason);
+      out.push(candidate);
       continue;
     }
-    fit.chosen.push(chosen);
+    shown.push(chosen);
     left -= chosen.tokens + first;
     first = 0;
   }
-  return room - left;
+  const isShort = out.length > 0 || shown.some(({ kept_characters }) => kept_characters !== null);
+  const least = Math.min(
+    isShort ? LEAST_CUT_TOKENS : Infinity,
+    ...out.map(({ tokens }) => tokens ?? Infinity),
+  );
+  return { tokens: room - left, chosen: shown, out, reason, turns: null, least: least + first };
 }
 
 async function fillTurns(given: Fitting, room: number, reason: ContextReason): Promise<ChosenTurns> {

@@ -5,12 +5,15 @@ import { CairnError } from '../model/errors.js';
 export interface Section {
   readonly name: SectionName;
   readonly priority: number;
-  /** Of the budget, at most. */
+  /** Of the budget: while others want the rest, it gets no more. */
   readonly share: number;
+  /** Whether that holds also where nobody else wants the rest: whoever gives a share wants it kept. */
+  readonly firm: boolean;
+  /** What it gets at least, if it has as much. */
   readonly min_tokens: number;
 }
 
-type Usual = Readonly<Record<SectionName, Omit<Section, 'name'>>>;
+type Usual = Readonly<Record<SectionName, Omit<Section, 'name' | 'firm'>>>;
 
 /** The shares of what is looked up leave a fifth to the turns, whatever else there is. */
 const usual: Usual = {
@@ -44,6 +47,7 @@ export function sectionsFor(settings: readonly SectionSetting[] = []): Section[]
       name,
       priority: given?.priority ?? usual[name].priority,
       share: given?.share ?? usual[name].share,
+      firm: given?.share !== undefined,
       min_tokens: given?.min_tokens ?? usual[name].min_tokens,
     };
   });

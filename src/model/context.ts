@@ -31,13 +31,13 @@ const included = (given: string) => z.boolean().optional().describe(given);
 export const sectionSetting = z.strictObject({
   name: sectionName,
   priority: z.int().min(0).max(1000).optional().describe('Those of higher priority get their room first'),
-  share: z.number().min(0).max(1).optional().describe('Of the budget, at most'),
+  share: z.number().min(0).max(1).optional().describe('Of the budget, at most, also where room is left'),
   min_tokens: z
     .int()
     .min(0)
     .max(1_000_000)
     .optional()
-    .describe('Kept free for it, as far as it has something'),
+    .describe('What it gets at least, if it has as much, whatever its share'),
 });
 export type SectionSetting = z.output<typeof sectionSetting>;
 
@@ -106,7 +106,7 @@ export const contextReason = z
     'in_a_summary',
   ])
   .describe(
-    'given: by the request. relevant: found by the query. newest: of its kind. recent: one of the latest turns. stands_for_turns: for turns that are not shown. no_room: the budget is used up. share_used_up: that of the section. over_the_limit: there are more than asked for. below_min_relevance. shown_already: it is in the context in another form, or another says the same in the same words. behind_a_gap: a later turn did not fit. in_a_summary: a summary in the context stands for it.',
+    'given: by the request. relevant: found by the query. newest: of its kind. recent: one of the latest turns. stands_for_turns: for turns that are not shown. no_room: the budget is used up. share_used_up: that of the section, and others took the rest or it may not have more. over_the_limit: there are more than asked for. below_min_relevance. shown_already: it is in the context in another form, or another says the same in the same words. behind_a_gap: a later turn did not fit. in_a_summary: a summary in the context stands for it.',
   );
 export type ContextReason = z.output<typeof contextReason>;
 

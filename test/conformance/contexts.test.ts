@@ -187,7 +187,7 @@ onEveryTarget('contexts', (test) => {
     expect(small.sections.find(({ name }) => name === 'turns')).toMatchObject({ included: 1, left_out: 4 });
   });
 
-  it('CTX-7 sections take no more than their share, by priority, and stand in the order that is given', async () => {
+  it('CTX-7 sections take no more than their share while others want the rest, by priority, and stand in the order that is given', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);
     await artifact(cairn, trajectory_id, LONG);
@@ -220,6 +220,60 @@ onEveryTarget('contexts', (test) => {
     expect(await refusalOf(tokens([{ name: 'notes' }, { name: 'notes' }]))).toMatchObject({
       code: 'INVALID_INPUT',
     });
+  });
+
+  it('CTX-7 what nobody else wants goes to those who have more, and a share that was asked for is kept', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    const about = (i: number) =>
+      `Deployment ${i}. ${`The deployment of service ${i} is by hand. `.repeat(30)}`;
+    for (let i = 0; i < 10; i++) await note(cairn, `Service ${i}`, about(i));
+    const input = { trajectory_id, user_input: 'What do we know about the deployment?' };
+    const made = await cairn.context.assemble(input);
+    expect(made.sections.find(({ name }) => name === 'notes')).toMatchObject({ included: 10, left_out: 0 });
+    expect(made).toMatchObject({ truncated: false });
+    const reasons = ({ trace }: typeof made) => [
+      ...new Set(trace.filter(({ place }) => place === null).map(({ reason }) => reason)),
+    ];
+    const less = await cairn.context.assemble({ ...input, token_budget: 1500 });
+    expect(less.token_count).toBeGreaterThan(1400);
+    expect(reasons(less)).toEqual(['no_room']);
+    const firm = await cairn.context.assemble({ ...input, sections: [{ name: 'notes', share: 0.1 }] });
+    expect(firm.sections.find(({ name }) => name === 'notes')!.tokens).toBeLessThanOrEqual(800);
+    expect(reasons(firm)).toEqual(['share_used_up']);
+    // Turns want all that is left by the shares: then they hold, but for what is promised.
+    await sayAll(
+      cairn,
+      scope_id,
+      Array<string>(400).fill('This is about something else, and was said again.'),
+    );
+    const full = { ...input, max_passages: 0, token_budget: 4000 };
+    const crowded = await cairn.context.assemble(full);
+    expect(crowded.sections.find(({ name }) => name === 'notes')!.tokens).toBeLessThanOrEqual(600);
+    const { entries } = await cairn.manifests.get({ manifest_id: crowded.manifest_id });
+    const out = entries.filter(({ section, place }) => section === 'notes' && place === null);
+    expect(new Set(out.map(({ reason }) => reason))).toEqual(new Set(['share_used_up']));
+    const promised = await cairn.context.assemble({
+      ...full,
+      sections: [{ name: 'notes', min_tokens: 2000 }],
+    });
+    const { tokens } = promised.sections.find(({ name }) => name === 'notes')!;
+    expect(tokens).toBeGreaterThan(1900);
+    expect(tokens).toBeLessThanOrEqual(2000);
+    expect(promised.token_count).toBeGreaterThan(3800);
+  });
+
+  it('CTX-7 one short note is shown in a small window, and a summary takes what turns of a closed scope left', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const { note_id } = await note(cairn, 'Tea', 'Anna drinks green tea.');
+    const small = await cairn.context.assemble({ trajectory_id, token_budget: 100, user_input: 'Anna?' });
+    expect(fateOf(small.trace, note_id)).toEqual(['include notes relevant']);
+    const summary = { artifact_type: 'Summary', abstraction_level: 'L1', name: 'before' };
+    await artifact(cairn, trajectory_id, LONG.slice(0, 1600), summary);
+    const made = await cairn.context.assemble({ trajectory_id, token_budget: 600, include_notes: false });
+    expect(made).toMatchObject({ truncated: false });
+    expect(made.token_count).toBeGreaterThan(300);
   });
 
   it('CTX-8 CTX-16 turns are the newest without a gap, at most max_turns, and a newest that is too long is cut', async () => {
@@ -380,8 +434,11 @@ onEveryTarget('contexts', (test) => {
     const [cut] = made.trace.filter(({ id }) => id === second.artifact_id);
     expect(cut).toMatchObject({ action: 'truncate', section: 'artifacts', reason: 'newest' });
     expect(LONG.toUpperCase().slice(0, cut!.kept_characters!)).toMatch(/LONG NAMES\.$/);
-    expect(fateOf(made.trace, artifact_id)).toEqual(['exclude artifacts share_used_up']);
+    expect(fateOf(made.trace, artifact_id)).toEqual(['exclude artifacts no_room']);
     expect(made.truncated).toBe(true);
+    // Nobody else wanted the room.
+    expect(made.token_count).toBeGreaterThan(370);
+    expect(made.token_count).toBeLessThanOrEqual(400);
   });
 
   it('CTX-13 an agent gets what it reaches', async () => {
