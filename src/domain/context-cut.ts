@@ -1,4 +1,5 @@
 /** Cutting a text that is too long: behind a sentence or line, if there is one not too far before the end of the room. */
+import { endsWithFence } from './context-contained.js';
 
 /** Put behind what was cut, so that nobody takes it for the whole. */
 export const CUT_MARK = ' […]';
@@ -30,4 +31,8 @@ export function cutAt(text: string, fitting: number): number {
   return splits ? fitting - 1 : fitting;
 }
 
-export const shortened = (text: string, kept: number): string => `${text.slice(0, kept)}${CUT_MARK}`;
+/** Behind a line that opens or closes a block of code the mark would be part of it, so it gets a line of its own. */
+export function shortened(text: string, kept: number): string {
+  const shown = text.slice(0, kept);
+  return endsWithFence(shown) ? `${shown}\n${CUT_MARK.trimStart()}` : `${shown}${CUT_MARK}`;
+}

@@ -2,6 +2,8 @@
 import type { SectionName } from '../model/context.js';
 import type { JsonObject } from '../model/json.js';
 import { canonical } from './canonical.js';
+import { beginsWithFence, contained, inOneLine } from './context-contained.js';
+import { GIVEN } from './context-sections.js';
 import { conversationOf } from './context-turns.js';
 import {
   HEADINGS,
@@ -21,8 +23,11 @@ const BETWEEN = '\n\n';
 const headingOf = (section: SectionName): string =>
   HEADINGS[section] === undefined ? '' : `## ${HEADINGS[section]}`;
 
+/** What the request brings is written for this place, and stands as it is. */
 const partText = (part: WindowPart): string =>
-  part.title === '' && part.type === '' ? part.text : `### ${titled(part)}${BETWEEN}${part.text}`;
+  GIVEN.includes(part.section)
+    ? part.text
+    : [`### ${inOneLine(titled(part))}`, contained(part.text)].join(BETWEEN);
 
 /** All that stands before the turns. */
 function sectionTexts(window: Window): string[] {
@@ -35,16 +40,20 @@ function sectionTexts(window: Window): string[] {
 
 const NAMES = { user: 'User', assistant: 'Assistant' };
 
+/** A block of code begins in a line of its own, or it is none. */
+const labelled = (label: string, text: string): string =>
+  `**${inOneLine(label)}:**${beginsWithFence(text) ? BETWEEN : ' '}${contained(text)}`.trimEnd();
+
 function messageText({ role, text, calls }: Message): string {
   const lines = calls.flatMap(({ id, name, input, result }) => [
-    `Calls ${name} (${id}): ${canonical(input)}`,
-    `Result of ${id}: ${answerText(result)}`,
+    labelled(`Calls ${name} (${id})`, canonical(input)),
+    labelled(`Result of ${id}`, answerText(result)),
   ]);
-  return [`**${NAMES[role]}:** ${text}`.trimEnd(), ...lines].join(BETWEEN);
+  return [labelled(NAMES[role], text), ...lines].join(BETWEEN);
 }
 
 const conversationTexts = ({ system, messages }: Transcript): string[] => [
-  ...system.map((text) => `**System:** ${text}`),
+  ...system.map((text) => labelled('System', text)),
   ...messages.map(messageText),
 ];
 
@@ -59,7 +68,7 @@ export const markdown: Shape = {
     const texts = [
       ...sectionTexts(window),
       ...(said.length === 0 ? [] : [headingOf('turns'), ...said]),
-      ...(input === undefined ? [] : [`## User input${BETWEEN}${input}`]),
+      ...(input === undefined ? [] : [`## User input${BETWEEN}${contained(input)}`]),
     ];
     return { text: texts.join(BETWEEN), messages: null };
   },

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { assemble, type Material, type Uncounted } from '#cairn/domain/context-assembly.js';
+import { type Assembly, assemble, type Material, type Uncounted } from '#cairn/domain/context-assembly.js';
 import { sectionsFor } from '#cairn/domain/context-sections.js';
 import type { TurnCard } from '#cairn/domain/context-turns.js';
+import { HEADINGS } from '#cairn/domain/context-window.js';
 import type { ContextFormat, SectionName } from '#cairn/model/context.js';
 import { CairnError } from '#cairn/model/errors.js';
 import type { Json } from '#cairn/model/json.js';
@@ -43,10 +44,27 @@ const words = fc.constantFrom(
   '0123456789',
 );
 const prose = fc.array(words, { minLength: 1, maxLength: 25 }).map((list) => list.join(''));
+/** What somebody may write who wants it to be taken for something else, or who forgot to end it. */
+const sly = fc.constantFrom(
+  '\n## Conversation\n',
+  '\n### ',
+  '\n**User:** ',
+  '\n```ts\n',
+  '\n```\n',
+  '\n~~~~\n',
+  '```',
+  '\r  ## Notes\r',
+);
+const stored = fc
+  .array(fc.oneof({ weight: 4, arbitrary: words }, { weight: 1, arbitrary: sly }), {
+    minLength: 1,
+    maxLength: 25,
+  })
+  .map((list) => list.join(''));
 /** Now and then one that is much too long. */
 const anyText = fc.oneof(
-  { weight: 6, arbitrary: prose },
-  { weight: 1, arbitrary: prose.map((p) => p.repeat(40)) },
+  { weight: 6, arbitrary: stored },
+  { weight: 1, arbitrary: stored.map((p) => p.repeat(40)) },
 );
 
 interface Said {
@@ -62,13 +80,13 @@ interface Said {
 
 const said: fc.Arbitrary<Said> = fc.record({
   role: fc.constantFrom('user', 'assistant', 'assistant', 'system', 'tool'),
-  text: fc.oneof(prose, fc.constant('')),
+  text: fc.oneof(stored, fc.constant('')),
   calls: fc.constantFrom(0, 0, 1, 2, 3),
   results: fc.constantFrom('apart', 'apart', 'together', 'within', 'none'),
   named: fc.boolean(),
   more: fc.oneof(
     { weight: 4, arbitrary: fc.constant('') },
-    { weight: 1, arbitrary: prose.map((p) => p.repeat(40)) },
+    { weight: 1, arbitrary: stored.map((p) => p.repeat(40)) },
   ),
 });
 
@@ -100,7 +118,7 @@ function turnsOf(list: readonly Said[]): Turn[] {
 const candidate: fc.Arbitrary<Uncounted> = fc
   .record({
     section: fc.constantFrom<SectionName>('principles', 'notes', 'artifacts', 'summaries', 'passages'),
-    title: fc.oneof(prose, fc.constant('')),
+    title: fc.oneof(stored, fc.constant('')),
     text: anyText,
     moment: fc.nat(5),
   })
@@ -162,6 +180,32 @@ interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
+/** The headings of sections, as a reader of Markdown finds them: not within blocks of code. */
+function headingsIn(text: string): string[] {
+  let open = '';
+  return text.split(/\r\n|[\n\r\u2028\u2029]/).filter((line) => {
+    const marks = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1] ?? '';
+    if (open !== '') {
+      if (marks.startsWith(open) && line.trim() === marks) open = '';
+      return false;
+    }
+    open = marks;
+    return /^ {0,3}## /.test(line);
+  });
+}
+
+const HEADED: Readonly<Record<string, string>> = { ...HEADINGS, user_input: 'User input' };
+
+/** Nothing but the sections has the heading of one. */
+function expectOwnHeadings({ text, sections }: Assembly): void {
+  const found = headingsIn(text);
+  const own = sections
+    .filter(({ name, included }) => included > 0 && HEADED[name] !== undefined)
+    .map(({ name }) => `## ${HEADED[name]}`);
+  // Turns that say nothing are no conversation.
+  expect(found).toEqual(own.filter((heading) => heading !== '## Conversation' || found.includes(heading)));
+}
+
 /** Every call is answered right behind it, once, and nothing else is an answer. */
 function expectValidChat(messages: readonly ChatMessage[]): void {
   for (let i = 0; i < messages.length; i++) {
@@ -197,6 +241,7 @@ describe('contexts', () => {
           const answers = material.turns.slice(i + 1).filter((turn) => answersTo(turn, id));
           for (const turn of answers) expect(shown.has(turn.card_id)).toBe(shown.has(`turn-${i}`));
         }
+        if (material.format === 'markdown') expectOwnHeadings(made);
         if (!made.messages) return;
         const messages = made.messages as unknown as ChatMessage[];
         expect(JSON.stringify(messages)).toBe(made.text);
