@@ -97,8 +97,8 @@ function turnEntries(fitting: Fitting, { turns: shown }: Fit, behind: number): C
     by: null,
   });
   let place = behind;
-  return units.slice(shown.from).flatMap((unit) => {
-    const cut = unit === units.at(-1) ? shown.cut : null;
+  return units.slice(shown.from, shown.until).flatMap((unit) => {
+    const cut = unit === units[shown.until - 1] ? shown.cut : null;
     return turns.slice(unit.from, unit.until).map((turn, i): ContextEntry => {
       const kept_characters = cut?.kept.get(turn.card_id) ?? null;
       return {
@@ -122,9 +122,12 @@ function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
     for (const id of candidate.covers?.card_ids ?? []) standIns.set(id, candidate.id);
   }
   const shown = new Set(turnsShown(fitting, fit.turns).map(({ card_id }) => card_id));
-  const before = fit.turns.from;
-  const out: ContextEntry[] = units.slice(0, before).flatMap(({ from, until, tokens }, at) =>
-    turns.slice(from, until).map((turn, i): ContextEntry => {
+  const { from: first, until: end } = fit.turns;
+  const whyOut = (at: number): ContextReason =>
+    at >= end ? fit.turns.skipped : at === first - 1 ? fit.turns.reason : 'behind_a_gap';
+  const out: ContextEntry[] = units.flatMap(({ from, until, tokens }, at) => {
+    if (at >= first && at < end) return [];
+    return turns.slice(from, until).map((turn, i): ContextEntry => {
       const by = standIns.get(turn.card_id);
       const facts = {
         section: 'turns',
@@ -135,10 +138,9 @@ function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
       const counts = { score: null, tokens: i === 0 ? tokens : 0 };
       if (by !== undefined)
         return { ...facts, ...counts, action: 'compress', reason: 'in_a_summary', ...OUT, by };
-      const reason = at === before - 1 ? fit.turns.reason : 'behind_a_gap';
-      return { ...facts, ...counts, action: 'exclude', reason, ...OUT };
-    }),
-  );
+      return { ...facts, ...counts, action: 'exclude', reason: whyOut(at), ...OUT };
+    });
+  });
   for (const [candidate, reason] of fit.out) {
     // One that is shown as a turn is there, where turns are.
     const by = candidate.entity_type === 'turn' && shown.has(candidate.card_id) ? candidate.card_id : null;

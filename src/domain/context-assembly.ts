@@ -91,12 +91,13 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
     );
   }
   const given = await counted(material.given, shape, meter, budget);
-  const hasSystem = given.some(({ part }) => part.section !== 'user_input');
+  const isFramed = given.some(({ part }) => part.section !== 'user_input');
+  const needsFrame = material.candidates.length > 0 || material.turns.some(({ role }) => role === 'system');
   const headings = await headingsOf(sections, shape, meter);
   const fitting: Fitting = {
     sections,
     budget,
-    room: budget - needed - (hasSystem ? 0 : await meter.count(shape.frame)),
+    room: budget - needed - (isFramed || !needsFrame ? 0 : await meter.count(shape.frame)),
     candidates: await counted(material.candidates, shape, meter, budget),
     turns: material.turns,
     units: await countUnits(meter, material.format, budget, material.turns),
@@ -217,6 +218,8 @@ async function cutUnit(
 
 /** Most texts have fewer characters in a token: longer ones need not be tried. */
 const MOST_CHARACTERS = 8;
+/** Of a result at least. */
+const LEAST_CHARACTERS = 16;
 const CAPS = 8;
 
 /** A call with its results, of which each text is shown up to the same length: the longest that fits. */
@@ -226,19 +229,21 @@ async function cutResults(
   shape: Shape,
   meter: Meter,
 ): Promise<CutUnit | undefined> {
-  let cap = Math.min(tokens * MOST_CHARACTERS, Math.max(...turns.map(longestText)));
-  for (let tries = 0; tries < CAPS && cap >= LEAST_CUT_TOKENS; tries++) {
+  const countOf = (shown: readonly TurnCard[]) => meter.count(shape.turns(conversationOf(shown)));
+  const bare = await countOf(turns.map((turn) => shortenedTurn(turn, 0)));
+  const room = tokens - bare;
+  let cap = Math.min(room * MOST_CHARACTERS, Math.max(...turns.map(longestText)));
+  for (let tries = 0; tries < CAPS && cap >= LEAST_CHARACTERS; tries++) {
     const kept = new Map<string, number>();
     const shown = turns.map((turn) => {
       if (longestText(turn) <= cap) return turn;
-      // Of several texts each is cut where the room ends.
       const at = turn.tool_results === null ? cutAt(textOf(turn.content), cap) : cap;
       kept.set(turn.card_id, at);
       return shortenedTurn(turn, at);
     });
-    const found = await meter.count(shape.turns(conversationOf(shown)));
+    const found = await countOf(shown);
     if (found <= tokens) return kept.size === 0 ? undefined : { turns: shown, kept, tokens: found };
-    cap = Math.floor((cap * tokens * 0.95) / found);
+    cap = Math.floor((cap * room * 0.95) / (found - bare));
   }
   return undefined;
 }

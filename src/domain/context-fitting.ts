@@ -45,11 +45,15 @@ export interface CutUnit {
 export interface ChosenTurns {
   /** Of the list of units, from this one on. */
   readonly from: number;
+  /** Up to this one, which is out: calls that are too long to be shown at all. */
+  readonly until: number;
   readonly tokens: number;
   /** The last of these units, if it was too long to be shown as it is. */
   readonly cut: CutUnit | null;
   /** Why the one before the first is out. */
   readonly reason: ContextReason;
+  /** Why those behind the last are. */
+  readonly skipped: ContextReason;
 }
 
 export interface Fitting {
@@ -98,10 +102,11 @@ export async function fitWindow(given: Fitting): Promise<Fit> {
 
 export const turnsShown = (
   { turns, units }: Pick<Fitting, 'turns' | 'units'>,
-  { from, cut }: ChosenTurns,
+  { from, until, cut }: ChosenTurns,
 ): readonly TurnCard[] => {
-  if (from >= units.length) return [];
-  const whole = turns.slice(units[from]!.from, cut ? units.at(-1)!.from : undefined);
+  if (from >= until) return [];
+  const last = units[until - 1]!;
+  const whole = turns.slice(units[from]!.from, cut ? last.from : last.until);
   return cut ? [...whole, ...cut.turns] : whole;
 };
 
@@ -167,7 +172,8 @@ async function fill(given: Fitting, section: Section, room: number): Promise<Fil
   if (section.name !== 'turns') return fillSection(given, section.name, room, reason);
   const turns = await fillTurns(given, room, reason);
   const next = turns.reason === 'over_the_limit' ? undefined : given.units[turns.from - 1];
-  const least = Math.min(next?.tokens ?? Infinity, turns.cut ? LEAST_CUT_TOKENS : Infinity);
+  const isShort = turns.cut !== null || turns.until < given.units.length || (next && turns.tokens === 0);
+  const least = Math.min(next?.tokens ?? Infinity, isShort ? LEAST_CUT_TOKENS : Infinity);
   return { tokens: turns.tokens, chosen: [], out: [], reason, turns, least };
 }
 
@@ -211,15 +217,16 @@ async function fillSection(
 }
 
 async function fillTurns(given: Fitting, room: number, reason: ContextReason): Promise<ChosenTurns> {
-  const { turns, units, max_turns, heading } = given;
+  const { turns, units, max_turns, heading, cutUnit } = given;
   const first = heading('turns');
-  const cut = await cutNewest(given, room - first);
+  const { until, cut } = await newestOf(given, room - first);
+  const newest = cut && units[until - 1]!;
   let tokens = cut?.tokens ?? 0;
-  let from = cut ? units.length - 1 : units.length;
+  let from = cut ? until - 1 : until;
   let why = reason;
   // Of what somebody said, all that fits is shown, and nothing before it.
-  if (cut?.turns.every(isPlain)) return { from, tokens: tokens + first, cut, reason: why };
-  while (from > 0) {
+  const isAll = cut?.turns.every(isPlain) ?? false;
+  while (from > 0 && !isAll) {
     const unit = units[from - 1]!;
     if (turns.length - unit.from > max_turns) {
       why = 'over_the_limit';
@@ -229,20 +236,42 @@ async function fillTurns(given: Fitting, room: number, reason: ContextReason): P
     tokens += unit.tokens;
     from--;
   }
-  return { from, tokens: tokens === 0 ? 0 : tokens + first, cut, reason: why };
+  // What was kept for turns before a call, and they do not take, is for its results.
+  const left = room - first - tokens;
+  const longer =
+    newest && !isAll && left >= LEAST_CUT_TOKENS
+      ? await cutUnit(turns.slice(newest.from, newest.until), cut.tokens + left)
+      : undefined;
+  if (longer) tokens += longer.tokens - cut!.tokens;
+  return {
+    from,
+    until,
+    tokens: tokens === 0 ? 0 : tokens + first,
+    cut: longer ?? cut,
+    reason: why,
+    skipped: reason,
+  };
 }
 
-/** The newest turns, shortened, if they do not fit as they are. */
-async function cutNewest(
+/** Where the turns end: with the newest, if need be shortened, or before calls of which not even a little can be shown. */
+async function newestOf(
   { turns, units, max_turns, cutUnit }: Fitting,
   room: number,
-): Promise<CutUnit | null> {
-  const newest = units.at(-1);
-  if (!newest || turns.length - newest.from > max_turns) return null;
-  if (newest.tokens !== null && newest.tokens <= room) return null;
-  const unit = turns.slice(newest.from, newest.until);
-  const most = unit.every(isPlain) || units.length === 1 ? room : Math.floor(room * CUT_SHARE);
-  return most < LEAST_CUT_TOKENS ? null : ((await cutUnit(unit, most)) ?? null);
+): Promise<Pick<ChosenTurns, 'until' | 'cut'>> {
+  for (let until = units.length; until > 0; until--) {
+    const newest = units[until - 1]!;
+    if (turns.length - newest.from > max_turns) break;
+    if (newest.tokens !== null && newest.tokens <= room) return { until, cut: null };
+    const unit = turns.slice(newest.from, newest.until);
+    const isSaid = unit.every(isPlain);
+    // What a call was made for stands before it, unless there is room for only one of them.
+    for (const most of isSaid || until === 1 ? [room] : [Math.floor(room * CUT_SHARE), room]) {
+      const cut = most < LEAST_CUT_TOKENS ? undefined : await cutUnit(unit, most);
+      if (cut) return { until, cut };
+    }
+    if (isSaid) break;
+  }
+  return { until: units.length, cut: null };
 }
 
 /** Takes out what is of the least priority, until so many tokens are free by estimate; nothing if nothing is left. */
@@ -252,8 +281,8 @@ export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undef
   let { turns } = fit;
   let freed = 0;
   for (const { name } of byPriority(given.sections).reverse()) {
-    while (freed < tokens && name === 'turns' && turns.from < given.units.length) {
-      const cut = turns.from === given.units.length - 1 ? turns.cut : null;
+    while (freed < tokens && name === 'turns' && turns.from < turns.until) {
+      const cut = turns.from === turns.until - 1 ? turns.cut : null;
       freed += Math.max(1, cut?.tokens ?? given.units[turns.from]!.tokens!);
       turns = { ...turns, from: turns.from + 1, cut: cut ? null : turns.cut };
     }

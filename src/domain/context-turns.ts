@@ -1,6 +1,6 @@
 /** Turns as a window shows them: which of them belong together, since a tool call and its result are never separated. */
 import type { Json, JsonObject } from '../model/json.js';
-import { shortened } from './context-cut.js';
+import { cutAt, shortened } from './context-cut.js';
 import { readCall } from './hydration-calls.js';
 import { isBlank, isObject } from './json-values.js';
 import { type Transcript, textOf, transcriptOf } from './transcript.js';
@@ -120,13 +120,12 @@ export interface Unit {
 export const isPlain = ({ role, tool_calls, tool_results }: TurnCard): boolean =>
   role !== 'tool' && tool_calls === null && tool_results === null;
 
-/** A turn of whose texts, each for itself, no more than so many characters are shown. */
+/** A turn of whose text so many characters are shown; of the texts of one with results, each for itself, at most so many. */
 export function shortenedTurn(turn: TurnCard, kept: number): TurnCard {
   const cut = (content: Json): Json => {
     const text = textOf(content);
     if (text.length <= kept) return content;
-    const splits = /[\ud800-\udbff]/.test(text.charAt(kept - 1));
-    return shortened(text, splits ? kept - 1 : kept);
+    return shortened(text, turn.tool_results === null ? kept : cutAt(text, kept));
   };
   const results = turn.tool_results?.map((value): Json => {
     if (!isObject(value)) return cut(value);

@@ -115,9 +115,11 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
         places.set(turn.card_id, { box_id, position });
         if (tokens > wanted.tokens) continue;
         tokens += await countUpTo(meter, plain(turn), wanted.tokens);
-        isNewest &&= turn.role === 'tool';
-        // The newest results may be shortened: there is room for some turns before them.
+        const calls = turn.tool_calls !== null;
+        isNewest &&= turn.role === 'tool' || calls;
+        // The newest call may be shortened or left out: there is room for some turns before it.
         if (isNewest) tokens = Math.min(tokens, Math.ceil(wanted.tokens * CUT_SHARE));
+        isNewest &&= !calls;
         fitting = newestFirst.length;
       }
       if (isEnough()) break;

@@ -335,6 +335,44 @@ onEveryTarget('contexts', (test) => {
     }
   });
 
+  it('CTX-8 CTX-12 a newest call that does not fit is shown as far as it does, or else what was asked before it', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someTask(cairn);
+    const [asked] = await sayAll(cairn, scope_id, ['please find it']);
+    const tool_calls = [{ id: 'call-1', function: { name: 'find', arguments: '{}' } }];
+    const call = await cairn.turns.add({ scope_id, role: 'Assistant', tool_calls });
+    const content = 'the administrator of the administration '.repeat(400);
+    const tool_results = [{ tool_call_id: 'call-1', content }];
+    const answer = await cairn.turns.add({ scope_id, role: 'Tool', tool_results });
+    const fates = ({ trace }: { trace: Parameters<typeof fateOf>[0] }) =>
+      [asked!, call.turn_id, answer.turn_id].map((id) => fateOf(trace, id)[0]);
+    const input = { scope_id, max_passages: 0 };
+    for (const token_budget of [60, 80, 120, 200]) {
+      const made = await cairn.context.assemble({ ...input, token_budget });
+      const shown = fates(made);
+      expect(made.token_count).toBeLessThanOrEqual(token_budget);
+      expect(shown.slice(1)).toEqual(['include turns recent', 'truncate turns recent']);
+      // Never within a word.
+      expect(made.messages!.at(-1)!.content).toMatch(/(the|administrator|of|administration) \[…\]$/);
+      if (token_budget > 100) expect(shown[0]).toBe('include turns recent');
+      const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+      expect(again.messages).toEqual(made.messages);
+    }
+    const tiny = await cairn.context.assemble({ ...input, token_budget: 45 });
+    expect(saidIn(tiny)).toEqual(['user: please find it']);
+    expect(fates(tiny)).toEqual(['include turns recent', 'exclude turns no_room', 'exclude turns no_room']);
+    expect(tiny).toMatchObject({ truncated: true });
+    const { entries } = await cairn.manifests.get({ manifest_id: tiny.manifest_id });
+    expect(entries).toEqual(tiny.trace);
+    // Arguments are never cut.
+    const long = JSON.stringify({ text: content });
+    await sayAll(cairn, scope_id, ['And this?']);
+    const written = [{ id: 'call-2', function: { name: 'write', arguments: long } }];
+    await cairn.turns.add({ scope_id, role: 'Assistant', tool_calls: written });
+    const last = await cairn.context.assemble({ ...input, token_budget: 200 });
+    expect(saidIn(last).at(-1)).toBe('user: And this?');
+  });
+
   it('CTX-9 what the query finds comes first, then the newest; the limits and min_relevance hold', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);

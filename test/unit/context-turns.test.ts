@@ -1,7 +1,7 @@
 /** Which turns belong together, and where texts are cut. */
 import { describe, expect, it } from 'vitest';
 import { cutAt, shortened } from '#cairn/domain/context-cut.js';
-import { conversationOf, type TurnCard, unitsOf } from '#cairn/domain/context-turns.js';
+import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/domain/context-turns.js';
 import type { Json } from '#cairn/model/json.js';
 import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
 
@@ -96,10 +96,21 @@ describe('cutting', () => {
     expect(cut('One two. Three four', 14)).toBe('One two.');
     expect(cut('これは本。それは机です', 8)).toBe('これは本。');
     expect(cut('One two three', 9)).toBe('One two');
+    expect(cut('{"role":"administrator"}', 20)).toBe('{"role":"');
     expect(cut('aaaaaaaaaa', 4)).toBe('aaaa');
     expect(cut('a😀😀', 2)).toBe('a');
     expect(cut('short', 9)).toBe('short');
     expect(shortened('One. Two.', 4)).toBe('One. […]');
+  });
+
+  it('CTX-11 of several results each is cut behind a word', () => {
+    const results: Json[] = [
+      'One two three four',
+      { content: 'five six seven' },
+      { id: '3', output: 'eight' },
+    ];
+    const { tool_results } = shortenedTurn(turn('tool', '', { tool_results: results }), 10);
+    expect(tool_results).toEqual(['One two […]', { content: 'five six […]' }, { id: '3', output: 'eight' }]);
   });
 
   it.each(['plain words in a row '.repeat(50), '记忆'.repeat(300), '😀🏳️‍🌈'.repeat(100), 'x'.repeat(2000)])(
