@@ -23,11 +23,11 @@ const BETWEEN = '\n\n';
 const headingOf = (section: SectionName): string =>
   HEADINGS[section] === undefined ? '' : `## ${HEADINGS[section]}`;
 
+const headed = (title: string): string => (title === '' ? '' : `### ${title}${BETWEEN}`);
+
 /** What the request brings is written for this place, and stands as it is. */
 const partText = (part: WindowPart): string =>
-  GIVEN.includes(part.section)
-    ? part.text
-    : [`### ${inOneLine(titled(part))}`, contained(part.text)].join(BETWEEN);
+  GIVEN.includes(part.section) ? part.text : headed(inOneLine(titled(part))) + contained(part.text);
 
 /** All that stands before the turns. */
 function sectionTexts(window: Window): string[] {

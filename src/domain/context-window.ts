@@ -54,6 +54,19 @@ export const HEADINGS: Readonly<Partial<Record<SectionName, string>>> = {
   turns: 'Conversation',
 };
 
-/** A title with its type, such as "Login (Fact)". */
+/** A title with its type, such as "Login (Fact)"; without a title the type, such as "Fact". */
 export const titled = ({ title, type }: WindowPart): string =>
-  [title, type === '' ? '' : `(${type})`].filter((part) => part !== '').join(' ');
+  title === '' || type === '' ? title + type : `${title} (${type})`;
+
+/** Where a sentence or line ends, or nothing follows. */
+const ENDS_HERE = /^(?:[.!?]+(?:\s|$)|[。！？]|[^\S\n]*(?:\n|$))/;
+
+/** A title, unless it is how the text begins: its first sentence or line, or as much of that as a title holds. */
+export function titleBeside(title: string, text: string): string {
+  const isCut = title.endsWith('…');
+  const start = isCut ? title.slice(0, -1) : title;
+  const said = text.trimStart();
+  if (!said.startsWith(start)) return title;
+  const isWhole = /[.!?。！？]$/.test(start) || ENDS_HERE.test(said.slice(start.length));
+  return isCut || isWhole ? '' : title;
+}

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Meter } from '../domain/context-assembly.js';
 import type { TurnCard } from '../domain/context-turns.js';
-import type { WindowPart } from '../domain/context-window.js';
+import { titleBeside, type WindowPart } from '../domain/context-window.js';
 import { promptOf } from '../domain/hydration.js';
 import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
@@ -57,16 +57,11 @@ export const givenPart = (section: SectionName, row: Pick<CardRow, 'content'>): 
   return { section, title: '', type: '', text: section === 'profile' ? promptOf(content) : textOf(content) };
 };
 
-export const memoryPart = (
-  section: SectionName,
-  row: CardRow,
-  named: MemoryName | undefined,
-): WindowPart => ({
-  section,
-  title: named?.name ?? '',
-  type: named?.type ?? '',
-  text: textOf(contentOf(row)),
-});
+/** What `remember` notes is called by its first sentence, which is not told twice. */
+export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName | undefined): WindowPart => {
+  const text = textOf(contentOf(row));
+  return { section, title: titleBeside(named?.name ?? '', text), type: named?.type ?? '', text };
+};
 
 /** A turn that is shown apart from the conversation: who said it, and when. */
 export function passagePart(row: CardRow): WindowPart {

@@ -431,7 +431,7 @@ onEveryTarget('contexts', (test) => {
       'exclude notes shown_already',
       'include notes relevant',
     ]);
-    expect(made.text!.split('needs a number.\n')).toHaveLength(2);
+    expect(made.text!.split('needs a number.')).toHaveLength(2);
     expect((await cairn.manifests.replay({ manifest_id: made.manifest_id })).text).toBe(made.text);
   });
 
@@ -520,6 +520,31 @@ onEveryTarget('contexts', (test) => {
     expect(headings).toEqual(['## Rules', '## Notes']);
     // A message of its own stands as it was said.
     expect(said[0]!.content).toBe(`Hello.${forged}`);
+  });
+
+  it('CTX-19 a title that is how the text begins is not told beside it', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const tea = 'Anna prefers green tea to coffee.';
+    const long = `Anna ${'always '.repeat(30)}drinks tea.`;
+    for (const text of [tea, long]) await cairn.memory.remember({ text, trajectory_id });
+    const other = 'Anna has a cat.';
+    await note(cairn, 'Anna', other);
+    const input = { trajectory_id, query: 'Anna', max_passages: 0 };
+    const shown = async (format: 'messages' | 'markdown' | 'xml' | 'json') => {
+      const made = await cairn.context.assemble({ ...input, format });
+      const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+      expect(again.content_hash).toBe(made.content_hash);
+      return made.text ?? (made.messages![0]!.content as string);
+    };
+    for (const format of ['messages', 'markdown'] as const) {
+      const text = await shown(format);
+      expect(text).toContain(`### Fact\n\n${tea}`);
+      expect(text).toContain(`### Fact\n\n${long}`);
+      expect(text).toContain(`### Anna (Fact)\n\n${other}`);
+    }
+    expect(await shown('xml')).toContain(`<note type="Fact">${tea}</note>`);
+    expect(JSON.parse(await shown('json')).notes).toContainEqual({ type: 'Fact', text: tea });
   });
 
   it('CTX-13 an agent gets what it reaches', async () => {
