@@ -2,6 +2,7 @@
 import type { ContextFormat, ContextReason, SectionName } from '../model/context.js';
 import { CairnError } from '../model/errors.js';
 import { type Account, accountOf, inPlace } from './context-account.js';
+import { saidText } from './context-content.js';
 import { cutAt, shortened } from './context-cut.js';
 import {
   type Candidate,
@@ -25,7 +26,6 @@ import {
   unitsOf,
 } from './context-turns.js';
 import type { Rendering, Shape, Window, WindowPart } from './context-window.js';
-import { textOf } from './transcript.js';
 
 /** How texts are counted. Lets others have their turn in between. */
 export interface Meter {
@@ -203,7 +203,7 @@ async function cutUnit(
   const [only, ...more] = turns;
   if (!only || more.length > 0 || !isPlain(only)) return cutResults(turns, tokens, shape, meter);
   const cut = await cutText(
-    textOf(only.content),
+    saidText(only.content),
     tokens,
     meter,
     (text): { shown: TurnCard; text: string } => {
@@ -237,7 +237,7 @@ async function cutResults(
     const kept = new Map<string, number>();
     const shown = turns.map((turn) => {
       if (longestText(turn) <= cap) return turn;
-      const at = turn.tool_results === null ? cutAt(textOf(turn.content), cap) : cap;
+      const at = turn.tool_results === null ? cutAt(saidText(turn.content), cap) : cap;
       kept.set(turn.card_id, at);
       return shortenedTurn(turn, at);
     });

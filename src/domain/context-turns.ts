@@ -1,9 +1,10 @@
 /** Turns as a window shows them: which of them belong together, since a tool call and its result are never separated. */
 import type { Json, JsonObject } from '../model/json.js';
+import { saidText } from './context-content.js';
 import { cutAt, shortened } from './context-cut.js';
 import { readCall } from './hydration-calls.js';
 import { isBlank, isObject } from './json-values.js';
-import { type Transcript, textOf, transcriptOf } from './transcript.js';
+import { type Transcript, transcriptOf } from './transcript.js';
 
 /** What is read of a turn. */
 export interface TurnCard {
@@ -40,10 +41,10 @@ function partsOf(turn: TurnCard): Parts {
     return { turn, says: null, call_ids, results: [{ id: turn.tool_call_id, content: turn.content }] };
   }
   // What a tool's turn says besides its results is mostly one of them once more; else it goes before the first.
-  const said = textOf(turn.content);
-  const isAgain = isBlank(said) || listed.some(({ content }) => textOf(content) === said);
+  const said = saidText(turn.content);
+  const isAgain = isBlank(said) || listed.some(({ content }) => saidText(content) === said);
   const [first, ...rest] = listed as [Result, ...Result[]];
-  const told = { ...first, content: `${said}\n${textOf(first.content)}` };
+  const told = { ...first, content: `${said}\n${saidText(first.content)}` };
   return { turn, says: null, call_ids, results: isAgain ? listed : [told, ...rest] };
 }
 
@@ -123,7 +124,7 @@ export const isPlain = ({ role, tool_calls, tool_results }: TurnCard): boolean =
 /** A turn of whose text so many characters are shown; of the texts of one with results, each for itself, at most so many. */
 export function shortenedTurn(turn: TurnCard, kept: number): TurnCard {
   const cut = (content: Json): Json => {
-    const text = textOf(content);
+    const text = saidText(content);
     if (text.length <= kept) return content;
     return shortened(text, turn.tool_results === null ? kept : cutAt(text, kept));
   };
@@ -139,12 +140,12 @@ export function shortenedTurn(turn: TurnCard, kept: number): TurnCard {
   return { ...turn, content: cut(turn.content), tool_results: results ?? null };
 }
 
+/** What a turn says, and what its results do. */
+export const textsOf = ({ content, tool_results }: TurnCard): string[] =>
+  [content, ...(tool_results ?? []).map((one) => readResult(one).content)].map(saidText);
+
 /** How long the longest text of a turn is. */
-export const longestText = ({ content, tool_results }: TurnCard): number =>
-  Math.max(
-    textOf(content).length,
-    ...(tool_results ?? []).map((one) => textOf(readResult(one).content).length),
-  );
+export const longestText = (turn: TurnCard): number => Math.max(...textsOf(turn).map(({ length }) => length));
 
 /** The units of turns that follow each other, in order. */
 export function unitsOf(turns: readonly TurnCard[]): Unit[] {
@@ -182,13 +183,13 @@ export function conversationOf(turns: readonly TurnCard[]): Transcript {
       const card = { card_id: turn.card_id, tool_calls: null, tool_call_id: null };
       const said = {
         ...card,
-        content: says,
+        content: saidText(says),
         tool_calls: turn.tool_calls as never,
         metadata: { type: 'turn', role: turn.role },
       };
       const answers = results.map(({ id, content }) => ({
         ...card,
-        content,
+        content: saidText(content),
         tool_call_id: id,
         metadata: { role: 'tool' },
       }));

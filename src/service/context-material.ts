@@ -1,10 +1,10 @@
 /** Gathers what may go into a context: texts of the request, what a search finds, what is newest, and the latest turns. */
 import type { Material, Meter, Uncounted } from '../domain/context-assembly.js';
+import { saidText } from '../domain/context-content.js';
 import { sectionsFor } from '../domain/context-sections.js';
 import type { TurnCard } from '../domain/context-turns.js';
 import type { WindowPart } from '../domain/context-window.js';
 import { isBlank } from '../domain/json-values.js';
-import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
 import {
   type ContextInput,
@@ -142,8 +142,8 @@ async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Unco
 
 /** What the user said last, of these turns. */
 const lastSaid = (turns: readonly TurnCard[]): string | undefined => {
-  const last = turns.findLast(({ role, content }) => role === 'user' && !isBlank(textOf(content)));
-  return last && textOf(last.content);
+  const last = turns.findLast(({ role, content }) => role === 'user' && !isBlank(saidText(content)));
+  return last && saidText(last.content);
 };
 
 async function findAll(

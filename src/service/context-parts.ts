@@ -1,6 +1,7 @@
 /** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
 import { setImmediate } from 'node:timers/promises';
 import type { Meter } from '../domain/context-assembly.js';
+import { saidText } from '../domain/context-content.js';
 import type { TurnCard } from '../domain/context-turns.js';
 import { titleBeside, type WindowPart } from '../domain/context-window.js';
 import { promptOf } from '../domain/hydration.js';
@@ -59,7 +60,7 @@ export const givenPart = (section: SectionName, row: Pick<CardRow, 'content'>): 
 
 /** What `remember` notes is called by its first sentence, which is not told twice. */
 export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName | undefined): WindowPart => {
-  const text = textOf(contentOf(row));
+  const text = saidText(contentOf(row));
   return { section, title: titleBeside(named?.name ?? '', text), type: named?.type ?? '', text };
 };
 
@@ -68,7 +69,7 @@ export function passagePart(row: CardRow): WindowPart {
   const { metadata = {}, role } = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
   const speaker = typeof metadata.speaker === 'string' ? metadata.speaker : (role ?? 'user');
   const when = typeof metadata.occurred_at === 'string' ? metadata.occurred_at : toIso(row.created_at);
-  return { section: 'passages', title: `${speaker}, ${when}`, type: '', text: textOf(contentOf(row)) };
+  return { section: 'passages', title: `${speaker}, ${when}`, type: '', text: saidText(contentOf(row)) };
 }
 
 /** Cards by their ids, those that are still there. */

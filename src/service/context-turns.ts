@@ -1,7 +1,7 @@
 /** Reads the newest turns of a context, page by page backwards, and no more than can fit. */
 import type { Meter } from '../domain/context-assembly.js';
 import { CUT_SHARE } from '../domain/context-fitting.js';
-import { type TurnCard, unitsOf } from '../domain/context-turns.js';
+import { type TurnCard, textsOf, unitsOf } from '../domain/context-turns.js';
 import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
 import type { Json } from '../model/json.js';
@@ -85,8 +85,7 @@ async function* cardsFromEnd(call: Call, query: Query, box: BoxRow): AsyncGenera
 }
 
 /** Texts of a turn, about as they are shown: to know when there are enough. */
-const plain = ({ content, tool_calls, tool_results }: TurnCard): string =>
-  [content, tool_calls as Json, tool_results as Json].map((part) => textOf(part)).join('\n');
+const plain = (turn: TurnCard): string => [...textsOf(turn), textOf(turn.tool_calls as Json)].join('\n');
 
 export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): Promise<ReadTurns> {
   const { driver, tenant } = call;

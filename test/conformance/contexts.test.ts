@@ -547,6 +547,27 @@ onEveryTarget('contexts', (test) => {
     expect(JSON.parse(await shown('json')).notes).toContainEqual({ type: 'Fact', text: tea });
   });
 
+  it('CTX-20 of a turn in parts the texts are shown, and of an image what it is', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    const url = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20_000)}`;
+    await sayAll(cairn, scope_id, ['Hello.']);
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url } },
+      { type: 'text', text: 'And that?' },
+    ];
+    await cairn.turns.add({ scope_id, role: 'User', content });
+    const made = await cairn.context.assemble({ trajectory_id, token_budget: 200 });
+    expect(saidIn(made)).toEqual([
+      'user: Hello.',
+      expect.stringMatching(/^user: What is this\?\n\n\{"image_url":.{1,99}\}\n\nAnd that\?$/),
+    ]);
+    expect(countTokens(JSON.stringify(made.messages))).toBe(made.token_count);
+    const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+    expect(again.messages).toEqual(made.messages);
+  });
+
   it('CTX-13 an agent gets what it reaches', async () => {
     const admin = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(admin);

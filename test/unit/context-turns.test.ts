@@ -1,7 +1,9 @@
 /** Which turns belong together, and where texts are cut. */
 import { describe, expect, it } from 'vitest';
+import { saidText } from '#cairn/domain/context-content.js';
 import { cutAt, shortened } from '#cairn/domain/context-cut.js';
 import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/domain/context-turns.js';
+import { textOf } from '#cairn/domain/transcript.js';
 import type { Json } from '#cairn/model/json.js';
 import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
 
@@ -85,6 +87,50 @@ describe('units', () => {
     const turns = [calling('1', '2', '3'), turn('tool', 'Looked.', { tool_results })];
     const [message] = conversationOf(turns).messages;
     expect(message!.calls.map(({ result }) => result?.text)).toEqual(['Looked.\none', '{"two":2}', 'three']);
+  });
+});
+
+describe('content', () => {
+  const image = {
+    type: 'image_url',
+    image_url: { url: `data:image/png;base64,${'iVBORw0KGgo'.repeat(100)}` },
+  };
+
+  it('CTX-20 of a list of parts is its texts, and what others are', () => {
+    expect(
+      saidText([
+        { type: 'text', text: 'Look.' },
+        { type: 'input_text', text: 'Here.' },
+      ]),
+    ).toBe('Look.\n\nHere.');
+    const shown = saidText([{ type: 'text', text: 'Look.' }, image]);
+    expect(shown).toMatch(
+      /^Look\.\n\n\{"image_url":\{"url":"data:image\/png;base64,.{0,20} \[…\]"\},"type":"image_url"\}$/,
+    );
+    expect(saidText([{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }])).toBe(
+      '{"image_url":{"url":"https://example.org/a.png"},"type":"image_url"}',
+    );
+  });
+
+  it.each([
+    'text',
+    null,
+    [],
+    [{ type: 'click', x: 1 }],
+    [{ type: 'text', text: 1 }],
+    { type: 'text', text: 'a' },
+    ['a'],
+  ])('CTX-20 that is no such list stays what it is: %j', (content) =>
+    expect(saidText(content)).toBe(textOf(content)),
+  );
+
+  it('CTX-20 of results is read alike, and cut as text', () => {
+    const content = [{ type: 'text', text: 'One two three four' }, image];
+    const turns = [calling('1'), turn('tool', '', { tool_results: [{ tool_call_id: '1', content }] })];
+    const [message] = conversationOf(turns).messages;
+    expect(message!.calls[0]!.result!.text).toMatch(/^One two three four\n\n\{"image_url"/);
+    const cut = conversationOf([turns[0]!, shortenedTurn(turns[1]!, 10)]).messages;
+    expect(cut[0]!.calls[0]!.result!.text).toBe('One two […]');
   });
 });
 
