@@ -1,5 +1,6 @@
 /** The account of an assembled window: what became of every candidate and why, and how much each section takes. */
 import type { ContextEntry, ContextReason, ContextSection, SectionName } from '../model/context.js';
+import { conflictsAmong } from './context-conflicts.js';
 import { type Candidate, type Chosen, type Fit, type Fitting, turnsShown } from './context-fitting.js';
 import type { Section } from './context-sections.js';
 import type { TurnCard } from './context-turns.js';
@@ -45,6 +46,7 @@ const factsOf = ({ entity_type, id, card_id, score, part, tokens }: Candidate) =
 /** What became of everything, and how much each section takes. */
 export function accountOf(material: Accountable, fitting: Fitting, fit: Fit): Account {
   const chosen = inPlace(material.sections, fit.chosen);
+  const conflicts = conflictsAmong(chosen.map(({ candidate }) => candidate));
   const entries: ContextEntry[] = [];
   const order = material.sections.map(({ name }) => name);
   for (const section of order) {
@@ -61,7 +63,17 @@ export function accountOf(material: Accountable, fitting: Fitting, fit: Fit): Ac
       const action = kept_characters === null ? 'include' : 'truncate';
       const place = entries.length + 1;
       const { reason } = candidate;
-      entries.push({ ...factsOf(candidate), tokens, action, reason, by: null, kept_characters, place });
+      const facts = {
+        ...factsOf(candidate),
+        tokens,
+        action,
+        reason,
+        by: null,
+        kept_characters,
+        place,
+      } as const;
+      const contradicts = (conflicts.get(candidate) ?? []).map(({ id }) => id);
+      entries.push(contradicts.length === 0 ? facts : { ...facts, contradicts });
     }
   }
   entries.push(...leftOut(fitting, fit));

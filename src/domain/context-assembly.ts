@@ -2,6 +2,7 @@
 import type { ContextFormat, ContextReason, SectionName } from '../model/context.js';
 import { CairnError } from '../model/errors.js';
 import { type Account, accountOf, inPlace } from './context-account.js';
+import { conflictsAmong, withRemarks } from './context-conflicts.js';
 import { saidText } from './context-content.js';
 import { cutAt, shortened } from './context-cut.js';
 import {
@@ -98,7 +99,7 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
     sections,
     budget,
     room: budget - needed - (isFramed || !needsFrame ? 0 : await meter.count(shape.frame)),
-    candidates: await counted(material.candidates, shape, meter, budget),
+    candidates: await counted(inDoubt(material.candidates), shape, meter, budget),
     turns: material.turns,
     units: await countUnits(meter, material.format, budget, material.turns),
     max_turns: material.max_turns,
@@ -108,7 +109,7 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
   };
   let fit = await fitWindow(fitting);
   for (;;) {
-    const chosen = inPlace(sections, fit.chosen);
+    const chosen = toldOf(inPlace(sections, fit.chosen));
     const rendering = shape.render(windowOf(material, chosen, turnsShown(fitting, fit.turns)));
     const token_count = await meter.count(rendering.text);
     if (token_count <= budget)
@@ -119,6 +120,21 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
       throw new Error(`what must be in a context took ${needed} tokens, and now takes ${token_count}`);
     fit = less;
   }
+}
+
+/** Each with all that it may turn out to contradict: what is not chosen in the end is not told. */
+function inDoubt(candidates: readonly Uncounted[]): readonly Uncounted[] {
+  const conflicts = conflictsAmong(candidates);
+  if (conflicts.size === 0) return candidates;
+  return candidates.map((one) => ({ ...one, part: withRemarks(one.part, one, conflicts.get(one)) }));
+}
+
+function toldOf(chosen: readonly Chosen[]): readonly Chosen[] {
+  const conflicts = conflictsAmong(chosen.map(({ candidate }) => candidate));
+  return chosen.map((one) => ({
+    ...one,
+    part: withRemarks(one.part, one.candidate, conflicts.get(one.candidate)),
+  }));
 }
 
 async function counted(

@@ -50,4 +50,5 @@ const isAlike = (was: ContextEntry, is: ContextEntry, { before, after }: Ranks):
   was.section === is.section &&
   was.reason === is.reason &&
   was.kept_characters === is.kept_characters &&
+  String(was.contradicts) === String(is.contradicts) &&
   before.get(was.card_id) === after.get(is.card_id);

@@ -1,5 +1,6 @@
 /** Choosing what goes into a window: by priority, within the rooms of sections, turns from the newest backwards. */
 import type { ContextReason, SectionName } from '../model/context.js';
+import type { Conflict } from './context-conflicts.js';
 import { mostOf, reasonAt, roomsFor } from './context-rooms.js';
 import { byPriority, GIVEN, type Section } from './context-sections.js';
 import { isPlain, type TurnCard, type Unit } from './context-turns.js';
@@ -18,6 +19,7 @@ export interface Candidate {
   readonly moment: number;
   /** Of its own text as rendered; null if it is too long to be counted. */
   readonly tokens: number | null;
+  readonly conflict?: Conflict;
   /** The turns that it stands for, of those that were read, and whether it stands for others as well. */
   readonly covers?: { readonly card_ids: readonly string[]; readonly others: boolean };
 }

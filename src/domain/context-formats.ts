@@ -28,8 +28,8 @@ const ELEMENTS: Readonly<Partial<Record<SectionName, string>>> = {
   passages: 'passage',
 };
 
-const xmlPart = ({ section, title, type, text }: WindowPart): string =>
-  `<${ELEMENTS[section]}${attribute('title', title)}${attribute('type', type)}>${inXml(text)}</${ELEMENTS[section]}>\n`;
+const xmlPart = ({ section, title, type, text, contradicts = [] }: WindowPart): string =>
+  `<${ELEMENTS[section]}${attribute('title', title)}${attribute('type', type)}${attribute('contradicts', contradicts.join('; '))}>${inXml(text)}</${ELEMENTS[section]}>\n`;
 
 const given = (section: SectionName, text: string): string => `<${section}>${inXml(text)}</${section}>\n`;
 
@@ -73,8 +73,9 @@ const xml: Shape = {
   },
 };
 
-const jsonPart = ({ title, type, text }: WindowPart): JsonObject => ({
+const jsonPart = ({ title, type, text, contradicts = [] }: WindowPart): JsonObject => ({
   text,
+  ...(contradicts.length === 0 ? {} : { contradicts: [...contradicts] }),
   ...(title === '' ? {} : { title }),
   ...(type === '' ? {} : { type }),
 });

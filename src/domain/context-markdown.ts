@@ -25,9 +25,14 @@ const headingOf = (section: SectionName): string =>
 
 const headed = (title: string): string => (title === '' ? '' : `### ${title}${BETWEEN}`);
 
+const doubtOf = ({ contradicts = [] }: WindowPart): string =>
+  contradicts.length === 0 ? '' : `${BETWEEN}(Contradicts: ${contradicts.join('; ')})`;
+
 /** What the request brings is written for this place, and stands as it is. */
 const partText = (part: WindowPart): string =>
-  GIVEN.includes(part.section) ? part.text : headed(inOneLine(titled(part))) + contained(part.text);
+  GIVEN.includes(part.section)
+    ? part.text
+    : headed(inOneLine(titled(part))) + contained(part.text) + doubtOf(part);
 
 /** All that stands before the turns. */
 function sectionTexts(window: Window): string[] {

@@ -12,6 +12,8 @@ export interface WindowPart {
   /** Such as Fact or Procedure; empty where there is none. */
   readonly type: string;
   readonly text: string;
+  /** What else in the window says otherwise. */
+  readonly contradicts?: readonly string[];
 }
 
 export interface Window {

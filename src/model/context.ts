@@ -123,6 +123,12 @@ export const contextEntry = z
     place: z.int().nullable().describe('Where it stands in the context; null for what is not in it'),
     kept_characters: z.int().nullable().describe('Of what was truncated, how much is shown'),
     by: z.string().nullable().describe('The artifact that stands for it'),
+    contradicts: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'The ids of others in the context that it contradicts, or that contradict it: it is told beside both',
+      ),
   })
   .meta({ id: 'ContextEntry' });
 export type ContextEntry = z.output<typeof contextEntry>;

@@ -8,26 +8,21 @@ import { isBlank } from '../domain/json-values.js';
 import type { Query } from '../driver/driver.js';
 import {
   type ContextInput,
-  type ContextReason,
   DEFAULT_CONTEXT_TOKENS,
   MAX_CONTEXT_TURNS,
   type SectionName,
 } from '../model/context.js';
-import { type CardRow, isVisible } from '../store/cards.js';
 import {
   type FoundMemory,
   type MemoryLook,
-  type MemoryName,
-  namesOf,
   newestArtifacts,
   newestPrinciples,
   newestSummaries,
   notesLearnedIn,
-  sourceCounts,
-  sourcesAmong,
 } from '../store/context-sources.js';
 import type { TurnPlace } from '../store/manifest-entries.js';
-import { cardsOf, givenPart, memoryPart, passagePart } from './context-parts.js';
+import { type Found, withCards } from './context-candidates.js';
+import { givenPart } from './context-parts.js';
 import { readTurns } from './context-turns.js';
 import { reachOf } from './memory-access.js';
 import { openProfile } from './profiles.js';
@@ -46,20 +41,6 @@ export interface Gathered {
   readonly material: Material;
   readonly query_from: QueryFrom;
   readonly places: ReadonlyMap<string, TurnPlace>;
-}
-
-/** Something found, before its card is read. */
-interface Found {
-  readonly section: SectionName;
-  readonly entity_type: 'turn' | 'artifact' | 'note';
-  readonly id: string;
-  readonly card_id: string;
-  readonly score: number | null;
-  readonly reason: ContextReason;
-  /** Out before it is looked at, and why. */
-  readonly refused?: ContextReason;
-  /** Of how many in its section; those beyond are out. */
-  readonly limit: number;
 }
 
 const MAX_NOTES = 10;
@@ -303,80 +284,3 @@ async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly Tu
     .slice(0, limit + MORE);
   return ranked('passages', 'turn', hits, [], limit, min_relevance);
 }
-
-type Read = Pick<Material, 'candidates' | 'refused'>;
-
-/** Reads the cards of what was found; what is gone meanwhile is not there. */
-async function withCards(
-  call: Call,
-  query: Query,
-  found: readonly Found[],
-  turns: readonly TurnCard[],
-): Promise<Read> {
-  const { tenant } = call;
-  const memories = found
-    .filter(({ entity_type }) => entity_type !== 'turn')
-    .map(({ id, card_id }) => ({ memory_id: id, card_id }));
-  const summaries = found.filter(({ section }) => section === 'summaries').map(({ id }) => id);
-  const turn_ids = turns.map(({ card_id }) => card_id);
-  const [cards, names, sources, counts] = await Promise.all([
-    cardsOf(
-      call,
-      query,
-      found.map(({ card_id }) => card_id),
-    ),
-    namesOf(query, tenant, memories),
-    sourcesAmong(query, tenant, summaries, turn_ids),
-    sourceCounts(query, tenant, summaries),
-  ]);
-  const candidates: Uncounted[] = [];
-  const refused: [Uncounted, ContextReason][] = [];
-  const refusal = refusals();
-  const now = call.driver.now();
-  for (const one of found) {
-    const row = cards.get(one.card_id);
-    if (!row || !isVisible(row, now)) continue;
-    const covered = sources.filter(({ summary_id }) => summary_id === one.id).map(({ turn_id }) => turn_id);
-    const covers =
-      one.section === 'summaries'
-        ? { card_ids: covered, others: (counts.get(one.id) ?? 0) > new Set(covered).size }
-        : undefined;
-    const candidate = candidateOf(one, row, names.get(one.card_id), covers);
-    const reason = refusal(one, candidate.part);
-    if (reason) refused.push([candidate, reason]);
-    else candidates.push(candidate);
-  }
-  return { candidates, refused };
-}
-
-/** Why something is out, asked of each in its order: what would say the same again does not count for the limit. */
-function refusals(): (found: Found, part: WindowPart) => ContextReason | undefined {
-  const shown = new Set<string>();
-  const taken = new Map<SectionName, number>();
-  return ({ refused, section, limit }, part) => {
-    if (refused) return refused;
-    const said = JSON.stringify([section, part.type, part.title, part.text]);
-    if (shown.has(said)) return 'shown_already';
-    const before = taken.get(section) ?? 0;
-    if (before >= limit) return 'over_the_limit';
-    shown.add(said);
-    taken.set(section, before + 1);
-    return undefined;
-  };
-}
-
-const candidateOf = (
-  { section, entity_type, id, card_id, score, reason }: Found,
-  row: CardRow,
-  name: MemoryName | undefined,
-  covers: Uncounted['covers'],
-): Uncounted => ({
-  entity_type,
-  id,
-  card_id,
-  score,
-  reason,
-  part: entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, name),
-  moment: row.created_at,
-  ...(covers ? { covers } : {}),
-});

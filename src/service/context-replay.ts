@@ -1,6 +1,7 @@
 /** Giving an assembled context again: rendered from its cards, which never change, as the manifest has them in order. */
 import { sha256 } from '../domain/canonical.js';
 import { sectionAccount } from '../domain/context-account.js';
+import { calledBy, conflictsAmong, withRemarks } from '../domain/context-conflicts.js';
 import { shortened } from '../domain/context-cut.js';
 import { shapes } from '../domain/context-formats.js';
 import { GIVEN, type Section } from '../domain/context-sections.js';
@@ -141,12 +142,22 @@ function windowOf(
     .filter((name) => name !== 'turns' && name !== 'user_input');
   const cut = (text: string, { kept_characters: kept }: ContextEntry): string =>
     kept === null ? text : shortened(text, kept);
-  const parts = shown
+  const told = shown
     .filter(({ section }) => section !== 'turns')
-    .map((entry): WindowPart => {
-      const part = partOf(entry, cards.get(entry.card_id)!, names);
-      return { ...part, text: cut(part.text, entry) };
+    .map((entry) => {
+      const card = cards.get(entry.card_id)!;
+      const part = partOf(entry, card, names);
+      const called = calledBy(names.get(entry.card_id)?.name, part.text);
+      const conflict = entry.contradicts && { called, with: entry.contradicts };
+      return {
+        id: entry.id,
+        moment: card.created_at,
+        part: { ...part, text: cut(part.text, entry) },
+        ...(conflict ? { conflict } : {}),
+      };
     });
+  const conflicts = conflictsAmong(told);
+  const parts = told.map((one) => withRemarks(one.part, one, conflicts.get(one)));
   const turns = shown
     .filter(({ section }) => section === 'turns')
     .map(({ card_id, kept_characters }): TurnCard => {

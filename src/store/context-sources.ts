@@ -160,6 +160,27 @@ export async function sourceCounts(
   return new Map(rows.map(({ summary_id, sources }) => [summary_id, sources]));
 }
 
+export interface Contradiction {
+  readonly one: string;
+  readonly other: string;
+}
+
+/** Which of these artifacts and notes contradict which: the first of an edge each of the others. */
+export async function contradictionsAmong(
+  query: Query,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Contradiction[]> {
+  if (ids.length < 2) return [];
+  return query.all<Contradiction>(
+    sql`SELECT p.entity_id AS one, o.entity_id AS other
+        FROM ${endsAmong(tenant, ids, sql` AND l.edge_type = 'Contradicts'`)} CROSS JOIN ${ENDS_OF_EDGE}
+        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
+          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${ids}) AND p.edge_type = 'Contradicts'
+          AND p.position = 1 AND p.deleted_at IS NULL AND o.entity_id = ANY(${ids})`,
+  );
+}
+
 /** A scope whose turns may be shown. */
 export interface ScopePlace {
   readonly scope_id: string;

@@ -22,6 +22,7 @@ type Single = [
   number | null,
   number | null,
   string | null,
+  string[]?,
 ];
 
 /**
@@ -75,6 +76,7 @@ const singleOf = (e: ContextEntry): Single => [
   e.place,
   e.kept_characters,
   e.by,
+  ...(e.contradicts ? ([e.contradicts] as const) : ([] as const)),
 ];
 
 export function entriesToText(
@@ -100,7 +102,7 @@ export function entriesToText(
 }
 
 const toEntry = ([action, section, reason, entity_type, id, card_id, ...rest]: Single): ContextEntry => {
-  const [tokens, score, place, kept_characters, by] = rest;
+  const [tokens, score, place, kept_characters, by, contradicts] = rest;
   return {
     action,
     section,
@@ -113,6 +115,7 @@ const toEntry = ([action, section, reason, entity_type, id, card_id, ...rest]: S
     place,
     kept_characters,
     by,
+    ...(contradicts ? { contradicts } : {}),
   };
 };
 

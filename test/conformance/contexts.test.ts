@@ -568,6 +568,57 @@ onEveryTarget('contexts', (test) => {
     expect(again.messages).toEqual(made.messages);
   });
 
+  it('CTX-21 MAN-4 what contradicts something else in the context says so, and which is newer, also when replayed', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await someTask(cairn);
+    const basel = await cairn.memory.remember({ text: 'The user lives in Basel.', trajectory_id });
+    test().advance(86_400_000);
+    const zurich = await cairn.memory.remember({ text: 'The user lives in Zürich.', trajectory_id });
+    const other = await artifact(cairn, trajectory_id, 'The user lives alone.', { name: 'home' });
+    const end = (entity_type: 'Note' | 'Artifact', entity_id: string) => ({ entity_type, entity_id });
+    const { edge_id } = await cairn.edges.create({
+      edge_type: 'Contradicts',
+      participants: [end('Note', zurich.id), end('Note', basel.id), end('Artifact', other.artifact_id)],
+    });
+    const days = await Promise.all(
+      [basel.id, zurich.id].map(async (note_id) =>
+        (await cairn.notes.get({ note_id })).created_at.slice(0, 10),
+      ),
+    );
+    const input = { trajectory_id, query: 'Where does the user live?', max_artifacts: 0 };
+    const all = await cairn.context.assemble({ ...input, max_artifacts: 5 });
+    const system = all.messages![0]!.content as string;
+    expect(system).toContain(
+      `Zürich.\n\n(Contradicts: "The user lives in Basel." (${days[0]}, older); "home" (${days[1]}`,
+    );
+    expect(system).toContain(`alone.\n\n(Contradicts: "The user lives in Zürich." (${days[1]}`);
+    expect(all.trace.find(({ id }) => id === zurich.id)!.contradicts).toEqual([basel.id, other.artifact_id]);
+    const made = [all];
+    for (const format of ['markdown', 'xml', 'json'] as const) {
+      const one = await cairn.context.assemble({ ...input, format });
+      made.push(one);
+      expect(one.text).toContain(`(${days[0]}, older)`);
+      expect(one.text).toContain(`(${days[1]}, newer)`);
+      expect(one.text).not.toContain('home');
+      expect(countTokens(one.text!)).toBe(one.token_count);
+    }
+    // What is alone is in no conflict.
+    const alone = await cairn.context.assemble({ ...input, max_notes: 1 });
+    made.push(alone);
+    expect(JSON.stringify([alone.messages, alone.trace])).not.toMatch(/contradicts/i);
+    await cairn.edges.delete({ edge_id });
+    const later = await cairn.context.assemble({ ...input, format: 'markdown' });
+    expect(later.text).not.toContain('Contradicts');
+    const pair = [end('Note', basel.id), end('Note', zurich.id)];
+    await cairn.edges.create({ edge_type: 'Contradicts', participants: pair });
+    await cairn.notes.update({ note_id: basel.id, title: 'Home', content: 'The user lived in Basel.' });
+    for (const { manifest_id, messages, text, content_hash, trace } of [...made, later]) {
+      const again = await cairn.manifests.replay({ manifest_id });
+      expect(again).toMatchObject({ messages, text, content_hash });
+      expect((await cairn.manifests.get({ manifest_id })).entries).toEqual(trace);
+    }
+  });
+
   it('CTX-13 an agent gets what it reaches', async () => {
     const admin = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(admin);

@@ -4,6 +4,7 @@ import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { type Assembly, assemble, type Material, type Uncounted } from '#cairn/domain/context-assembly.js';
+import { calledBy } from '#cairn/domain/context-conflicts.js';
 import { sectionsFor } from '#cairn/domain/context-sections.js';
 import type { TurnCard } from '#cairn/domain/context-turns.js';
 import { HEADINGS } from '#cairn/domain/context-window.js';
@@ -132,6 +133,11 @@ const candidate: fc.Arbitrary<Uncounted> = fc
     moment,
   }));
 
+const inConflict = (one: Uncounted, all: readonly Uncounted[]): Uncounted => {
+  const others = all.map(({ id }) => id).filter((id) => id !== one.id);
+  return { ...one, conflict: { called: calledBy(one.part.title, one.part.text), with: others } };
+};
+
 const given = (section: SectionName, text: string): Uncounted => ({
   entity_type: 'card',
   id: section,
@@ -166,7 +172,7 @@ const materials: fc.Arbitrary<Material> = fc
       ...(instructions === undefined ? [] : [given('instructions', instructions)]),
       ...(user_input === undefined ? [] : [given('user_input', user_input)]),
     ],
-    candidates,
+    candidates: candidates.map((one, i) => (i % 3 === 0 ? inConflict(one, candidates) : one)),
     refused: [],
     turns: turnsOf(turns).map((turn, i) => ({ ...turn, card_id: `turn-${i}`, created_at: i })),
     turns_total: 100,

@@ -1,0 +1,126 @@
+/** What was found for a context, made into candidates: with its text, and with what it stands for and contradicts. */
+import type { Material, Uncounted } from '../domain/context-assembly.js';
+import { calledBy } from '../domain/context-conflicts.js';
+import type { TurnCard } from '../domain/context-turns.js';
+import type { WindowPart } from '../domain/context-window.js';
+import type { Query } from '../driver/driver.js';
+import type { ContextReason, SectionName } from '../model/context.js';
+import { type CardRow, isVisible } from '../store/cards.js';
+import {
+  type Contradiction,
+  contradictionsAmong,
+  type MemoryName,
+  namesOf,
+  sourceCounts,
+  sourcesAmong,
+} from '../store/context-sources.js';
+import { cardsOf, memoryPart, passagePart } from './context-parts.js';
+import type { Call } from './runtime.js';
+
+/** Something found, before its card is read. */
+export interface Found {
+  readonly section: SectionName;
+  readonly entity_type: 'turn' | 'artifact' | 'note';
+  readonly id: string;
+  readonly card_id: string;
+  readonly score: number | null;
+  readonly reason: ContextReason;
+  /** Out before it is looked at, and why. */
+  readonly refused?: ContextReason;
+  /** Of how many in its section; those beyond are out. */
+  readonly limit: number;
+}
+
+type Read = Pick<Material, 'candidates' | 'refused'>;
+
+/** Reads the cards of what was found; what is gone meanwhile is not there. */
+export async function withCards(
+  call: Call,
+  query: Query,
+  found: readonly Found[],
+  turns: readonly TurnCard[],
+): Promise<Read> {
+  const { tenant } = call;
+  const memories = found
+    .filter(({ entity_type }) => entity_type !== 'turn')
+    .map(({ id, card_id }) => ({ memory_id: id, card_id }));
+  const summaries = found.filter(({ section }) => section === 'summaries').map(({ id }) => id);
+  const turn_ids = turns.map(({ card_id }) => card_id);
+  const [cards, names, sources, counts, contradictions] = await Promise.all([
+    cardsOf(
+      call,
+      query,
+      found.map(({ card_id }) => card_id),
+    ),
+    namesOf(query, tenant, memories),
+    sourcesAmong(query, tenant, summaries, turn_ids),
+    sourceCounts(query, tenant, summaries),
+    contradictionsAmong(
+      query,
+      tenant,
+      memories.map(({ memory_id }) => memory_id),
+    ),
+  ]);
+  const candidates: Uncounted[] = [];
+  const refused: [Uncounted, ContextReason][] = [];
+  const refusal = refusals();
+  const now = call.driver.now();
+  for (const one of found) {
+    const row = cards.get(one.card_id);
+    if (!row || !isVisible(row, now)) continue;
+    const covered = sources.filter(({ summary_id }) => summary_id === one.id).map(({ turn_id }) => turn_id);
+    const covers =
+      one.section === 'summaries'
+        ? { card_ids: covered, others: (counts.get(one.id) ?? 0) > new Set(covered).size }
+        : undefined;
+    const candidate = candidateOf(one, row, names.get(one.card_id), { covers, contradictions });
+    const reason = refusal(one, candidate.part);
+    if (reason) refused.push([candidate, reason]);
+    else candidates.push(candidate);
+  }
+  return { candidates, refused };
+}
+
+/** Why something is out, asked of each in its order: what would say the same again does not count for the limit. */
+function refusals(): (found: Found, part: WindowPart) => ContextReason | undefined {
+  const shown = new Set<string>();
+  const taken = new Map<SectionName, number>();
+  return ({ refused, section, limit }, part) => {
+    if (refused) return refused;
+    const said = JSON.stringify([section, part.type, part.title, part.text]);
+    if (shown.has(said)) return 'shown_already';
+    const before = taken.get(section) ?? 0;
+    if (before >= limit) return 'over_the_limit';
+    shown.add(said);
+    taken.set(section, before + 1);
+    return undefined;
+  };
+}
+
+interface Ties {
+  readonly covers: Uncounted['covers'];
+  readonly contradictions: readonly Contradiction[];
+}
+
+const candidateOf = (
+  { section, entity_type, id, card_id, score, reason }: Found,
+  row: CardRow,
+  name: MemoryName | undefined,
+  { covers, contradictions }: Ties,
+): Uncounted => {
+  const part = entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, name);
+  const others = contradictions.flatMap(({ one, other }) =>
+    one === id ? [other] : other === id ? [one] : [],
+  );
+  return {
+    entity_type,
+    id,
+    card_id,
+    score,
+    reason,
+    part,
+    moment: row.created_at,
+    ...(others.length > 0 ? { conflict: { called: calledBy(name?.name, part.text), with: others } } : {}),
+    ...(covers ? { covers } : {}),
+  };
+};
