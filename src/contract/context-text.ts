@@ -2,12 +2,16 @@
 import type { AssembledContext } from '../model/context.js';
 import type { JsonObject } from '../model/json.js';
 
+/** A line that would be taken for the beginning of a message. */
+const LABEL = /^([^\S\n\r]{0,3})(?=(?:system|user|assistant|tool): )/gim;
+
 /** Such as `user: Why does the login fail?`; what is not said in words stands as JSON. */
 function lineOf({ role, content, ...rest }: JsonObject): string {
   const said =
     typeof content === 'string' ? content : (content ?? null) === null ? '' : JSON.stringify(content);
+  const contained = said.replace(LABEL, '$1\\');
   const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : '';
-  return `${String(role)}: ${[said, more].filter(Boolean).join(' ')}`;
+  return `${String(role)}: ${[contained, more].filter(Boolean).join(' ')}`;
 }
 
 export function contextAsText(context: AssembledContext): string {
