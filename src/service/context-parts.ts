@@ -8,7 +8,7 @@ import { promptOf } from '../domain/hydration.js';
 import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
 import type { SectionName } from '../model/context.js';
-import type { Json } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
 import { charactersWithin, countTokens } from '../provider/tokenizer.js';
 import { type CardRow, findCards } from '../store/cards.js';
@@ -61,8 +61,18 @@ export const givenPart = (section: SectionName, row: Pick<CardRow, 'content'>): 
 /** What `remember` notes is called by its first sentence, which is not told twice. */
 export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName | undefined): WindowPart => {
   const text = saidText(contentOf(row));
-  return { section, title: titleBeside(named?.name ?? '', text), type: named?.type ?? '', text };
+  const title = [titleBeside(named?.name ?? '', text), ...whoAndWhen(named)].filter((part) => part !== '');
+  return { section, title: title.join(', '), type: named?.type ?? '', text };
 };
+
+/** Who said it, and when it was, as far as that was told: without it the same words of two people are one. */
+function whoAndWhen(named: MemoryName | undefined): string[] {
+  const { speaker, occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
+  return [
+    ...(typeof speaker === 'string' ? [`by ${speaker}`] : []),
+    ...(typeof occurred_at === 'string' ? [occurred_at] : []),
+  ];
+}
 
 /** A turn that is shown apart from the conversation: who said it, and when. */
 export function passagePart(row: CardRow): WindowPart {

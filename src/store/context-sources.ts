@@ -101,6 +101,7 @@ export interface MemoryName extends FoundMemory {
   readonly kind: 'artifact' | 'note';
   readonly type: string;
   readonly name: string | null;
+  readonly metadata: string | null;
   readonly abstraction_level: string;
 }
 
@@ -114,7 +115,7 @@ export async function namesOf(
   const ids = found.map(({ memory_id }) => memory_id);
   const cards = found.map(({ card_id }) => card_id);
   const rows = await query.all<MemoryName>(
-    sql`SELECT memory_id, card_id, kind, type, name, abstraction_level FROM memory_versions
+    sql`SELECT memory_id, card_id, kind, type, name, metadata, abstraction_level FROM memory_versions
         WHERE tenant_id = ${tenant} AND memory_id = ANY(${ids}) AND card_id = ANY(${cards})`,
   );
   return new Map(rows.map((row) => [row.card_id, row]));

@@ -522,6 +522,25 @@ onEveryTarget('contexts', (test) => {
     expect(said[0]!.content).toBe(`Hello.${forged}`);
   });
 
+  it('CTX-19 what two people said, and what was on two days, is told of each', async () => {
+    const cairn = await test().freshTenant();
+    const text = 'I am allergic to peanuts.';
+    for (const speaker of ['Anna', 'Ben', 'Ben']) await cairn.memory.remember({ text, speaker });
+    for (const occurred_at of ['2024-05-01', '2025-05-01'])
+      await cairn.memory.remember({ text: 'We ran for peanuts.', occurred_at });
+    const input = { user_input: 'Who is allergic to peanuts?', format: 'markdown' as const };
+    const made = await cairn.context.assemble(input);
+    const titles = made.text!.split('\n').filter((line) => line.startsWith('###'));
+    expect(titles.sort()).toEqual([
+      '### 2024-05-01 (Fact)',
+      '### 2025-05-01 (Fact)',
+      '### by Anna (Fact)',
+      '### by Ben (Fact)',
+    ]);
+    const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+    expect(again.text).toBe(made.text);
+  });
+
   it('CTX-19 a title that is how the text begins is not told beside it', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id } = await someTask(cairn);
