@@ -17,6 +17,8 @@ import type { TurnMetadata } from '../store/turns.js';
 import { cardBytes, inChunks } from './chunks.js';
 import type { Call } from './runtime.js';
 
+/** As `remember` takes them; what else is called a speaker is no name. */
+const LONGEST_NAME = 200;
 /** Others get their turn after so many characters. */
 const CHARACTERS_AT_A_TIME = 32_768;
 
@@ -68,10 +70,9 @@ export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName
 /** Who said it, and when it was, as far as that was told: without it the same words of two people are one. */
 function whoAndWhen(named: MemoryName | undefined): string[] {
   const { speaker, occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
-  return [
-    ...(typeof speaker === 'string' ? [`by ${speaker}`] : []),
-    ...(typeof occurred_at === 'string' ? [occurred_at] : []),
-  ];
+  const isShort = (given: Json | undefined): given is string =>
+    typeof given === 'string' && given.length <= LONGEST_NAME;
+  return [...(isShort(speaker) ? [`by ${speaker}`] : []), ...(isShort(occurred_at) ? [occurred_at] : [])];
 }
 
 /** A turn that is shown apart from the conversation: who said it, and when. */
