@@ -21,7 +21,7 @@ export type { AppendResult, Box, Grant, HydratedBox } from './model/box.js';
 export type { Card } from './model/card.js';
 export type { Checkpoint, CheckpointSummary, Snapshot } from './model/checkpoint.js';
 export { CairnError, type ErrorCode } from './model/errors.js';
-export type { Bundle, Execution } from './model/execution.js';
+export type { Bundle, Execution as ExecutionRecord } from './model/execution.js';
 export type { Json, JsonObject } from './model/json.js';
 export type { Caller, Key } from './model/key.js';
 export type { Packet, WriteResult } from './model/packet.js';

@@ -24,6 +24,8 @@ export async function migrateStore(options: {
   restored?: boolean | undefined;
   indexing?: (progress: Reindexing) => void;
 }): Promise<Migrated> {
+  // What was restored is there: to begin another would say that all went well.
+  if (options.restored) refuseMissing(options.database, 'restored');
   const driver = await openDriver(options);
   try {
     const { applied, version } = await driver.migrate();
@@ -88,9 +90,13 @@ export async function* embedStore(options: {
   }
 }
 
-async function openExisting(database: string, done: string, embedder?: Embedder): Promise<Store> {
+function refuseMissing(database: string, done: string): void {
   if (!isPostgres(database) && !existsSync(database))
     throw new CairnError('STORAGE_FAILED', `there is no file ${database}: nothing was ${done}`);
+}
+
+async function openExisting(database: string, done: string, embedder?: Embedder): Promise<Store> {
+  refuseMissing(database, done);
   return Store.open({ database, sweep_every_ms: 0, reindex: false, embedder });
 }
 

@@ -201,15 +201,15 @@ async function runServer(flags: ServeFlags): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
-  const curl = `curl -X POST ${serving.url}/api/v1/memory/packet${key} \\
-    -H "Content-Type: application/json" \\
-    -d '{"packet_type": "event", "payload": {"hello": "world"}}'`;
+  const curl = (path: string, body: object) => `curl -X POST ${serving.url}/api/v1/${path}${key} \\
+    -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
   console.log(`Cairn ${version} listens on ${serving.url}
   data       ${serving.location}
   reference  ${serving.url}/
   access     ${serving.open ? 'open to this machine (no keys in the store)' : 'by key'}
 Try it:
-  ${curl}`);
+  ${curl('remember', { text: 'Anna prefers green tea to coffee.' })}
+  ${curl('recall', { query: 'What does Anna drink?' })}`);
 }
 
 /** One readable line; with --debug, all of it. */
@@ -221,7 +221,7 @@ function fail(error: unknown, debug: boolean): never {
       : code === 'EACCES'
         ? `${message}: not permitted`
         : error instanceof CairnError
-          ? `${message} (${error.code})`
+          ? `${message}${error.code === 'UNAUTHORIZED' ? ' (here by --key or CAIRN_KEY)' : ''} (${error.code})`
           : message;
   console.error(
     debug

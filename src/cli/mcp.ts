@@ -51,6 +51,10 @@ async function runMcp(flags: McpFlags): Promise<void> {
       output: process.stdout,
       log: (line) => console.error(`cairn mcp: ${line}`),
     });
+    if (process.stdin.isTTY)
+      console.error(
+        'cairn mcp: waits for an editor or agent on stdin; docs/mcp.md says how to add it to one',
+      );
     let stopping = false;
     const stop = () => {
       // Who asks twice does not want to wait.

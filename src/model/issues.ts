@@ -57,5 +57,46 @@ function describeIssue(issue: z.core.$ZodIssue, place: string): string {
     return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
   }
   if (where && isMissing(issue)) return `${where}: is required`;
-  return where ? `${where}: ${issue.message}` : issue.message;
+  const told = inWords(issue);
+  return where ? `${where}: ${told}` : told;
+}
+
+/** What zod says by itself; a schema that says something better is left its words. */
+const BY_ITSELF = /^(?:Too (?:small|big): |Invalid (?:input: expected|option: |discriminator value))/;
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+const PARTS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
+
+/** The same in words that say what to do. */
+function inWords(issue: Issue): string {
+  const { code, message } = issue;
+  if (!BY_ITSELF.test(message)) return message;
+  if (code === 'too_small' || code === 'too_big') {
+    const limit = Number(code === 'too_small' ? issue.minimum : issue.maximum);
+    const part = PARTS[issue.origin];
+    if (part !== undefined && code === 'too_small' && limit === 1) return 'must not be empty';
+    const [least, most] = issue.inclusive === false ? ['more than', 'less than'] : ['at least', 'at most'];
+    const bound = `${code === 'too_small' ? least : most} ${limit.toLocaleString('en')}`;
+    return part === undefined ? `must be ${bound}` : `must have ${bound} ${part}${limit === 1 ? '' : 's'}`;
+  }
+  if (code === 'invalid_type') {
+    const received = /received (\w+)$/.exec(message)?.[1] ?? '';
+    const not = issue.expected === 'int' ? 'a fraction' : (KINDS[received] ?? received);
+    return `must be ${KINDS[issue.expected] ?? issue.expected}${not === '' ? '' : `, not ${not}`}`;
+  }
+  const values =
+    'values' in issue
+      ? issue.values
+      : 'options' in issue && Array.isArray(issue.options)
+        ? issue.options
+        : [];
+  return values.length === 0 ? message : `must be ${values.map(String).join(' or ')}`;
 }

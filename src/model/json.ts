@@ -69,7 +69,9 @@ export const jsonObject = z
     refuse(
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? jsonFault(value)
-        : 'Invalid input: expected object',
+        : value === undefined
+          ? 'is required'
+          : 'must be an object',
       ctx,
     ),
   )

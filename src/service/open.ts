@@ -66,6 +66,10 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),
   };
+  // As the name of a file it would be made, and be empty.
+  const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(options.database)?.[1];
+  if (scheme !== undefined && !isPostgres(options.database))
+    throw new CairnError('INVALID_INPUT', `a database is a file or postgres://…, not ${scheme}://…`);
   // Loaded when it is needed: a store on SQLite starts faster without it.
   const driver: Driver = isPostgres(options.database)
     ? await (await import('../driver/postgres.js')).openPostgres(options.database, shared)

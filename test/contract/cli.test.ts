@@ -76,29 +76,36 @@ describe('help', () => {
     }));
 });
 
+/** What the commands answer that a server shows when it starts. */
+async function tried(printed: string, options: Parameters<typeof run>[2]): Promise<unknown[]> {
+  const commands = printed.split('Try it:\n')[1]!.replaceAll('curl ', 'curl --silent ');
+  const { stdout } = await run('bash', ['-c', commands.replace(/'$/gm, "'; echo")], options);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+}
+const TRIED = [{ entity_type: 'note' }, { passages: [{ name: 'Anna prefers green tea to coffee.' }] }];
+
 describe('serve', () => {
   it('prints its address, its data and a curl that works; SIGTERM ends it with 0', () =>
     inFolder(async (cwd) => {
       const server = await serveCairn([], { cwd });
       expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(server.printed).toContain(join(cwd, 'cairn.db'));
-      const curl = server.printed.split('Try it:\n')[1]!;
-      const answered = await run('bash', ['-c', `${curl.trim()} --silent`], { cwd });
-      expect(JSON.parse(answered.stdout)).toMatchObject({ status: 'ok' });
+      expect(await tried(server.printed, { cwd })).toMatchObject(TRIED);
       expect(await server.stop()).toMatchObject({ code: 0, stderr: '' });
       // Once it has ended, the file alone holds everything.
       copyFileSync(join(cwd, 'cairn.db'), join(cwd, 'copy.db'));
-      expect(json(await cairn(['packets', 'list', '-d', 'copy.db'], { cwd }))).toMatchObject({ total: 1 });
+      expect(json(await cairn(['notes', 'list', '-d', 'copy.db'], { cwd }))).toMatchObject({ total: 1 });
     }));
 
   it('prints a curl that works with a key, once there are keys', () =>
     inFolder(async (cwd) => {
       const { key } = json(await cairn(['keys', 'create'], { cwd }));
       const server = await serveCairn([], { cwd });
-      const curl = server.printed.split('Try it:\n')[1]!;
       const env = { CAIRN_KEY: key as string };
-      const answered = await run('bash', ['-c', `${curl.trim()} --silent`], { cwd, env });
-      expect(JSON.parse(answered.stdout)).toMatchObject({ status: 'ok' });
+      expect(await tried(server.printed, { cwd, env })).toMatchObject(TRIED);
       await server.stop('SIGINT');
     }));
 
@@ -168,6 +175,15 @@ describe('mistakes', () => {
     ],
     [['tree', '--database', 'typo.db'], ['there is no file typo.db']],
     [['tail', '--database', 'typo.db'], ['there is no file typo.db']],
+    [['migrate', '--restored', '--database', 'typo.db'], ['there is no file typo.db']],
+    [
+      ['remember', 'tea', '--database', 'mysql://db.example/x'],
+      ['postgres://', 'mysql://'],
+    ],
+    [
+      ['remember', ''],
+      ['text: must not be empty', 'INVALID_INPUT'],
+    ],
     [
       ['summarization-policies', 'create', '--name', 'x', '--trigger', '{type:Manual}'],
       ['--trigger must be JSON', 'position 1'],

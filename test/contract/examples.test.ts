@@ -9,7 +9,7 @@ const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   'agent-loop.mjs': ['calls free_hours', 'Free: 9:00, 11:00. Known: No meetings before ten.'],
-  'remember.mjs': ['Anna prefers green tea to coffee.', 'because of anna, drink'],
+  'remember.mjs': ['Anna prefers green tea to coffee.', 'it has anna, and is about drink'],
   'first-memory.mjs': [
     'sealed at revision 2 with 2 cards',
     'user: Which pipe material resists chlorine?',
@@ -102,21 +102,32 @@ function regionOf(path: string, name: string): string {
 
 describe('README.md', () => {
   it('shows code from the examples only, word for word', () => {
-    const marked = [...readme.matchAll(/<!-- from (\S+)#(\S+) -->\n```ts\n([\s\S]*?)\n```/g)];
+    const marked = [...readme.matchAll(/<!-- from (\S+)#(\S+) -->\n```js\n([\s\S]*?)\n```/g)];
     expect(marked.length).toBeGreaterThanOrEqual(4);
     expect(readme.match(/```(ts|js|typescript|javascript)\n/g)).toHaveLength(marked.length);
     for (const [, path, name, code] of marked) expect(code).toBe(regionOf(path!, name!));
   });
 
-  it('has a first curl that works as it stands', () =>
+  it('has curls that work as they stand', () =>
     inFolder(async (cwd) => {
-      const curl = /```sh\n(curl -X POST [\s\S]*?)\n```/.exec(readme)![1]!;
-      expect(curl).toContain('http://localhost:8080/');
+      const curls = [...readme.matchAll(/```sh\n(curl -X POST [\s\S]*?)\n```/g)].map(([, curl]) => curl!);
       const server = await serveCairn([], { cwd });
-      const command = curl.replace('http://localhost:8080', server.url);
-      const { stdout } = await run('bash', ['-c', command], { cwd });
+      const answers: unknown[] = [];
+      for (const curl of curls) {
+        expect(curl).toContain('http://localhost:8080/');
+        const { stdout } = await run('bash', ['-c', curl.replace('http://localhost:8080', server.url)], {
+          cwd,
+        });
+        answers.push(JSON.parse(stdout));
+      }
       await server.stop();
-      expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', error_message: null });
+      expect(answers).toMatchObject([
+        { entity_type: 'note' },
+        { passages: [{ text: 'Anna prefers green tea to coffee.' }] },
+        { status: 'ok', error_message: null },
+        { name: 'tidy' },
+        { results: [] },
+      ]);
     }));
 
   it('lists every setting and every command', () =>

@@ -84,6 +84,14 @@ describe('the package', () => {
         expect(mcp).toEqual({ code: 0, stdout: '', stderr: '' });
 
         // The types are good for a strict project that checks its libraries as well.
+        writeFileSync(
+          join(folder, 'values.mts'),
+          `import { Execution, openCairn } from 'cairndb';
+          const cairn = await openCairn({ database: './memory.db' });
+          const { passages } = await cairn.recall('tea', { limit: 3 });
+          const run: Execution = await Execution.resume(cairn, passages[0]!.text);
+          console.log(run.step_number);`,
+        );
         const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
         const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
         const sources = readdirSync(folder).filter((name) => name.endsWith('.mts'));

@@ -95,7 +95,7 @@ export async function serveCairn(
   options: RunOptions,
 ): Promise<Running & { url: string; printed: string }> {
   const running = startCairn(['serve', '--port', '0', ...args], { timeout_ms: 120_000, ...options });
-  const printed = await running.until(/Try it:\n.*\n.*\n.*\n/);
+  const printed = await running.until(/Try it:\n(?:.*\n){4}/);
   return { ...running, printed, url: /listens on (\S+)/.exec(printed)![1]! };
 }
 
