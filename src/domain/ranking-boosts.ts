@@ -31,12 +31,15 @@ export interface Boosted {
   readonly occurred_at: number | null;
   /** Of textFlags. */
   readonly flags: number;
+  /** The number of its terms. */
+  readonly length: number;
 }
 
 /** Said by whom the question names. */
 const SPEAKER = 1.8;
-/** Not said by the user: answers are long and repeat what they are about. */
+/** Not said by the user: long answers repeat what they are about. One that is as short as a question is as good. */
 const OTHER_ROLE = 0.7;
+const LONG_ANSWER = 30;
 /** The same where the question is for both sides, or for what was answered. */
 const OTHER_ROLE_ASKED = 1.2;
 const DATE = 1.3;
@@ -49,9 +52,10 @@ const SHORT_QUESTION = 0.8;
 const SPREAD = 0.9;
 
 const DAY_MS = 86_400_000;
-function roleFactor({ asks }: Question, role: string | null): number {
+function roleFactor({ asks }: Question, role: string | null, length: number): number {
   if (role === null || role === 'user') return 1;
-  return role === 'assistant' && (asks.summary || asks.you) ? OTHER_ROLE_ASKED : OTHER_ROLE;
+  if (role === 'assistant' && (asks.summary || asks.you)) return OTHER_ROLE_ASKED;
+  return length > LONG_ANSWER ? OTHER_ROLE : 1;
 }
 
 /** Whether a moment is on a date that the question names; asked once for each day. */
@@ -73,10 +77,10 @@ export type EachBoost = (candidate: Boosted, found: (name: BoostName, factor: nu
 export function boostsFor(question: Question, isNamed: (speaker: string) => boolean): EachBoost {
   const isOnDate = onDates(question);
   const { asks } = question;
-  return ({ speaker, role, occurred_at, flags }, found) => {
+  return ({ speaker, role, occurred_at, flags, length }, found) => {
     const says = (flag: number): boolean => (flags & flag) !== 0;
     // Between people who are known by name, none of them is the one who answers.
-    const others = speaker === null || isRole(speaker) ? roleFactor(question, role) : 1;
+    const others = speaker === null || isRole(speaker) ? roleFactor(question, role, length) : 1;
     if (others !== 1) found('role', others);
     if (speaker !== null && isNamed(speaker)) found('speaker', SPEAKER);
     if (occurred_at !== null && isOnDate(occurred_at)) found('date', DATE);

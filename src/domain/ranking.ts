@@ -18,8 +18,6 @@ export interface Candidate extends Boosted {
   /** Where it stands among its neighbours; null for what has none. */
   readonly scope_id: string | null;
   readonly position: number | null;
-  /** The number of its terms. */
-  readonly length: number;
   /** How often it has each term of the question, in their order. */
   readonly tf: readonly number[];
   /** How often it has those that are related to each, together. */

@@ -108,7 +108,9 @@ describe('readCheckpoint', () => {
   it('names the field that is wrong', () => {
     const file = fixture('0.9.0-as-1.0.0.json');
     file.snapshot.thought_chain.steps[2].type = 'dreaming';
-    expect(() => readCheckpoint(file)).toThrow(/snapshot\.thought_chain\.steps\[2\].type: must be .*planning/);
+    expect(() => readCheckpoint(file)).toThrow(
+      /snapshot\.thought_chain\.steps\[2\].type: must be .*planning/,
+    );
   });
 });
 

@@ -139,6 +139,10 @@ describe('the ranking', () => {
 });
 
 describe('a boost', () => {
+  /** As answers are: with more than thirty words that say something. */
+  const long = (text: string): string =>
+    `${text} ${Array.from({ length: 40 }, (_, i) => `word${i}`).join(' ')}`;
+
   const boostsOf = (text: string, said: Said): string[] =>
     ask(text, [said, { content: 'Hm' }])
       .filter(({ candidate }) => candidate.content === said.content)
@@ -150,12 +154,17 @@ describe('a boost', () => {
     ['what does ida grow?', { content: 'I grow leeks', speaker: 'Ida Holm' }, ['speaker 1.8']],
     ['What will he grow?', { content: 'I grow leeks', speaker: 'Will' }, []],
     ['What does Will grow?', { content: 'I grow leeks', speaker: 'Will' }, ['speaker 1.8']],
-    ['What do I grow?', { content: 'You grow leeks', role: 'assistant' }, ['role 0.7']],
-    ['What do I grow?', { content: 'You grow leeks', role: 'assistant', speaker: 'assistant' }, ['role 0.7']],
+    ['What do I grow?', { content: long('You grow leeks'), role: 'assistant' }, ['role 0.7']],
+    ['What do I grow?', { content: 'You grow leeks', role: 'assistant' }, []],
+    [
+      'What do I grow?',
+      { content: long('You grow leeks'), role: 'assistant', speaker: 'assistant' },
+      ['role 0.7'],
+    ],
     ['What do I grow?', { content: 'You grow leeks', role: 'assistant', speaker: 'Ida' }, []],
     ['What did you say of leeks?', { content: 'Leeks need sun', role: 'assistant' }, ['role 1.2']],
     ['A summary of leeks', { content: 'Leeks need sun', role: 'assistant' }, ['role 1.2']],
-    ['A summary of leeks', { content: 'Leeks need sun', role: 'tool' }, ['role 0.7']],
+    ['A summary of leeks', { content: long('Leeks need sun'), role: 'tool' }, ['role 0.7']],
     ['Leeks in June 2021', { content: 'Leeks!', on: '2021-06-05' }, ['date 1.3']],
     ['Leeks in June 2020', { content: 'Leeks!', on: '2021-06-05' }, []],
     ['When were the leeks ripe?', { content: 'Leeks ripe since yesterday' }, ['temporal 1.1']],
@@ -163,7 +172,7 @@ describe('a boost', () => {
     ['How should I cook leeks?', { content: 'Always mention salt for leeks.' }, ['instruction 1.7']],
     ['Can you plan a meal of leeks?', { content: 'I prefer leeks raw' }, ['preference 1.7']],
     ['Did I say I prefer leeks?', { content: 'I prefer leeks raw' }, []],
-    ['Can you plan leeks?', { content: 'I prefer leeks', role: 'assistant' }, ['role 0.7']],
+    ['Can you plan leeks?', { content: 'I prefer leeks', role: 'assistant' }, []],
     ['leeks', { content: 'Leeks?' }, ['short_question 0.8']],
   ])('for %j of %j: %j', (text, said, boosts) => {
     expect(boostsOf(text, said)).toEqual(boosts);
