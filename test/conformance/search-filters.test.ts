@@ -187,8 +187,8 @@ onEveryTarget('filters of a search', (test) => {
     let abyss: unknown = fine;
     for (let depth = 0; depth < 3000; depth++) abyss = depth % 2 === 0 ? { not: abyss } : { and: [abyss] };
     const cases: [unknown, RegExp][] = [
-      [[is('colour', 'eq', 'a')], /: filters\[0\]\.field: .*"entity_type"/],
-      [[fine, is('tag', 'like', 'a')], /: filters\[1\]\.operator: .*"contains"/],
+      [[is('colour', 'eq', 'a')], /: filters\[0\]\.field: must be entity_type or type /],
+      [[fine, is('tag', 'like', 'a')], /: filters\[1\]\.operator: must be .* or contains/],
       [[is('tag', 'gt', 'a')], /filters\[0\]\.operator: tag takes eq, ne, in, not gt/],
       [
         [is('created_at', 'contains', 'a')],
@@ -208,7 +208,10 @@ onEveryTarget('filters of a search', (test) => {
       [[is('tag', 'in', 'a')], /filters\[0\]\.value: must be a list for in/],
       [[is('tag', 'eq', ['a'])], /filters\[0\]\.value: must be one value/],
       [[{ field: 'tag', operator: 'eq', value: 1 }], /filters\[0\]\.value: must be text or a list of texts/],
-      [[{ field: 'tag', operator: 'in', value: ['a', 1] }], /filters\[0\]\.value\[1\]: .*expected string/],
+      [
+        [{ field: 'tag', operator: 'in', value: ['a', 1] }],
+        /filters\[0\]\.value\[1\]: must be text, not a number/,
+      ],
       [[{ field: 'tag', operator: 'eq' }], /filters\[0\]\.value: /],
       [[{ field: 'tag', operator: 'eq', value: 'a', boost: 2 }], /unknown field "boost" in filters\[0\]/],
       [[{ and: [fine, { or: [is('tag', 'has', 'a')] }] }], /filters\[0\]\.and\[1\]\.or\[0\]\.operator: /],
@@ -217,7 +220,7 @@ onEveryTarget('filters of a search', (test) => {
       [[{ not: [fine] }], /filters\[0\]\.not: must be \{ field, operator, value \}/],
       [[{}], /filters\[0\]: must be \{ field, operator, value \}/],
       [['tag = a'], /filters\[0\]: must be \{ field, operator, value \}/],
-      [fine, /: filters: .*expected array/],
+      [fine, /: filters: must be a list/],
       [[nested(9)], /filters: may be nested 8 deep at most/],
       // A server refuses what is nested beyond all bounds before it reads it.
       [[abyss], /filters: may be nested 8 deep at most|nested deeper than 64 levels/],
