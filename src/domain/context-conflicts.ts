@@ -9,11 +9,12 @@ export interface Conflict {
   readonly called: string;
   /** The ids of those that it contradicts, or that contradict it. */
   readonly with: readonly string[];
+  /** When it was so, in ms: what was told later may be of long ago. */
+  readonly at: number;
 }
 
 interface Told {
   readonly id: string;
-  readonly moment: number;
   readonly conflict?: Conflict;
 }
 
@@ -21,12 +22,12 @@ const LONGEST_NAME = 80;
 
 /** By its name, or by how its text begins. */
 export function calledBy(name: string | null | undefined, text: string): string {
-  const called = inOneLine((name || text.slice(0, 2 * LONGEST_NAME)).trim());
+  const called = inOneLine((name || text.slice(0, 2 * LONGEST_NAME).toWellFormed()).trim());
   return called.length <= LONGEST_NAME ? called : shortened(called, cutAt(called, LONGEST_NAME));
 }
 
-const ageOf = (other: Told, own: Told): string =>
-  other.moment === own.moment ? '' : other.moment < own.moment ? ', older' : ', newer';
+const ageOf = (other: Conflict, own: Conflict): string =>
+  other.at === own.at ? '' : other.at < own.at ? ', older' : ', newer';
 
 /** Of each in the list, those in the list that it is in conflict with, in the order of the list. */
 export function conflictsAmong<T extends Told>(list: readonly T[]): Map<T, T[]> {
@@ -37,10 +38,10 @@ export function conflictsAmong<T extends Told>(list: readonly T[]): Map<T, T[]> 
 }
 
 /** Such as `"The user lives in Basel." (2026-11-17, older)`. */
-const remark = (own: Told, other: Told): string =>
-  `"${other.conflict!.called}" (${toIso(other.moment).slice(0, 10)}${ageOf(other, own)})`;
+const remark = (own: Conflict, other: Conflict): string =>
+  `"${other.called}" (${toIso(other.at).slice(0, 10)}${ageOf(other, own)})`;
 
 export const withRemarks = (part: WindowPart, own: Told, others: readonly Told[] = []): WindowPart => ({
   ...part,
-  contradicts: others.map((other) => remark(own, other)),
+  contradicts: others.map((other) => remark(own.conflict!, other.conflict!)),
 });

@@ -1,6 +1,5 @@
 /** What was found for a context, made into candidates: with its text, and with what it stands for and contradicts. */
 import type { Material, Uncounted } from '../domain/context-assembly.js';
-import { calledBy } from '../domain/context-conflicts.js';
 import type { TurnCard } from '../domain/context-turns.js';
 import type { WindowPart } from '../domain/context-window.js';
 import type { Query } from '../driver/driver.js';
@@ -14,7 +13,7 @@ import {
   sourceCounts,
   sourcesAmong,
 } from '../store/context-sources.js';
-import { cardsOf, memoryPart, passagePart } from './context-parts.js';
+import { cardsOf, conflictOf, memoryPart, passagePart } from './context-parts.js';
 import type { Call } from './runtime.js';
 
 /** Something found, before its card is read. */
@@ -65,6 +64,7 @@ export async function withCards(
   const refused: [Uncounted, ContextReason][] = [];
   const refusal = refusals();
   const now = call.driver.now();
+  const shownAs = new Map<string, string>();
   for (const one of found) {
     const row = cards.get(one.card_id);
     if (!row || !isVisible(row, now)) continue;
@@ -73,54 +73,77 @@ export async function withCards(
       one.section === 'summaries'
         ? { card_ids: covered, others: (counts.get(one.id) ?? 0) > new Set(covered).size }
         : undefined;
-    const candidate = candidateOf(one, row, names.get(one.card_id), { covers, contradictions });
-    const reason = refusal(one, candidate.part);
+    const candidate = candidateOf(one, row, names.get(one.card_id), covers);
+    const { reason, by } = refusal(one, candidate.part);
+    if (by !== undefined) shownAs.set(one.id, by);
     if (reason) refused.push([candidate, reason]);
     else candidates.push(candidate);
   }
-  return { candidates, refused };
-}
-
-/** Why something is out, asked of each in its order: what would say the same again does not count for the limit. */
-function refusals(): (found: Found, part: WindowPart) => ContextReason | undefined {
-  const shown = new Set<string>();
-  const taken = new Map<SectionName, number>();
-  return ({ refused, section, limit }, part) => {
-    if (refused) return refused;
-    const said = JSON.stringify([section, part.type, part.title, part.text]);
-    if (shown.has(said)) return 'shown_already';
-    const before = taken.get(section) ?? 0;
-    if (before >= limit) return 'over_the_limit';
-    shown.add(said);
-    taken.set(section, before + 1);
-    return undefined;
+  const pairs = pairsAmong(contradictions, shownAs);
+  return {
+    candidates: candidates.map((one) => {
+      const others = pairs.get(one.id);
+      if (!others) return one;
+      const conflict = conflictOf(cards.get(one.card_id)!, names.get(one.card_id), one.part, others);
+      return { ...one, conflict };
+    }),
+    refused,
   };
 }
 
-interface Ties {
-  readonly covers: Uncounted['covers'];
-  readonly contradictions: readonly Contradiction[];
+/** What each contradicts. Of those that say the same one is shown, which stands for the others. */
+function pairsAmong(
+  contradictions: readonly Contradiction[],
+  shownAs: ReadonlyMap<string, string>,
+): Map<string, string[]> {
+  const pairs = new Map<string, string[]>();
+  const add = (one: string, other: string) => {
+    const others = pairs.get(one) ?? [];
+    if (one !== other && !others.includes(other)) pairs.set(one, [...others, other]);
+  };
+  for (const { one, other } of contradictions) {
+    const ends = [one, other].map((id) => shownAs.get(id) ?? id) as [string, string];
+    add(ends[0], ends[1]);
+    add(ends[1], ends[0]);
+  }
+  return pairs;
+}
+
+/** With what says the same already, if that is why. */
+interface Refusal {
+  readonly reason?: ContextReason;
+  readonly by?: string;
+}
+
+/** Why something is out, asked of each in its order: what would say the same again does not count for the limit. */
+function refusals(): (found: Found, part: WindowPart) => Refusal {
+  const shown = new Map<string, string>();
+  const taken = new Map<SectionName, number>();
+  return ({ id, refused, section, limit }, part) => {
+    if (refused) return { reason: refused };
+    const said = JSON.stringify([section, part.type, part.title, part.text]);
+    const by = shown.get(said);
+    if (by !== undefined) return { reason: 'shown_already', by };
+    const before = taken.get(section) ?? 0;
+    if (before >= limit) return { reason: 'over_the_limit' };
+    shown.set(said, id);
+    taken.set(section, before + 1);
+    return {};
+  };
 }
 
 const candidateOf = (
   { section, entity_type, id, card_id, score, reason }: Found,
   row: CardRow,
   name: MemoryName | undefined,
-  { covers, contradictions }: Ties,
-): Uncounted => {
-  const part = entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, name);
-  const others = contradictions.flatMap(({ one, other }) =>
-    one === id ? [other] : other === id ? [one] : [],
-  );
-  return {
-    entity_type,
-    id,
-    card_id,
-    score,
-    reason,
-    part,
-    moment: row.created_at,
-    ...(others.length > 0 ? { conflict: { called: calledBy(name?.name, part.text), with: others } } : {}),
-    ...(covers ? { covers } : {}),
-  };
-};
+  covers: Uncounted['covers'],
+): Uncounted => ({
+  entity_type,
+  id,
+  card_id,
+  score,
+  reason,
+  part: entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, name),
+  moment: row.created_at,
+  ...(covers ? { covers } : {}),
+});

@@ -1,10 +1,12 @@
 /** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
 import { setImmediate } from 'node:timers/promises';
 import type { Meter } from '../domain/context-assembly.js';
+import { type Conflict, calledBy } from '../domain/context-conflicts.js';
 import { saidText } from '../domain/context-content.js';
 import type { TurnCard } from '../domain/context-turns.js';
 import { titleBeside, type WindowPart } from '../domain/context-window.js';
 import { promptOf } from '../domain/hydration.js';
+import { parseDate } from '../domain/parse-date.js';
 import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
 import type { SectionName } from '../model/context.js';
@@ -65,6 +67,21 @@ export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName
   const text = saidText(contentOf(row));
   const title = [titleBeside(named?.name ?? '', text), ...whoAndWhen(named)].filter((part) => part !== '');
   return { section, title: title.join(', '), type: named?.type ?? '', text };
+};
+
+/** How others in the window name it that contradict it. */
+export const conflictOf = (
+  row: CardRow,
+  named: MemoryName | undefined,
+  { text }: WindowPart,
+  others: readonly string[],
+): Conflict => {
+  const { occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
+  return {
+    called: calledBy(named?.name, text),
+    with: others,
+    at: parseDate(occurred_at) ?? row.created_at,
+  };
 };
 
 /** Who said it, and when it was, as far as that was told: without it the same words of two people are one. */

@@ -1,7 +1,7 @@
 /** Giving an assembled context again: rendered from its cards, which never change, as the manifest has them in order. */
 import { sha256 } from '../domain/canonical.js';
 import { sectionAccount } from '../domain/context-account.js';
-import { calledBy, conflictsAmong, withRemarks } from '../domain/context-conflicts.js';
+import { conflictsAmong, withRemarks } from '../domain/context-conflicts.js';
 import { shortened } from '../domain/context-cut.js';
 import { shapes } from '../domain/context-formats.js';
 import { GIVEN, type Section } from '../domain/context-sections.js';
@@ -19,7 +19,7 @@ import { isWithin, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
 import { openBox } from './box-access.js';
 import { cardsBeyond } from './card-access.js';
-import { cardsOf, givenPart, memoryPart, passagePart, turnCardOf } from './context-parts.js';
+import { cardsOf, conflictOf, givenPart, memoryPart, passagePart, turnCardOf } from './context-parts.js';
 import { mayReadCard, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 
@@ -147,11 +147,10 @@ function windowOf(
     .map((entry) => {
       const card = cards.get(entry.card_id)!;
       const part = partOf(entry, card, names);
-      const called = calledBy(names.get(entry.card_id)?.name, part.text);
-      const conflict = entry.contradicts && { called, with: entry.contradicts };
+      const { contradicts } = entry;
+      const conflict = contradicts && conflictOf(card, names.get(entry.card_id), part, contradicts);
       return {
         id: entry.id,
-        moment: card.created_at,
         part: { ...part, text: cut(part.text, entry) },
         ...(conflict ? { conflict } : {}),
       };

@@ -18,7 +18,7 @@ import { marksAhead } from './search-kept.js';
 import { mayHaveAny } from './search-lead.js';
 import { type AskedPage, type Place, pageOf, type Result, type Shown, type Stretch } from './search-pages.js';
 import { extentOf, rangeOf } from './search-postings.js';
-import { type RelatedEntity, relatedTo } from './search-related.js';
+import { MAX_RELATED, type RelatedEntity, relatedTo } from './search-related.js';
 import { type DocRow, readDocs } from './search-rows.js';
 import { inOpenScopes, scopesShown } from './search-scopes.js';
 import { mayBeSmall, smallIndex } from './search-small.js';
@@ -233,11 +233,12 @@ async function show(
       const doc = found.get(why.doc_no);
       return doc ? [{ doc, why, same_as: sameAs(why), ...NOTHING }] : [];
     });
-  const docs = page.flatMap(({ doc_no }) => found.get(doc_no) ?? []);
+  const docsOf = (doc_nos: readonly number[]) => doc_nos.flatMap((doc_no) => found.get(doc_no) ?? []);
+  const docs = docsOf(page.map(({ doc_no }) => doc_no));
   const [rows, said, related] = await Promise.all([
     inOpenScopes(query, request.tenant, docs),
     saidOf(query, request.tenant, docs),
-    relatedTo(query, request, docs),
+    relatedTo(query, request, docs.concat(docsOf(page.flatMap(repeatsAskedAbout)))),
   ]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
   const giveWay = givingWay();
@@ -250,11 +251,21 @@ async function show(
     const texts = [one.text, one.beside, doc.name ?? ''];
     const { snippet, highlights } = await snippetAmong(texts, terms, giveWay);
     const text = request.shows === 'text' ? one.text : undefined;
-    const others = related.get(doc.doc_no) ?? [];
-    hits.push({ doc, why, same_as: sameAs(why), snippet, highlights, related: others, text });
+    const same_as = sameAs(why);
+    const ties = [doc.doc_no, ...repeatsAskedAbout(why)].flatMap((doc_no) => related.get(doc_no) ?? []);
+    hits.push({ doc, why, same_as, snippet, highlights, related: tiesOnce(ties, same_as), text });
     await giveWay();
   }
   return hits;
+}
+
+/** What contradicts something contradicts whatever says the same; of so many of these it is asked. */
+const repeatsAskedAbout = ({ repeats }: Shown): readonly number[] => repeats.slice(0, 10);
+
+/** Several that say the same may be tied to the same, and to each other. */
+function tiesOnce(ties: readonly RelatedEntity[], same_as: readonly string[]): RelatedEntity[] {
+  const once = new Map(ties.map((tie) => [`${tie.edge_type} ${tie.direction} ${tie.id}`, tie]));
+  return [...once.values()].filter(({ id }) => !same_as.includes(id)).slice(0, MAX_RELATED);
 }
 
 const NOTHING = { snippet: '', highlights: [], related: [], text: undefined };

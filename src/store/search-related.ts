@@ -19,7 +19,7 @@ export interface RelatedEntity {
 }
 
 /** Of one thing that was found. */
-const MAX_RELATED = 5;
+export const MAX_RELATED = 5;
 /** Of all on a page together; where that is not enough, so many of each. */
 const MAX_EDGES = 500;
 const MAX_EDGES_OF_ONE = 100;

@@ -587,6 +587,26 @@ onEveryTarget('contexts', (test) => {
     expect(again.messages).toEqual(made.messages);
   });
 
+  it('CTX-21 RECALL-7 what contradicts one of two that say the same is told of the one that is shown, by when it was', async () => {
+    const cairn = await test().freshTenant();
+    const volvo = { text: 'The user drives a Volvo.', occurred_at: '2025-06-01' };
+    const twins = [await cairn.memory.remember(volvo), await cairn.memory.remember(volvo)];
+    const fiat = await cairn.memory.remember({ text: 'The user drives a Fiat.', occurred_at: '2009-01-01' });
+    for (const twin of twins) {
+      const participants = [fiat, twin].map(({ id }) => ({ entity_type: 'Note' as const, entity_id: id }));
+      const { edge_id } = await cairn.edges.create({ edge_type: 'Contradicts', participants });
+      const query = 'What does the user drive?';
+      const made = await cairn.context.assemble({ query, format: 'markdown' });
+      expect(made.text).toContain('(Contradicts: "The user drives a Volvo." (2025-06-01, newer))');
+      expect(made.text).toContain('(Contradicts: "The user drives a Fiat." (2009-01-01, older))');
+      const { passages } = await cairn.memory.recall({ query });
+      expect(passages.map(({ related }) => related.length)).toEqual([1, 1]);
+      await cairn.edges.delete({ edge_id });
+      const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+      expect(again.text).toBe(made.text);
+    }
+  });
+
   it('CTX-21 MAN-4 what contradicts something else in the context says so, and which is newer, also when replayed', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id } = await someTask(cairn);

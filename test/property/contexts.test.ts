@@ -135,7 +135,8 @@ const candidate: fc.Arbitrary<Uncounted> = fc
 
 const inConflict = (one: Uncounted, all: readonly Uncounted[]): Uncounted => {
   const others = all.map(({ id }) => id).filter((id) => id !== one.id);
-  return { ...one, conflict: { called: calledBy(one.part.title, one.part.text), with: others } };
+  const called = calledBy(one.part.title, one.part.text);
+  return { ...one, conflict: { called, with: others, at: one.moment } };
 };
 
 const given = (section: SectionName, text: string): Uncounted => ({
