@@ -31,22 +31,24 @@ export async function recurringStatements(
   { give_way }: RecurrenceSettings,
 ): Promise<RecurringStatement[]> {
   const groups = new Map<string, Said[]>();
-  /** How many sayings there are of one matter: of more than one, some are contrary to others. */
-  const sayings = new Map<string, number>();
+  /** The sayings of one matter, in any case: of more than one, some are contrary to others. */
+  const sayings = new Map<string, Set<string>>();
   for await (const [saying, said] of statementsOf(sources, give_way)) {
     const group = groups.get(saying);
     if (group) group.push(said);
     else {
       groups.set(saying, [said]);
       const matter = matterOf(saying);
-      sayings.set(matter, (sayings.get(matter) ?? 0) + 1);
+      const known = sayings.get(matter);
+      if (known) known.add(saying.toLowerCase());
+      else sayings.set(matter, new Set([saying.toLowerCase()]));
     }
   }
   const recurring: RecurringStatement[] = [];
   for (const [saying, group] of groups) {
     const trajectory_ids = [...new Set(group.map(({ trajectory_id }) => trajectory_id))];
     // What is also denied holds across nothing.
-    if (trajectory_ids.length < 2 || sayings.get(matterOf(saying))! > 1) continue;
+    if (trajectory_ids.length < 2 || sayings.get(matterOf(saying))!.size > 1) continue;
     const source_ids = [...new Set(group.map(({ source_id }) => source_id))];
     recurring.push({ text: wordingOf(group), source_ids, trajectory_ids });
   }

@@ -6,7 +6,7 @@
 import { baseForm, isInflected } from './stem.js';
 
 interface Token {
-  /** In lower case. */
+  /** In lower case, unless its case may say something: of a unit, an option, an abbreviation. */
   readonly word: string;
   /** Taken as it stands: a name, a number, an address. */
   readonly literal: boolean;
@@ -17,14 +17,25 @@ const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 /** Said before a statement, and no part of it. */
 const OPENING =
   /^(?:(?:ok(?:ay)?|well|so|yes|and|also)\s*,\s+|(?:please|kindly)\s+|(?:please )?(?:(?:note|remember) that|remember to|(?:make|be) sure to)\s+)+/i;
-const EDGES = /^["'“”([{«*_`¿¡]+|["'“”)\]}»*_`.,;:!?…。！？，、；：]+$/gu;
-const DASHES = /^[-–—]*$/;
+const OPENERS = /^["'“”(«`¿¡]+/u;
+const CLOSERS = /["'“”)»`.,;:!?…。！？，、；：]+$/u;
+/** "5'" and '5"' are feet and inches. */
+const CLOSERS_OF_NUMBER = /[”)»`.,;:!?…。！？，、；：]+$/u;
+const STOPS = /[.,;:!?…。！？，、；：]+$/u;
+/** Marked on one side only it is a name of its own, as "_id" is, and "__init__". */
+const EMPHASISED = /^(\*{1,3}|_)(\p{L}[\p{L}\p{M}'-]*)\1$/u;
 const GROUPED_DIGITS = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
 
 const ARTICLES = set('a an the');
+/** Written in capitals they are stressed, and say the same. */
+const STRESSED = set(
+  'not never no none must should always do does did have has need needs to all every each please only cannot',
+);
 const POLITE = set('please kindly');
 const ALL = set('all every each');
 const BE = set('am is are was were be been being');
+/** What was is not what is. */
+const PAST = set('was were');
 const HAVE = set('have has had');
 const DO = set('do does did');
 const DUTY = set('must should');
@@ -57,20 +68,40 @@ function uncontracted(word: string): readonly string[] {
   return tail === 's' && /^(?:it|that|there|here|he|she|what|who)$/.test(head) ? [head, 'be'] : [word];
 }
 
+/** A word without what is written around it. What is nothing but signs is what is spoken of: "use * for lists". */
+function bare(one: string): string {
+  const inner = one.replace(OPENERS, '');
+  const measured = inner === one && /^[-+]?\d[\d.,]*["']/.test(one);
+  const kept = inner.replace(measured ? CLOSERS_OF_NUMBER : CLOSERS, '');
+  if (/[^\p{P}]/u.test(kept)) return EMPHASISED.exec(kept)?.[2] ?? kept;
+  return one.replace(STOPS, '') || one;
+}
+
+/** A word as it counts: in its case where that may make it another. */
+function inItsCase(one: string, at: number, before: string | undefined, shouted: boolean): string {
+  const word = one.toLowerCase();
+  // "5 MB" are no "5 Mb".
+  if (/^\p{L}{1,3}$/u.test(one) && /\d$/.test(before ?? '')) return one;
+  const capitals = /^\p{Lu}[\p{Lu}\p{M}]*$/u.test(one) && (one.length > 1 || (at > 0 && one !== 'I'));
+  return capitals && !shouted && !STRESSED.has(word) ? one : word;
+}
+
 function tokensOf(text: string): Token[] {
   const plain = text.normalize('NFKC').replace(/[‘’]/g, "'").trim().replace(OPENING, '');
   const found = plain
     .split(/\s+/)
-    .map((one) => one.replace(EDGES, ''))
-    .filter((one) => !DASHES.test(one))
+    .filter((one) => one !== '')
+    .map(bare)
     .flatMap((one) => (/^\p{L}+(?:-\p{L}+)+$/u.test(one) ? one.split('-') : [one]));
   // Where no word is in lower case, capitals make no names.
   const cased = found.some((one, at) => at > 0 && /^\p{Ll}{4,}/u.test(one));
+  const shouted = !found.some((one) => /^\p{Ll}{2}/u.test(one) || /^\p{Lu}\p{Ll}/u.test(one));
   return found.flatMap((one, at): Token[] => {
     if (GROUPED_DIGITS.test(one)) return [{ word: one.replaceAll(',', ''), literal: true }];
-    const word = one.toLowerCase();
-    if (!/^[\p{L}\p{M}']+$/u.test(one)) return [{ word, literal: true }];
-    const literal = cased && at > 0 && /^\p{Lu}/u.test(one);
+    if (!/^[\p{L}\p{M}']+$/u.test(one) || !/\p{L}/u.test(one)) return [{ word: one, literal: true }];
+    const word = inItsCase(one, at, found[at - 1], shouted);
+    if (word !== one.toLowerCase()) return [{ word, literal: true }];
+    const literal = cased && at > 0 && /^\p{Lu}/u.test(one) && !STRESSED.has(word);
     return uncontracted(word).map((part) => ({ word: part, literal }));
   });
 }
@@ -137,7 +168,7 @@ function asked(tokens: readonly Token[]): Token[] {
  */
 function isTense(token: Token, [next, after]: readonly (Token | undefined)[]): boolean {
   if (!next || next.literal) return false;
-  if (is(token, BE)) return /...ing$/.test(next.word);
+  if (is(token, BE)) return !is(token, PAST) && /...ing$/.test(next.word);
   if (!is(token, HAVE)) return false;
   return (
     isWord(next, 'been') ||
@@ -146,7 +177,7 @@ function isTense(token: Token, [next, after]: readonly (Token | undefined)[]): b
 }
 
 function keyOf({ word, literal }: Token, at: number): string {
-  if (BE.has(word)) return 'be';
+  if (BE.has(word)) return PAST.has(word) ? 'was' : 'be';
   const number = NUMBERS.get(word);
   if (number !== undefined) return number;
   // "Validated inputs" at the start tells what was done, "validate inputs" what to do.
@@ -166,9 +197,10 @@ export function sayingOf(text: string): string {
 
 const NEGATIONS = set('not no');
 
-/** What is left of a saying without its yes and no: of two that are contrary it is the same. */
+/** What is left of a saying without its yes and no, in any case: of two that are contrary it is the same. */
 export const matterOf = (saying: string): string =>
   saying
+    .toLowerCase()
     .split(' ')
     .filter((word) => !NEGATIONS.has(word))
     .join(' ');

@@ -59,6 +59,10 @@ describe('statements', () => {
     ['The policies were reviewed by the board.', 'The policy was reviewed by the board.'],
     ['User: I prefer tabs over spaces in Python.', 'User: I prefer tabs over spaces in Python.'],
     ['入力は必ず境界で検証する。', '入力は必ず境界で検証する'],
+    ['Never deploy services on Friday.', 'Do NOT deploy services on Friday.'],
+    ['Never deploy services on Friday.', '- NEVER deploy (the) *services* on Friday.'],
+    ['Lists in the docs begin with *.', 'Lists in the docs begin with *'],
+    ['IT must sign the new contracts.', 'IT must sign new contracts!'],
   ])('recur with differences that change nothing: %s / %s', async (a, b) => {
     expect(await common(a, b)).toHaveLength(1);
   });
@@ -95,6 +99,22 @@ describe('statements', () => {
     ],
     ['Small commits make reviews faster for everyone.', 'Small commits help the reviews.'],
     ['入力は必ず境界で検証する。', '出力は必ず境界で検証する。'],
+    [`Use ' for string quotes in code.`, `Use " for string quotes in code.`],
+    ['Run the linter with -v on every commit.', 'Run the linter with -V on every commit.'],
+    ['Use * for bullet lists in the docs.', 'Use - for bullet lists in the docs.'],
+    ['Lists in the docs begin with *.', 'Lists in the docs begin with -.'],
+    ['Query the table by _id in the importer.', 'Query the table by id in the importer.'],
+    ['Rename the method __init__ in the parser.', 'Rename the method init in the parser.'],
+    ['Pass *args to the wrapped function.', 'Pass args to the wrapped function.'],
+    ['Uploads have a limit of 5 MB each.', 'Uploads have a limit of 5 Mb each.'],
+    ['Uploads have a limit of 5 mb each.', 'Uploads have a limit of 5 Mb each.'],
+    ['Set the timeout of jobs to 10m.', 'Set the timeout of jobs to 10M.'],
+    [`Leave a gap of 5' between racks.`, 'Leave a gap of 5" between racks.'],
+    ['Ask IT to approve the new laptop.', 'Ask it to approve the new laptop.'],
+    ['IT must sign the new contracts.', 'It must sign the new contracts.'],
+    ['Customers on plan A pay monthly.', 'Customers on the plan pay monthly.'],
+    ['The database was hosted in Berlin.', 'The database is hosted in Berlin.'],
+    ['The databases were running in Berlin.', 'The databases are running in Berlin.'],
   ])('do not recur where another thing is said: %s / %s', async (a, b) => {
     expect(await common(a, b)).toEqual([]);
     expect(await common(b, a)).toEqual([]);
@@ -106,6 +126,11 @@ describe('statements', () => {
     expect(await recurring(said)).toHaveLength(1);
     const denied = note('c', 't3', "Deploys on Friday aren't allowed for the web team.");
     expect(await recurring([...said, denied])).toEqual([]);
+    const stressed = note('c', 't3', 'Deploys on Friday are NOT allowed for the WEB team.');
+    expect(await recurring([...said, stressed])).toEqual([]);
+    expect(
+      await recurring([...said, note('c', 't3', 'Deploys on Friday are ALLOWED for the web team.')]),
+    ).toHaveLength(1);
   });
 
   it('make an L2 summary within its budget, and none when nothing recurs', async () => {
