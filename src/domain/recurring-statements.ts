@@ -26,31 +26,40 @@ interface Said {
   readonly trajectory_id: string;
 }
 
+/** What says the same. */
+interface Group {
+  readonly said: Said[];
+  /** All of the same matter. */
+  readonly sayings: ReadonlySet<string>;
+}
+
 export async function recurringStatements(
   sources: readonly TextSource[],
   { give_way }: RecurrenceSettings,
 ): Promise<RecurringStatement[]> {
-  const groups = new Map<string, Said[]>();
-  /** The sayings of one matter, in any case: of more than one, some are contrary to others. */
-  const sayings = new Map<string, Set<string>>();
+  const groups = new Map<string, Group>();
+  /** By the matter, in any case: of more than one saying of it, some are contrary to others. */
+  const matters = new Map<string, Set<string>>();
   for await (const [saying, said] of statementsOf(sources, give_way)) {
     const group = groups.get(saying);
-    if (group) group.push(said);
-    else {
-      groups.set(saying, [said]);
-      const matter = matterOf(saying);
-      const known = sayings.get(matter);
-      if (known) known.add(saying.toLowerCase());
-      else sayings.set(matter, new Set([saying.toLowerCase()]));
+    if (group) {
+      group.said.push(said);
+      continue;
     }
+    const matter = matterOf(saying);
+    const sayings = matters.get(matter) ?? new Set();
+    matters.set(matter, sayings.add(saying.toLowerCase()));
+    groups.set(saying, { said: [said], sayings });
   }
   const recurring: RecurringStatement[] = [];
-  for (const [saying, group] of groups) {
-    const trajectory_ids = [...new Set(group.map(({ trajectory_id }) => trajectory_id))];
+  for (const { said, sayings } of groups.values()) {
+    const due = give_way();
+    if (due) await due;
+    const trajectory_ids = [...new Set(said.map(({ trajectory_id }) => trajectory_id))];
     // What is also denied holds across nothing.
-    if (trajectory_ids.length < 2 || sayings.get(matterOf(saying))!.size > 1) continue;
-    const source_ids = [...new Set(group.map(({ source_id }) => source_id))];
-    recurring.push({ text: wordingOf(group), source_ids, trajectory_ids });
+    if (trajectory_ids.length < 2 || sayings.size > 1) continue;
+    const source_ids = [...new Set(said.map(({ source_id }) => source_id))];
+    recurring.push({ text: wordingOf(said), source_ids, trajectory_ids });
   }
   return recurring.sort((a, b) => b.trajectory_ids.length - a.trajectory_ids.length);
 }

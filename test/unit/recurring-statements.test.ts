@@ -133,6 +133,19 @@ describe('statements', () => {
     ).toHaveLength(1);
   });
 
+  it('are compared with pauses, as they are read: many of them hold nothing else up', async () => {
+    const text = Array.from({ length: 500 }, (_, at) => `Customer ${at} wants a refund.`).join(' ');
+    let asked = 0;
+    const give_way = () => {
+      asked++;
+      return undefined;
+    };
+    expect(
+      await recurringStatements([note('a', 't1', text), note('b', 't2', text)], { give_way }),
+    ).toHaveLength(500);
+    expect(asked).toBeGreaterThanOrEqual(1500);
+  });
+
   it('make an L2 summary within its budget, and none when nothing recurs', async () => {
     const made = await offlineSummarizer.summarize({ sources: notes, max_tokens: 40, level: 'L2' });
     expect(made.text).toMatch(/^- .*boundary/);
