@@ -15,14 +15,14 @@ import {
 } from '../model/summary.js';
 import { isSpent, type ProviderCost, sumOfCosts } from '../provider/cost.js';
 import { reasonOf } from '../provider/model-failure.js';
-import { endJob, findJob, insertJob, resultOf, sourcesOf } from '../store/jobs.js';
+import { endJob, findJob, insertJob, type JobResult, resultOf, sourcesOf } from '../store/jobs.js';
 import { attachedTo, policiesFor } from '../store/policies.js';
 import { actsAs } from './actor.js';
 import { artifactNoun } from './artifacts.js';
 import { prepareTask } from './jobs.js';
 import { costOf, nothingMade, type Outcome, type Task } from './making.js';
 import { checkUses, reachOf } from './memory-access.js';
-import { readVersion } from './memory-views.js';
+import { type Memory, type Noun, readVersion } from './memory-views.js';
 import { noteNoun } from './notes.js';
 import { levelsOf } from './policies.js';
 import type { Call } from './runtime.js';
@@ -84,7 +84,7 @@ async function record(
   now: number,
 ): Promise<void> {
   const { agent_id: _, ...job } = task;
-  const { sources, made, strengthened, cost, reason } = outcome;
+  const { sources, cost, reason } = outcome;
   await insertJob(tx, call.tenant, {
     ...job,
     cause: `manual ${task.job_id}`,
@@ -95,8 +95,21 @@ async function record(
     pinned_until: null,
     created_at: now,
   });
-  const end = { state, sources, result: { made, strengthened }, cost: costOf(cost), error: reason };
+  const end = { state, sources, result: resultFor(action, outcome), cost: costOf(cost), error: reason };
   await endJob(tx, call.tenant, task.job_id, end, now);
+}
+
+/** With what an answer needs that is given again: later facts may contradict the same. */
+function resultFor(action: PolicyAction, outcome: Outcome): JobResult {
+  const { made, strengthened, contradictions, artifacts, notes } = outcome;
+  if (action !== 'extract') return { made, strengthened };
+  const contradicted_by = Object.fromEntries(
+    [
+      ...artifacts.map((one) => [one.artifact_id, one.contradicted_by] as const),
+      ...notes.map((one) => [one.note_id, one.contradicted_by] as const),
+    ].filter(([, others]) => others.length > 0),
+  );
+  return { made, strengthened, contradictions, contradicted_by };
 }
 
 const outrun = (scope_id: string): CairnError =>
@@ -219,13 +232,22 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
     }),
     again: async (tx, job_id) => {
       const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
-      const { made, strengthened } = resultOf(job ?? { result: null });
-      const ids = (kind: 'artifact' | 'note') => made.filter((one) => one.kind === kind).map(({ id }) => id);
-      const read = <M>(list: readonly string[], one: (id: string) => Promise<M>) =>
-        Promise.all(list.map(one));
-      const artifacts = await read(ids('artifact'), (id) => readVersion(call, tx, artifactNoun, id, 1));
-      const notes = await read(ids('note'), (id) => readVersion(call, tx, noteNoun, id, 1));
-      const contradictions = [...artifacts, ...notes].filter((one) => one.contradicted_by.length > 0).length;
+      const { made, strengthened, ...then } = resultOf(job ?? { result: null });
+      const read = async <M extends Memory>(noun: Noun<M>): Promise<M[]> => {
+        const ids = made.filter(({ kind }) => kind === noun.kind).map(({ id }) => id);
+        const all = await Promise.all(ids.map((id) => readVersion(call, tx, noun, id, 1)));
+        // In place: what is of the same commit gets its times when that is settled.
+        if (then.contradicted_by)
+          for (const [at, one] of all.entries())
+            one.contradicted_by = [...(then.contradicted_by[ids[at]!] ?? [])];
+        return all;
+      };
+      const artifacts = await read(artifactNoun);
+      const notes = await read(noteNoun);
+      // Jobs of before it was kept do not say how many there were.
+      const contradictions =
+        then.contradictions ??
+        [...artifacts, ...notes].filter((one) => one.contradicted_by.length > 0).length;
       const sources = sourcesOf(job ?? { sources: null }).length;
       return { artifacts, notes, strengthened: [...strengthened], contradictions, sources, job_id };
     },

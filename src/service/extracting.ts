@@ -223,7 +223,10 @@ async function keepFacts(
     const { same, contradicted } = known;
     if (await isEcho(call, tx, draft, extracting.scope, same ? [same] : known.telling)) continue;
     if (!same) {
-      kept.push(await keepFact(call, tx, extracting, draft, contradicted, now));
+      const made = await keepFact(call, tx, extracting, draft, contradicted, now);
+      for (const { memory_id } of contradicted)
+        kept.find((one) => idOf(one) === memory_id)?.contradicted_by.push(idOf(made));
+      kept.push(made);
       if (contradicted.length > 0) contradictions++;
     } else if (!kept.some((one) => idOf(one) === same.memory_id)) {
       await strengthen(call, tx, extracting, draft, same, now);

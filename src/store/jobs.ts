@@ -23,6 +23,9 @@ export interface JobSettings {
 export interface JobResult {
   readonly made: readonly Made[];
   readonly strengthened: readonly Made[];
+  /** Of what was asked for by hand: how many of the new facts contradict others, and which, as it was answered. */
+  readonly contradictions?: number;
+  readonly contradicted_by?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface NewJob {

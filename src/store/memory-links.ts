@@ -103,7 +103,7 @@ export function linksTo(edges: readonly NewEdge[]): Links {
       .flatMap(({ participants }) => participants.slice(1));
   return {
     superseded_by: [],
-    contradicted_by: [],
+    contradicted_by: [...new Set(ends('Contradicts').map(({ entity_id }) => entity_id))],
     source_trajectory_ids: idsOf(ends('DerivedFrom'), 'Trajectory'),
     source_artifact_ids: idsOf(ends('DerivedFrom', 'SynthesizedFrom'), 'Artifact'),
   };

@@ -78,6 +78,29 @@ onEveryTarget('extraction', (test) => {
     });
   });
 
+  it('EXTRACT-3 names in the answer what contradicts each other, and IDEM-1 answers the same again', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    for (const text of ['I live in Berlin.', 'I live in Munich.', 'I love jazz.'])
+      await say(cairn, scope_id, text);
+    const options = { idempotency_key: randomUUID() };
+    const first = await cairn.scopes.extract({ scope_id }, options);
+    const [berlin, munich, jazz] = first.notes;
+    expect(first.notes.map(({ contradicted_by }) => contradicted_by)).toEqual([
+      [munich!.note_id],
+      [berlin!.note_id],
+      [],
+    ]);
+    expect(first.contradictions).toBe(1);
+    expect(await cairn.scopes.extract({ scope_id }, options)).toEqual(first);
+    await say(cairn, scope_id, 'I hate jazz.');
+    const later = await cairn.scopes.extract({ scope_id });
+    expect(later).toMatchObject({ contradictions: 1, notes: [{ contradicted_by: [jazz!.note_id] }] });
+    expect(await cairn.scopes.extract({ scope_id }, options)).toEqual(first);
+    for (const { note_id, contradicted_by } of [berlin!, munich!])
+      expect(await cairn.notes.get({ note_id })).toMatchObject({ contradicted_by });
+  });
+
   it('EXTRACT-3 takes before and after, with and without for contraries, and loses neither', async () => {
     const cairn = await test().freshTenant();
     const said = async (text: string) => {
