@@ -14,7 +14,7 @@ import {
   type Summarized,
 } from '../model/summary.js';
 import { isSpent, type ProviderCost, sumOfCosts } from '../provider/cost.js';
-import { reasonOf } from '../provider/model-failure.js';
+import { PlainFailure, reasonOf } from '../provider/model-failure.js';
 import { endJob, findJob, insertJob, type JobResult, resultOf, sourcesOf } from '../store/jobs.js';
 import { attachedTo, policiesFor } from '../store/policies.js';
 import { actsAs } from './actor.js';
@@ -137,6 +137,8 @@ async function recordSpent(
     .catch(() => undefined);
 }
 
+const FASTER = new PlainFailure('the same request was answered meanwhile');
+
 interface Asked<A> {
   readonly action: PolicyAction;
   readonly input: In<'summarize'>;
@@ -150,17 +152,19 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
   { action, input, answer, again }: Asked<A>,
 ): Promise<A> {
   const known = (await keptAnswer(call, input)) !== undefined;
-  /** On all rounds up to now. */
+  /** On all rounds up to now, and the last of them that began. */
   let spent: ProviderCost | null = null;
+  let round: Round | undefined;
   for (let attempts = 1; ; attempts++) {
-    // Answered before, it needs no provider: `change` gives the answer again.
-    const task = known ? undefined : await taskFor(call, input);
-    const { signal } = call.options;
-    const settings = { timeout_ms: PROVIDER_MS, final: true, signal: signal ?? call.jobs.signal };
-    const ready = task && (await prepareTask(call, action, task, settings));
-    spent = sumOf(spent, ready?.cost ?? null);
     try {
-      return await change<A>(call, {
+      // Answered before, it needs no provider: `change` gives the answer again.
+      const task = known ? undefined : await taskFor(call, input);
+      if (task) round = { action, task, attempts };
+      const { signal } = call.options;
+      const settings = { timeout_ms: PROVIDER_MS, final: true, signal: signal ?? call.jobs.signal };
+      const ready = task && (await prepareTask(call, action, task, settings));
+      spent = sumOf(spent, ready?.cost ?? null);
+      const answered = await change<A>(call, {
         input,
         bytes: ready?.bytes ?? 0,
         work: async (tx, now) => {
@@ -174,11 +178,13 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
         remember: ({ job_id }) => job_id,
         again: (tx, kept) => again(tx, kept as string | null),
       });
+      if (round && answered.job_id !== round.task.job_id) await recordSpent(call, round, spent, FASTER);
+      return answered;
     } catch (error) {
       const again = error instanceof Changed;
       if (again && attempts < ATTEMPTS) continue;
       const refusal = again ? outrun(input.scope_id) : error;
-      if (task) await recordSpent(call, { action, task, attempts }, spent, refusal);
+      if (round) await recordSpent(call, round, spent, refusal);
       throw refusal;
     }
   }

@@ -271,4 +271,64 @@ describe.skipIf(!targetNames().includes('sqlite'))('a provider that answers', ()
     expect(await cairn.jobs.get({ job_id: first.job_id! })).toMatchObject({ made: [], cost: COST });
     expect(await cairn.scopes.summarize(asked, { idempotency_key: 'k' })).toEqual(first);
   });
+
+  const paid = async (cairn: Api, scope_id: string) =>
+    (await jobsOf(cairn, scope_id)).reduce((sum, { cost }) => sum + (cost?.input_tokens ?? 0), 0);
+
+  it('SUM-41 several requests of one key at once is paid for all of them', async () => {
+    let calls = 0;
+    let all: () => void;
+    const together = new Promise<void>((resolve) => {
+      all = resolve;
+    });
+    const cairn = await open({
+      summarizer: {
+        name: 'odd',
+        summarize: async (request) => {
+          if (++calls === 3) all();
+          await together;
+          return { ...(await offlineSummarizer.summarize(request)), cost: COST };
+        },
+      },
+    });
+    const { scope_id } = await someScope(cairn);
+    await talk(cairn, scope_id, 4);
+    const ask = () => cairn.scopes.summarize({ scope_id }, { idempotency_key: 'k' });
+    const answers = await Promise.all([ask(), ask(), ask()]);
+    expect(calls).toBe(3);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(await paid(cairn, scope_id)).toBe(3 * COST.input_tokens);
+    const jobs = await jobsOf(cairn, scope_id);
+    expect(jobs.map(({ state }) => state).sort()).toEqual(['done', 'failed', 'failed']);
+    expect(jobs.find(({ state }) => state === 'failed')!.error).toBe(
+      'the same request was answered meanwhile',
+    );
+    expect(await ask()).toEqual(answers[0]);
+    expect(await paid(cairn, scope_id)).toBe(3 * COST.input_tokens);
+  });
+
+  it('SUM-41 and is outrun is paid for where the next round is given up', async () => {
+    const other = await open({});
+    const { scope_id } = await someScope(other);
+    const giveUp = new AbortController();
+    let rounds = 0;
+    const cairn = await open({
+      summarizer: {
+        name: 'odd',
+        summarize: async (request) => {
+          if (++rounds > 1) {
+            giveUp.abort(new Error('given up'));
+            return NEVER;
+          }
+          await other.scopes.summarize({ scope_id, max_sources: 1 });
+          return { ...(await offlineSummarizer.summarize(request)), cost: COST };
+        },
+      },
+    });
+    await talk(other, scope_id, 4);
+    const asked = cairn.scopes.summarize({ scope_id }, { signal: giveUp.signal });
+    await expect(asked).rejects.toThrow('given up');
+    expect(rounds).toBe(2);
+    expect(await paid(cairn, scope_id)).toBe(COST.input_tokens);
+  });
 });
