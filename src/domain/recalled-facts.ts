@@ -4,7 +4,7 @@ import type { GiveWay } from './giving-way.js';
 import { unitsOf } from './sentences.js';
 import type { TextSource } from './sources.js';
 import { agree, overlap, type Statement, statementOf } from './statements.js';
-import { differenceOf, wordingOf } from './wordings.js';
+import { differenceBetween } from './wordings.js';
 
 const MAX_STATEMENTS = 2000;
 /** As alike as this to what was recalled, and it was taken from there. */
@@ -37,12 +37,11 @@ export async function recalledStatements(
 export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): boolean {
   if (known.length === 0) return false;
   const statement = statementOf(fact.content);
-  const wording = wordingOf(fact.content);
   return known.some(
     (one) =>
       agree(one, statement) &&
       overlap(one, statement) >= KNOWN &&
-      differenceOf(wordingOf(one.text), wording) === 'none',
+      differenceBetween(one.text, fact.content, fact.subject) === 'none',
   );
 }
 
@@ -60,20 +59,21 @@ const MEMORY = /<(memory|memories|context|recalled|retrieved|documents?|backgrou
 
 /** The text without what was put into it from memory, by the marks that such texts have. */
 export function withoutMemory(text: string): string {
-  const lower = text.toLowerCase();
   const kept: string[] = [];
   const unclosed = new Set<string>();
   let from = 0;
   for (const { 0: mark, 1: name, index } of text.matchAll(MEMORY)) {
     const closing = `</${name!.toLowerCase()}>`;
     if (index < from || unclosed.has(closing)) continue;
-    const end = lower.indexOf(closing, index + mark.length);
-    if (end < 0) {
+    // Not in the text in lower case, which may be longer.
+    const end = new RegExp(closing, 'gi');
+    end.lastIndex = index + mark.length;
+    if (!end.test(text)) {
       unclosed.add(closing);
       continue;
     }
     kept.push(text.slice(from, index));
-    from = end + closing.length;
+    from = end.lastIndex;
   }
   return from === 0 ? text : [...kept, text.slice(from)].join('\n');
 }

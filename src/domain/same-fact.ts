@@ -1,7 +1,7 @@
 /** Whether two facts say the same, the contrary, or have nothing to do with each other. */
 import type { ComparableFact, FactRelation } from './facts.js';
 import { agree, overlap, type Statement, shared, statementOf } from './statements.js';
-import { type Difference, differenceOf, withForWithout, wordingOf } from './wordings.js';
+import { differenceBetween, namesMore, withForWithout, withNames } from './wordings.js';
 
 /** Wordings as alike as this say the same. */
 const PARAPHRASE = 0.8;
@@ -14,14 +14,12 @@ export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
     const relation = bySlot(a, b);
     if (relation !== 'apart') return relation;
     // What two rules found in two wordings may be the same all the same, but not the contrary.
-    return a.subject === b.subject && byWording(a.content, b.content) === 'same' ? 'same' : 'different';
+    return a.subject === b.subject && byWording(a, b) === 'same' ? 'same' : 'different';
   }
-  return byWording(a.content, b.content);
+  return byWording(a, b);
 }
 
-const saidIn = (text: string): Statement => statementOf(withForWithout(text));
-
-const differenceIn = (a: string, b: string): Difference => differenceOf(wordingOf(a), wordingOf(b));
+const saidIn = (text: string): Statement => statementOf(withForWithout(withNames(text)));
 
 type Slotted = ComparableFact & { readonly subject: string; readonly slot: string; readonly value: string };
 
@@ -48,9 +46,9 @@ function valuesOf(a: Slotted, b: Slotted): 'none' | 'contrary' | 'apart' {
     return a.value.trim().toLowerCase() === b.value.trim().toLowerCase() ? 'none' : 'contrary';
   if (one.numbers !== other.numbers && one.numbers !== '' && other.numbers !== '') return 'contrary';
   if (shared(one, other) < Math.min(one.stems.size, other.stems.size)) return 'contrary';
-  const between = differenceIn(a.value, b.value);
+  const between = differenceBetween(a.value, b.value);
   // What is not part of the value, such as the purpose, is told by the sentences, whose other words are free.
-  const around = between === 'none' ? differenceIn(a.content, b.content) : between;
+  const around = between === 'none' ? differenceBetween(a.content, b.content) : between;
   if (around === 'opposed') return 'contrary';
   return between !== 'none' || around === 'swapped' || around === 'other' ? 'apart' : 'none';
 }
@@ -60,18 +58,23 @@ function replaces(a: Slotted, b: Slotted): boolean {
   if (a.negated || b.negated || a.type !== 'Decision' || b.type !== 'Decision') return false;
   const replaced = /\b(?:instead of|rather than) (.+?)(?: (?:for|as) .+)?[.]?$/i.exec(a.content)?.[1];
   if (replaced === undefined) return false;
-  const old = statementOf(replaced);
-  const value = statementOf(b.value);
+  const old = saidIn(replaced);
+  const value = saidIn(b.value);
   return old.stems.size > 0 && overlap(old, value) === 1;
 }
 
-function byWording(a: string, b: string): FactRelation {
+function byWording(
+  { content: a, subject }: ComparableFact,
+  { content: b, ...fact }: ComparableFact,
+): FactRelation {
   const one = saidIn(a);
   const other = saidIn(b);
   const few = Math.min(one.stems.size, other.stems.size);
   if (few === 0) return a === b ? 'same' : 'different';
   if (one.numbers !== other.numbers || overlap(one, other) < PARAPHRASE) return 'different';
-  const difference = differenceIn(a, b);
+  const difference = differenceBetween(a, b, subject ?? fact.subject);
+  // Of a value, such as Ghent, in Belgium, what is named besides says where it is; of a sentence it is something else.
+  if (difference === 'none' && (namesMore(a, b) || namesMore(b, a))) return 'different';
   if (difference === 'none' && agree(one, other))
     return few > FEW_STEMS || overlap(one, other) === 1 ? 'same' : 'different';
   // All the same words, but one of them says no, or after instead of before. Both at once may be the same again.

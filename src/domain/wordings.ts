@@ -10,13 +10,16 @@ export interface Wording {
   readonly order: readonly string[];
   /** By relation, such as "before", the stems that it stands before; `''` where nothing follows. */
   readonly relations: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By stem, the stems that stand right behind it. */
+  readonly followers: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
  * `opposed`: the one says before, the other after. `swapped`: what is first in the one is last in the other. `other`: a
- * small word changes what is meant. `replaced`: each has a word that the other has not.
+ * small word changes what is meant. `replaced`: each has a word that the other has not. `narrowed`: one has a word more,
+ * right before what both speak of: "the public API", "every second Monday".
  */
-export type Difference = 'none' | 'opposed' | 'swapped' | 'other' | 'replaced';
+export type Difference = 'none' | 'opposed' | 'swapped' | 'other' | 'replaced' | 'narrowed';
 
 /** Of these a statement may have one more, and still say the same: "on Monday" and "Monday". */
 const WEAK = 'in on at of for to over than as when while if then is has not all and';
@@ -74,6 +77,22 @@ const ORDERS = new Set(['before', 'after', 'above', 'below', 'over', 'under', 't
 /** What stands behind these is one more, and is not known by the others. */
 const ADDING = ['and', 'or', 'except'];
 
+/** Whatever they stand before, they change nothing about it. */
+const FILLERS = new Set(
+  'always ever really truly actually finally already definitely currently simply personally please'
+    .split(' ')
+    .map(stem),
+);
+
+const COUNTS = new Set(
+  (
+    'one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million ' +
+    'dozen half twice first second third fourth fifth sixth seventh eighth ninth tenth last'
+  )
+    .split(' ')
+    .map(stem),
+);
+
 const weak = new Set(WEAK.split(' '));
 const relationWords = new Set([...weak, ...STRICT.split(' '), ...Object.keys(SPELLINGS)]);
 
@@ -85,8 +104,28 @@ const relationOf = (word: string): string | undefined => {
 /** "Without" is the contrary of "with", which wordings tell: it is not one more no. */
 export const withForWithout = (text: string): string => text.replace(/\bwithout\b/gi, 'with');
 
+/** A word with a capital where no sentence begins; of words in capitals those that are no stress ("do NOT"). */
+const INNER_CAPITAL =
+  /(?<=[\p{L}\p{N},;)\]"'’`] |[-/("'`])(?:\p{Lu}\p{Ll}*|IT|WHO)(?![\p{L}\p{N}]|['’](?!s\b)\p{L})/gu;
+
+/** Written with a capital in titles, and the first always. */
+const NEVER_NAMES = new Set(['i', 'the', 'an', 'we', 'my', 'our']);
+
+const NAME = /(?<=[\p{L}\p{N},;)\]"'’`] )\p{Lu}[\p{L}\p{N}\p{M}]*/gu;
+
+/** "Server A", "to Will", "IT": marked, so that a name is not taken for the small word that is written like it. */
+export const withNames = (text: string): string =>
+  text.replace(INNER_CAPITAL, (word) => {
+    const small = word.toLowerCase();
+    return !NEVER_NAMES.has(small) && stopWords.has(small) && relationOf(small) === undefined
+      ? `${word.charAt(0)}${small.slice(1)}zz`
+      : word;
+  });
+
 export function wordingOf(text: string): Wording {
   const order: string[] = [];
+  const followers = new Map<string, Set<string>>();
+  let previous: string | undefined;
   const relations = new Map<string, Set<string>>();
   let before: string[] = [];
   const relate = (to: string): void => {
@@ -94,20 +133,25 @@ export function wordingOf(text: string): Wording {
     before = [];
   };
   // "To" before a verb is nothing, before a name it is where something goes.
-  for (const word of wordsOf(text.replace(/\bto (?=[\p{Lu}\d`])/gu, 'toward '))) {
+  for (const word of wordsOf(withNames(text).replace(/\bto (?=[\p{Lu}\d`])/gu, 'toward '))) {
     const relation = relationOf(word);
     if (relation !== undefined) before.push(relation);
     else if (!stopWords.has(word)) {
       const stemmed = stem(word);
       relate(stemmed);
       order.push(stemmed);
+      if (previous !== undefined)
+        followers.set(previous, (followers.get(previous) ?? new Set()).add(stemmed));
+      previous = stemmed;
+      continue;
     }
+    previous = undefined;
   }
   relate('');
-  return { stems: new Set(order), order, relations };
+  return { stems: new Set(order), order, relations, followers };
 }
 
-export function differenceOf(a: Wording, b: Wording): Difference {
+function differenceOf(a: Wording, b: Wording): Difference {
   const opposed = isOpposed(a, b);
   const turned = turnedRelations(a, b);
   const ordered = isMoved(
@@ -120,7 +164,39 @@ export function differenceOf(a: Wording, b: Wording): Difference {
   }
   if (opposed) return 'opposed';
   if (lacks(a, b) && lacks(b, a)) return 'replaced';
-  return hasMore(a, b) || hasMore(b, a) ? 'other' : 'none';
+  if (hasMore(a, b) || hasMore(b, a)) return 'other';
+  return narrows(a, b) || narrows(b, a) ? 'narrowed' : 'none';
+}
+
+/** "The user lives in Bonn" is what "I live in Bonn" says: who it is, where it is known, is no word more. */
+export function differenceBetween(a: string, b: string, subject = ''): Difference {
+  const difference = differenceOf(wordingOf(a), wordingOf(b));
+  if (difference !== 'narrowed' || subject === '') return difference;
+  return differenceOf(wordingOf(withoutSubject(a, subject)), wordingOf(withoutSubject(b, subject)));
+}
+
+function withoutSubject(text: string, subject: string): string {
+  const said = text.replace(/^the (?=user\b)/i, '').replace(/^the team\b/i, 'we');
+  if (!said.toLowerCase().startsWith(`${subject} `)) return text;
+  return said.split(' ').slice(subject.split(' ').length).join(' ');
+}
+
+/** Whether it has a word right before what both speak of that the other has not. */
+const narrows = (a: Wording, b: Wording): boolean =>
+  [...a.followers].some(
+    ([one, next]) => !b.stems.has(one) && !FILLERS.has(one) && [...next].some((stem) => b.stems.has(stem)),
+  );
+
+/** Whether the first has a name, a number or an ordinal, wherever it stands, that the second has not. */
+export function namesMore(text: string, than: string): boolean {
+  const { stems } = wordingOf(than);
+  const marked = withNames(text);
+  const isNew = (word: string): boolean =>
+    !stopWords.has(word) && relationOf(word) === undefined && !stems.has(stem(word));
+  return (
+    [...marked.matchAll(NAME)].some(([name]) => wordsOf(name).some(isNew)) ||
+    wordsOf(marked).some((word) => COUNTS.has(stem(word)) && isNew(word))
+  );
 }
 
 /** Whether there is a stem in b that a has not. */

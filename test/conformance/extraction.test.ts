@@ -59,6 +59,24 @@ onEveryTarget('extraction', (test) => {
     expect(await linked(cairn, note_id, 'Supports')).toHaveLength(1);
   });
 
+  it('EXTRACT-2 loses nothing that differs by a name, or by a word that narrows it', async () => {
+    const cairn = await test().freshTenant();
+    const said = async (text: string) => {
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, text);
+      return cairn.scopes.extract({ scope_id });
+    };
+    for (const text of [
+      'We decided to run the nightly backup job on server A.',
+      'We decided to run the nightly backup job on server B.',
+      'We decided to assign the payments audit project to Will.',
+      'We decided to assign the payments audit project to Anna.',
+      'We decided to publish the public billing API of the shop.',
+      'We decided to publish the billing API of the shop.',
+    ])
+      expect(await said(text)).toMatchObject({ artifacts: [{}], strengthened: [], contradictions: 0 });
+  });
+
   it('EXTRACT-3 keeps what contradicts the known beside it, linked', async () => {
     const cairn = await test().freshTenant();
     const said = async (text: string) => {

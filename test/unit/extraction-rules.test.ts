@@ -195,6 +195,12 @@ describe('facts', () => {
     expect(await contentsOf(text, { recalled: true })).toEqual([]);
     expect(await contentsOf(`> ${text}`)).toEqual([]);
     expect(await contentsOf(`<memory>\n${text}\n</memory>\nThanks!`)).toEqual([]);
+    // Of which the lower case is longer.
+    const wide = 'İ'.repeat(60);
+    expect(await contentsOf(`${wide}\n<Memory>\n${text}\n</MEMORY>\n${text}`)).toEqual([text]);
+    expect(await contentsOf(`${wide}\n<memory>\n${text}\n</memory>\nI live in Rome.`)).toEqual([
+      'The user lives in Rome.',
+    ]);
     expect(await contentsOf(`\`\`\`\n${text}\n\`\`\``)).toEqual([]);
     expect(await contentsOf(text)).toEqual([text]);
   });
@@ -215,6 +221,14 @@ describe('facts', () => {
     for (const text of ['Memory: I live in Bonn.', '[2024-03-01] User: I live in Bonn.'])
       expect(await extract([turn], [text])).toEqual([]);
     expect(await extract([turn], ['Memory: I live in Cologne.'])).toHaveLength(1);
+  });
+
+  it('that say more than what was recalled are extracted', async () => {
+    const turn = sourceOf({ text: 'We decided to publish the public billing API of the shop.' });
+    expect(await extract([turn], ['We decided to publish the billing API of the shop.'])).toHaveLength(1);
+    expect(await extract([turn], [turn.text])).toEqual([]);
+    const own = sourceOf({ text: 'Anna is responsible for the payroll exports of the Oslo office.' });
+    expect(await extract([own], [own.text.replace('Anna', 'Bob')])).toHaveLength(1);
   });
 
   it('are found in the midst of a longer turn, and none in small talk', async () => {

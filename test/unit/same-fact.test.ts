@@ -78,6 +78,66 @@ describe('facts that were extracted', () => {
       'We decided to hold the planning meeting of the billing team every third Monday.',
       'different',
     ],
+    [
+      'We decided to run the nightly backup job on server A.',
+      'We decided to run the nightly backup job on server B.',
+      'different',
+    ],
+    [
+      'We decided to roll out plan A to enterprise customers.',
+      'We decided to roll out plan B to enterprise customers.',
+      'different',
+    ],
+    [
+      'We decided to roll out the plan to enterprise customers.',
+      'We decided to roll out plan A to enterprise customers.',
+      'different',
+    ],
+    [
+      'We decided to assign the payments audit project to Will.',
+      'We decided to assign the payments audit project to Anna.',
+      'different',
+    ],
+    [
+      'We decided to assign the payments audit project to Will.',
+      'We decided to assign the payments audit project to Will Smith.',
+      'different',
+    ],
+    [
+      'We decided to publish the public billing API of the shop.',
+      'We decided to publish the billing API of the shop.',
+      'different',
+    ],
+    [
+      'We decided to hold the planning meeting of the billing team every second Monday.',
+      'We decided to hold the planning meeting of the billing team every Monday.',
+      'different',
+    ],
+    [
+      'We decided to hold the planning meeting of the billing team.',
+      'We decided to hold the planning meeting of the billing team in Oslo.',
+      'different',
+    ],
+    [
+      'We decided to keep the invoices of the Oslo office for years.',
+      'We decided to keep the invoices of the Oslo office for two years.',
+      'different',
+    ],
+    [
+      'We decided to use the public billing API for the shop.',
+      'We decided to use the billing API for the shop.',
+      'different',
+    ],
+    [
+      'We decided to run the nightly backup job on server A.',
+      'We finally decided to run the nightly backup job on server A.',
+      'same',
+    ],
+    [
+      'We decided to assign the payments audit to Will.',
+      'We decided not to assign the payments audit to Will.',
+      'contradicts',
+    ],
     ['I like to swim.', 'I like swimming.', 'same'],
     ['I prefer tea to coffee.', 'I prefer tea over coffee.', 'same'],
     ['I prefer tea in the evening.', 'I prefer tea before the evening.', 'different'],
@@ -130,10 +190,33 @@ describe('contents of which nothing else is known', () => {
       'different',
     ],
     ['Never push tags from the main branch.', 'Always push tags from the main branch.', 'contradicts'],
+    ['Server A keeps the logs of the shop.', 'Server B keeps the logs of the shop.', 'different'],
+    ['A server keeps the logs of the shop.', 'The server keeps the logs of the shop.', 'same'],
+    [
+      'The orders service calls the billing API.',
+      'The orders service calls the old billing API.',
+      'different',
+    ],
+    [
+      'The cache of the shop is cleared every night.',
+      'The cache of the shop is really cleared every night.',
+      'same',
+    ],
+    ['The cache is NOT cleared every night.', 'The cache is cleared every night.', 'contradicts'],
     ['', '', 'same'],
     ['', 'Something else entirely.', 'different'],
   ] as const)('"%s" and "%s": %s', (a, b, relation) => {
     expect(sameFact({ content: a }, { content: b })).toBe(relation);
+  });
+
+  it('are what somebody is said to prefer, whoever says so', async () => {
+    const content = 'prefer dark mode in every editor at night.';
+    const known = await fact(`I ${content}`);
+    for (const one of [`I ${content}`, 'Prefers dark mode in every editor at night.'])
+      expect(sameFact({ content: one }, known)).toBe('same');
+    const decided = await fact('We decided to use PostgreSQL for the billing service.');
+    expect(sameFact({ content: decided.content.replace('We', 'The team') }, decided)).toBe('same');
+    expect(sameFact({ content: 'Bob prefers dark mode in every editor at night.' }, known)).toBe('different');
   });
 
   it('are the same code only when they are', () => {
