@@ -100,7 +100,14 @@ export const firstHalf = (text: string): string => text.replace(SECOND_HALF, '')
 export const isEpithet = (value: string): boolean => /^an?(?: \p{Lu}\p{Ll}+)+$/u.test(value);
 
 /** Whether all that the sentence speaks of is named in it. */
-export const standsAlone = (text: string): boolean => !REFERS.test(text) && !REFERS_BACK.test(text);
+export function standsAlone(text: string): boolean {
+  const named = withoutInitials(text);
+  return !REFERS.test(named) && !REFERS_BACK.test(named);
+}
+
+/** IT and the US are names, unless all is in capitals. */
+export const withoutInitials = (text: string): string =>
+  /\p{Ll}/u.test(text) ? text.replace(/\b(?:IT|US)\b(?!')/g, 'X') : text;
 
 /** One kind of apostrophe and space, and no marks of emphasis. */
 function tidied(text: string): string {

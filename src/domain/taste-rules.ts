@@ -1,8 +1,8 @@
 /** Rules of extraction: what somebody likes and prefers, be it the speaker or one who is named. */
 import { type FactDraft, type FactRule, keyOf, noteOf, sentenceOf } from './fact-drafts.js';
-import { firstClause, firstHalf, standsAlone } from './fact-sentences.js';
+import { firstClause, firstHalf, standsAlone, withoutInitials } from './fact-sentences.js';
 import { conjugated, ofSpeaker, subjectName } from './first-person.js';
-import { isName, PROPER } from './names.js';
+import { isPerson, PROPER } from './names.js';
 
 const ADVERBS =
   'really|absolutely|strongly|much|generally|usually|always|still|truly|definitely|also|particularly|especially|personally';
@@ -26,10 +26,12 @@ const objectOf = (all: string): string => {
   return /^to /i.test(clause) ? clause : firstHalf(clause);
 };
 
-const slotOf = (verb: string, object: string): Pick<FactDraft, 'slot' | 'value' | 'negated'> =>
-  /^prefers?$/.test(verb)
-    ? preferred(object)
-    : { slot: `likes:${keyOf(object)}`, value: object, negated: NEGATIVE.test(verb) };
+/** What one cannot eat one may like all the same, and the other way round. */
+function slotOf(verb: string, object: string): Pick<FactDraft, 'slot' | 'value' | 'negated'> {
+  if (/^prefers?$/.test(verb)) return preferred(object);
+  const [does] = /(?:eat|drink)(?=s?$)/.exec(verb) ?? ['like'];
+  return { slot: `${does}s:${keyOf(object)}`, value: object, negated: NEGATIVE.test(verb) };
+}
 
 export const preferences: FactRule = (sentence, voice) => {
   const found = LIKES.exec(sentence);
@@ -67,7 +69,7 @@ function preferred(object: string): Pick<FactDraft, 'slot' | 'value'> {
 export const namedTastes: FactRule = (sentence, voice) => {
   if (!voice.person || !standsAlone(sentence)) return undefined;
   const found = NAMED_LIKES.exec(sentence);
-  if (!found || PASSING.test(found[4]!) || !isName(found[1]!, true, voice)) return undefined;
+  if (!found || PASSING.test(found[4]!) || !isPerson(found[1]!, found[3]!, voice)) return undefined;
   const [, name, adverb, verb, all] = found as unknown as [
     string,
     string,
@@ -77,7 +79,8 @@ export const namedTastes: FactRule = (sentence, voice) => {
   ];
   const object = objectOf(all);
   // "Anna likes my cooking": told by somebody else, it is somebody else's.
-  if (keyOf(object) === '' || /\b(?:i|me|my|mine|we|us|our)\b/i.test(object)) return undefined;
+  if (keyOf(object) === '' || /\b(?:i|me|my|mine|we|us|our)\b/i.test(withoutInitials(object)))
+    return undefined;
   return {
     kind: 'note',
     type: 'Preference',

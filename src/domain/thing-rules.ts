@@ -36,11 +36,13 @@ const NO_VALUE =
   /^(?:(?:in|at|on) (?:the end|general|fact|trouble|progress|danger|love|charge|place|question|least|best|worst|fire|time|track|hold|point|order|a|an|my|the way|top)\b|the (?:same|one|only|reason|problem|issue|case|best|worst|most|first|next|last|key|point|way|idea|thing|right|wrong|whole|other|most)\b|(?:not )?(?:an?|the) (?:\w+ )?(?:thing|one|way|issue|problem|question|example|idea|lot|bit|must)\b)/i;
 
 const OF_PLACE = /^(?:lives?|moved|was born|grew|is based|is located)\b/;
+const OF_EMPLOYER = /^works? (?:for|at)\b/;
 const OF_CHARGE = /^(?:owns|manages|leads|maintains|supports)\b/;
 
-/** "Moved to tears", "leads by example": a place has a name, and what is led is named. */
+/** "Moved to tears", "works for free", "leads by example": a place has a name, and so has what is led. */
 function fits(verb: string, value: string): boolean {
   if (OF_PLACE.test(verb)) return /^(?:[\p{Ll}'-]+ ){0,3}[\p{Lu}\d]/u.test(value);
+  if (OF_EMPLOYER.test(verb)) return /^(?:(?:the|an?|our|my) |[\p{Lu}`]|\d+\p{Lu})/u.test(value);
   return !OF_CHARGE.test(verb) || /^(?:the|an?|our|all|my|[A-Z`\d])/.test(value);
 }
 

@@ -572,6 +572,8 @@ export const corpus: readonly Labelled[] = [
   ]),
   ...said(true, {}, [
     'Tom prefers trains to planes.',
+    "Lena can't eat peanuts.",
+    'We decided to route all billing tickets to IT support.',
     'Priya loves bouldering.',
     'Elena never eats fish.',
     'Remember that the vendor is Initech.',
@@ -582,6 +584,9 @@ export const corpus: readonly Labelled[] = [
   ]),
   ...said(false, {}, [
     'Misery loves company.',
+    'Water hates oil.',
+    'Chrome prefers HTTPS.',
+    "Paul doesn't work for free.",
     'Marta likes you.',
     'Tom loves it.',
     'Tom likes where this is going.',

@@ -96,8 +96,30 @@ describe('facts', () => {
     ['Nobody likes Mondays. Anna likes my cooking. Anna likes the dress.'],
     ["I'm not sure about Rome. I'm not a lawyer. I don't work for free."],
     ['Remember to smile. Can you remember my name?'],
+    [
+      'Water hates oil. Business loves certainty. Chrome prefers HTTPS. Evil loves company. Happiness loves company.',
+    ],
+    [
+      "Dogs can't eat chocolate. Babies cannot eat honey. GitHub prefers HTTPS. NASA likes rockets. Node.js prefers modules.",
+    ],
+    [
+      "Paul doesn't work for free. Paul works for free on Mondays. Paul works at night. Paul works for 3 hours.",
+    ],
+    ['WE DECIDED TO USE IT FOR THE SHOP.'],
   ])('are not in "%s"', async (text) => {
     expect(await contentsOf(text)).toEqual([]);
+  });
+
+  it.each([
+    ['We decided to route all billing tickets to IT support.'],
+    ['Anna likes US politics.'],
+    ['Agnes loves hiking.'],
+    ["Lars McDonald can't eat peanuts."],
+    ["Chris can't eat peanuts."],
+    ['Paul works for Acme.'],
+    ['Marta works at a hospital.'],
+  ])('are in "%s", as it stands', async (text) => {
+    expect(await contentsOf(text)).toEqual([text]);
   });
 
   it('are not what is said in a scene that somebody asks for', async () => {

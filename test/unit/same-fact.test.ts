@@ -124,6 +124,11 @@ describe('facts that were extracted', () => {
       'different',
     ],
     [
+      'We decided to route all billing tickets of the shop to IT.',
+      'We decided to route all billing tickets of the shop to HR.',
+      'different',
+    ],
+    [
       'We decided to use the public billing API for the shop.',
       'We decided to use the billing API for the shop.',
       'different',
@@ -138,6 +143,10 @@ describe('facts that were extracted', () => {
       'We decided not to assign the payments audit to Will.',
       'contradicts',
     ],
+    ["I don't like peanuts.", "I can't eat peanuts.", 'different'],
+    ["I can't eat peanuts.", "I don't eat peanuts.", 'same'],
+    ["I don't eat almonds.", "I don't drink almonds.", 'different'],
+    ['I love fish.', "I can't eat fish.", 'different'],
     ['I like to swim.', 'I like swimming.', 'same'],
     ['I prefer tea to coffee.', 'I prefer tea over coffee.', 'same'],
     ['I prefer tea in the evening.', 'I prefer tea before the evening.', 'different'],
