@@ -21,7 +21,7 @@ export interface Measured {
  * Of how texts are measured. It rises whenever the same text would have other terms, another length or other flags: then
  * all that is stored is indexed anew.
  */
-export const ANALYSIS_VERSION = 2;
+export const ANALYSIS_VERSION = 3;
 
 /** Longer texts are searched by their beginning. */
 const MAX_CHARACTERS = 50_000;

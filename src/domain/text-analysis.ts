@@ -82,7 +82,8 @@ function addWord(word: string, words: string[]): void {
   const parts = whole.split(PARTS).filter((part) => part !== '');
   const folded = fold(parts.length > 1 ? parts.join('') : (parts[0] ?? ''));
   if (folded === '') return;
-  if (parts.length > 1) for (const part of parts) words.push(fold(part));
+  // Nothing is left of a part that is nothing but marks.
+  if (parts.length > 1) words.push(...parts.map(fold).filter((part) => part !== ''));
   words.push(folded);
 }
 

@@ -81,6 +81,7 @@ describe('the terms of a text', () => {
   });
 
   it('come of any text, none empty and none too long', () => {
+    expect(analyse('\ufe70\u{10107}')).toEqual(['\u{10107}', '\u{10107}']);
     const texts = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(texts, (text) => {
