@@ -91,10 +91,6 @@ export function addFlags(command: Command, operation: NamedOperation, otherwise:
   };
 }
 
-/** Where no key was needed before, one is from now on, which surprises those who only tried it. */
-const KEY_MADE =
-  'The key is shown this once. From now on whoever asks a server of this store needs one of its tenant: --key, or CAIRN_KEY.';
-
 /** Calls an operation as the flags of its command say. */
 export async function callAsTold(
   operation: NamedOperation,
@@ -123,7 +119,6 @@ function addOperation(group: Command, operation: NamedOperation): void {
     const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));
     const answer = await callAsTold(operation, { ...fromPath, ...flags.read(options) }, options);
     if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
-    if (operation.name === 'keys.create' && process.stderr.isTTY) console.error(KEY_MADE);
     // Nothing for a program to read, but somebody may look.
     else if (process.stdout.isTTY) console.log('done');
   });

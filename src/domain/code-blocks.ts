@@ -23,19 +23,14 @@ const FILE_COMMENT =
 const DEFINES =
   /^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:lic)?\s+)?(?:async\s+)?(?:function\*?|class|interface|def|fn|func|struct|enum|type|trait|module|CREATE TABLE(?: IF NOT EXISTS)?)\s+([A-Za-z_][\w.]*)/im;
 
-export function codeOf(source: TextSource): ExtractedFact[] {
-  const facts: ExtractedFact[] = [];
+/** After each block, so that who reads a long text can give way: what is worth keeping of it, mostly nothing. */
+export function* codeOf(source: TextSource): Generator<ExtractedFact | undefined> {
   let before = '';
   for (const { kind, text, info } of blocksOf(source.text)) {
-    if (kind !== 'code') {
-      before = text;
-      continue;
-    }
-    const fact = artifactOf(text, (info ?? '').slice(0, MAX_NAME), before, source.id);
-    if (fact) facts.push(fact);
-    before = '';
+    const isCode = kind === 'code';
+    yield isCode ? artifactOf(text, (info ?? '').slice(0, MAX_NAME), before, source.id) : undefined;
+    before = isCode ? '' : text;
   }
-  return facts;
 }
 
 function artifactOf(

@@ -1,7 +1,6 @@
 /** Stored text within Markdown: it can neither look like the headings and labels of the window nor leave a block of code open. */
 
-/** A line that opens or closes a block of code: the marks, and what stands behind them. Of backticks no more follow. */
-const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
+import { FENCE } from './text-blocks.js';
 
 /** What the window itself begins a line with: headings of its levels, and who says something. */
 const STRUCTURE = /^(\s{0,3})(#{2,3}(?=\s|$)|\*\*(?=(?:user|assistant|system):|(?:calls|result of) ))/i;
@@ -21,10 +20,9 @@ export function contained(text: string): string {
   if (!NEEDS_A_LOOK.test(text)) return text;
   let open: string | null = null;
   const lines = text.split(LINE_END).map((line) => {
-    const fence = FENCE.exec(line);
-    const marks = fence?.[1] ?? fence?.[3];
+    const [, marks, behind] = FENCE.exec(line) ?? [];
     if (open !== null) {
-      if (marks?.startsWith(open) && (fence![2] ?? fence![4])!.trim() === '') open = null;
+      if (marks?.startsWith(open) && behind!.trim() === '') open = null;
       return line;
     }
     if (marks !== undefined) open = marks;

@@ -91,8 +91,12 @@ async function namesIn(sources: readonly TextSource[], give_way: GiveWay): Promi
 }
 
 async function* factsOf(source: TextSource, voice: Voice, give_way: GiveWay): AsyncGenerator<ExtractedFact> {
-  yield* codeOf(source);
-  if (voice.person) yield* proceduresOf(source);
+  for (const whole of voice.person ? [codeOf, proceduresOf] : [codeOf])
+    for (const fact of whole(source)) {
+      const due = give_way();
+      if (due) await due;
+      if (fact) yield fact;
+    }
   let read = 0;
   for (const { kind, text } of unitsOf(source.text)) {
     const due = give_way();

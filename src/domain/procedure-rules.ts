@@ -16,26 +16,25 @@ const LEAD =
 const ONE_LINE =
   /^to ((?:deploy|build|release|run|start|stop|restart|reset|install|update|upgrade|migrate|test|debug|rotate|restore|back up|publish|log in|connect|set up|configure|regenerate|reindex|clear|open|enable|disable|roll back|rebuild|seed|print|export|import) [^,]{2,60}), (?:first |just |simply )?((?:run|use|call|execute|type|press|set|open|click|delete|edit|export|push|merge|restart|ssh|go to|start|stop|send|add|create) .+)$/i;
 
-/** Only of people: an assistant lists steps for everything. */
-export function proceduresOf(source: TextSource): ExtractedFact[] {
-  const found: ExtractedFact[] = [];
+/** Only of people: an assistant lists steps for everything. After each block, as code is. */
+export function* proceduresOf(source: TextSource): Generator<ExtractedFact | undefined> {
   let lead: string | undefined;
   let steps: string[] = [];
-  const finish = (): void => {
+  const finished = (): ExtractedFact | undefined => {
     const fact = lead === undefined ? undefined : listed(lead, steps, source.id);
-    if (fact) found.push(fact);
     steps = [];
+    return fact;
   };
   for (const block of blocksOf(source.text)) {
     if (isStep(block)) {
       steps.push(block.text);
+      yield undefined;
       continue;
     }
-    finish();
+    yield finished();
     lead = block.kind === 'prose' || block.kind === 'heading' ? leadOf(block) : undefined;
   }
-  finish();
-  return found;
+  yield finished();
 }
 
 const isStep = ({ kind, numbered }: Block): boolean => kind === 'item' && numbered === true;

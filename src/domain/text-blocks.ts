@@ -12,7 +12,8 @@ export interface Block {
   readonly numbered?: boolean;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
+/** A line that opens or closes a block of code: the marks, and what stands behind them. Behind backticks there are no more. */
+export const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 const HEADING = /^ {0,3}#{1,6}\s+(\S.*)$/;
 const ITEM = /^\s{0,12}(?:[-*+•‣–]|(\d{1,3}|[a-zA-Z])[.)])\s+(\S.*)$/;
 const QUOTE = /^ {0,3}>\s?(.*)$/;

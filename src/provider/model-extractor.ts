@@ -76,7 +76,7 @@ export function modelExtractor(settings: ModelSettings): Extractor {
         // Code needs no judgement: it is taken as it stands.
         facts: [
           ...facts.filter((fact) => !isRecalled(fact, known)),
-          ...heard.flatMap((source) => codeOf(source)),
+          ...heard.flatMap((source) => [...codeOf(source)].filter((fact) => fact !== undefined)),
         ],
         cost: first ? sumOfCosts(first, ...others) : nothing(settings),
       };

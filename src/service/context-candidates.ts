@@ -5,14 +5,7 @@ import type { WindowPart } from '../domain/context-window.js';
 import type { Query } from '../driver/driver.js';
 import type { ContextReason, SectionName } from '../model/context.js';
 import { type CardRow, isVisible } from '../store/cards.js';
-import {
-  type Contradiction,
-  contradictionsAmong,
-  type MemoryName,
-  namesOf,
-  sourceCounts,
-  sourcesAmong,
-} from '../store/context-sources.js';
+import { type MemoryName, namesOf, sourceCounts, type Tie, tiesAmong } from '../store/context-sources.js';
 import { cardsOf, conflictOf, memoryPart, passagePart } from './context-parts.js';
 import type { Call } from './runtime.js';
 
@@ -44,6 +37,7 @@ export async function withCards(
     .filter(({ entity_type }) => entity_type !== 'turn')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
   const summaries = found.filter(({ section }) => section === 'summaries').map(({ id }) => id);
+  const memory_ids = memories.map(({ memory_id }) => memory_id);
   const turn_ids = turns.map(({ card_id }) => card_id);
   const [cards, names, sources, counts, contradictions] = await Promise.all([
     cardsOf(
@@ -52,13 +46,9 @@ export async function withCards(
       found.map(({ card_id }) => card_id),
     ),
     namesOf(query, tenant, memories),
-    sourcesAmong(query, tenant, summaries, turn_ids),
+    tiesAmong(query, tenant, 'SynthesizedFrom', summaries, turn_ids),
     sourceCounts(query, tenant, summaries),
-    contradictionsAmong(
-      query,
-      tenant,
-      memories.map(({ memory_id }) => memory_id),
-    ),
+    tiesAmong(query, tenant, 'Contradicts', memory_ids, memory_ids),
   ]);
   const candidates: Uncounted[] = [];
   const refused: [Uncounted, ContextReason][] = [];
@@ -68,7 +58,7 @@ export async function withCards(
   for (const one of found) {
     const row = cards.get(one.card_id);
     if (!row || !isVisible(row, now)) continue;
-    const covered = sources.filter(({ summary_id }) => summary_id === one.id).map(({ turn_id }) => turn_id);
+    const covered = sources.filter((tie) => tie.one === one.id).map(({ other }) => other);
     const covers =
       one.section === 'summaries'
         ? { card_ids: covered, others: (counts.get(one.id) ?? 0) > new Set(covered).size }
@@ -93,7 +83,7 @@ export async function withCards(
 
 /** What each contradicts. Of those that say the same one is shown, which stands for the others. */
 function pairsAmong(
-  contradictions: readonly Contradiction[],
+  contradictions: readonly Tie[],
   shownAs: ReadonlyMap<string, string>,
 ): Map<string, string[]> {
   const pairs = new Map<string, string[]>();

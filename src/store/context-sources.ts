@@ -1,6 +1,7 @@
 /** Where the parts of a context are found without a search: open scopes, principles, summaries, the newest of a trajectory. */
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
+import type { EdgeType } from '../model/edge.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import { heldAt, livesAt } from './memories.js';
 import { artifactsWithin, notesWithin, type Reach } from './reach.js';
@@ -121,25 +122,27 @@ export async function namesOf(
   return new Map(rows.map((row) => [row.card_id, row]));
 }
 
-export interface SummarySource {
-  readonly summary_id: string;
-  readonly turn_id: string;
+/** The first of an edge, and one of the others. */
+export interface Tie {
+  readonly one: string;
+  readonly other: string;
 }
 
-/** Which of these summaries were made from which of these turns. */
-export async function sourcesAmong(
+/** Edges of a type that lead from some of these to some of those. */
+export async function tiesAmong(
   query: Query,
   tenant: string,
-  summary_ids: readonly string[],
-  turn_ids: readonly string[],
-): Promise<SummarySource[]> {
-  if (summary_ids.length === 0 || turn_ids.length === 0) return [];
-  return query.all<SummarySource>(
-    sql`SELECT p.entity_id AS summary_id, o.entity_id AS turn_id
-        FROM ${endsAmong(tenant, summary_ids, sql` AND l.edge_type = 'SynthesizedFrom'`)} CROSS JOIN ${ENDS_OF_EDGE}
+  edge_type: EdgeType,
+  from: readonly string[],
+  to: readonly string[],
+): Promise<Tie[]> {
+  if (from.length === 0 || to.length === 0) return [];
+  return query.all<Tie>(
+    sql`SELECT p.entity_id AS one, o.entity_id AS other
+        FROM ${endsAmong(tenant, from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
-          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${summary_ids}) AND p.edge_type = 'SynthesizedFrom'
-          AND p.position = 1 AND p.deleted_at IS NULL AND o.entity_id = ANY(${turn_ids})`,
+          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${from}) AND p.edge_type = ${edge_type}
+          AND p.position = 1 AND p.deleted_at IS NULL AND o.entity_id = ANY(${to})`,
   );
 }
 
@@ -159,27 +162,6 @@ export async function sourceCounts(
         GROUP BY p.entity_id`,
   );
   return new Map(rows.map(({ summary_id, sources }) => [summary_id, sources]));
-}
-
-export interface Contradiction {
-  readonly one: string;
-  readonly other: string;
-}
-
-/** Which of these artifacts and notes contradict which: the first of an edge each of the others. */
-export async function contradictionsAmong(
-  query: Query,
-  tenant: string,
-  ids: readonly string[],
-): Promise<Contradiction[]> {
-  if (ids.length < 2) return [];
-  return query.all<Contradiction>(
-    sql`SELECT p.entity_id AS one, o.entity_id AS other
-        FROM ${endsAmong(tenant, ids, sql` AND l.edge_type = 'Contradicts'`)} CROSS JOIN ${ENDS_OF_EDGE}
-        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
-          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${ids}) AND p.edge_type = 'Contradicts'
-          AND p.position = 1 AND p.deleted_at IS NULL AND o.entity_id = ANY(${ids})`,
-  );
 }
 
 /** A scope whose turns may be shown. */
