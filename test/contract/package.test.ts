@@ -1,6 +1,6 @@
 /** What npm would publish: only what runs, small, and good for an empty project. */
 import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inFolder, ROOT, run } from '../support/run.js';
 
@@ -23,9 +23,69 @@ async function npm(args: readonly string[], cwd: string): Promise<string> {
   return stdout;
 }
 
+/** Links in the packed documents to files that are not packed. */
+function brokenLinks(paths: readonly string[]): string[] {
+  return paths
+    .filter((path) => path.endsWith('.md') && !path.startsWith('dist/'))
+    .flatMap((path) =>
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+        .map(([, target]) => target!)
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => {
+          const named = posix.join(posix.dirname(path), target);
+          return !paths.some((other) => other === named || (named.endsWith('/') && other.startsWith(named)));
+        })
+        .map((target) => `${path}: ${target}`),
+    );
+}
+
+/** Installed packages whose `engines` exclude Node 20. npm has checked the Node that runs; this is for newer ones. */
+function refusedEngines(folder: string): string[] {
+  const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
+    packages: Record<string, { engines?: { node?: string } }>;
+  };
+  return Object.entries(lock.packages)
+    .filter(([, { engines }]) => /^>=?\s*2[1-9]/.test(engines?.node ?? ''))
+    .map(([path, { engines }]) => `${path} ${engines!.node}`);
+}
+
 describe('the package', () => {
   it(
-    'carries what runs and its documents, installs in an empty project, and runs the README there',
+    'PKG-1 `npm ci` takes the lock file as it is, with no engine refused',
+    () =>
+      inFolder(async (folder) => {
+        for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+          copyFileSync(join(ROOT, file), join(folder, file));
+        for (const command of ['ci', 'install']) {
+          const args = [
+            command,
+            '--dry-run',
+            '--ignore-scripts',
+            '--engine-strict',
+            '--no-audit',
+            '--no-fund',
+          ];
+          const { code, stdout, stderr } = await run('npm', args, { cwd: folder, timeout_ms: 100_000 });
+          expect(`${code}\n${stdout}${stderr}`).toMatch(/^0\n/);
+          expect(stderr).not.toMatch(/EBADENGINE/);
+        }
+      }),
+    120_000,
+  );
+
+  it('PKG-4 says where its source is, where to report a bug, and what to find it by', () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(manifest).toMatchObject({
+      repository: { type: 'git', url: expect.stringMatching(/^git\+https:\/\/.*\.git$/) },
+      bugs: { url: expect.stringMatching(/^https:\/\//) },
+      homepage: expect.stringMatching(/^https:\/\//),
+      license: 'Apache-2.0',
+    });
+    expect((manifest.keywords as string[]).length).toBeGreaterThan(5);
+  });
+
+  it(
+    'PKG-2 PKG-3 carries what runs and its documents, installs in an empty project, and runs the README there',
     () =>
       inFolder(async (folder) => {
         // Without its scripts: a rebuild would take dist away from under the other tests. `npm test` has built it.
@@ -50,13 +110,17 @@ describe('the package', () => {
           'LICENSE',
         ])
           expect(paths).toContain(path);
+        expect(brokenLinks(paths)).toEqual([]);
         expect(
-          paths.filter((path) => !/^(bin|dist|docs)\/|^[A-Z]+\.md$|^LICENSE$|^package\.json$/.test(path)),
+          paths.filter(
+            (path) => !/^(bin|dist|docs|examples)\/|^[A-Z]+\.md$|^LICENSE$|^package\.json$/.test(path),
+          ),
         ).toEqual([]);
 
         writeFileSync(join(folder, 'package.json'), '{"name":"empty","version":"1.0.0","private":true}');
         const quiet = ['--omit=dev', '--no-audit', '--no-fund', '--ignore-scripts'];
-        await npm(['install', join(folder, filename), ...quiet], folder);
+        await npm(['install', join(folder, filename), ...quiet, '--engine-strict'], folder);
+        expect(refusedEngines(folder)).toEqual([]);
         expect(sizeOf(join(folder, 'node_modules'))).toBeLessThan(LIMIT_BYTES);
 
         for (const name of ['first-memory', 'packets', 'over-http', 'follow-events'])
