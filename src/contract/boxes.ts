@@ -1,6 +1,16 @@
 /** Operations on boxes (seed paths: /projects/{project_id}/boxes). */
 import { z } from 'zod';
-import { appendResult, box, boxAccess, cardIds, grant, hydratedBox, tailLimit } from '../model/box.js';
+import {
+  appendResult,
+  batchTail,
+  box,
+  boxAccess,
+  boxState,
+  cardIds,
+  grant,
+  hydratedBox,
+  loadTail,
+} from '../model/box.js';
 import { card } from '../model/card.js';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId } from '../model/ids.js';
@@ -10,6 +20,8 @@ import { operation } from './operation.js';
 
 const byId = { box_id: anyId };
 const revision = z.int().min(1).optional().describe('Read the box as it was at this revision');
+const REVISION_NEEDED =
+  'is required: load the box without limit and give the revision that it shows, or 0 to make a new box';
 
 export const boxes = {
   create: operation({
@@ -32,11 +44,11 @@ export const boxes = {
   load: operation({
     method: 'GET',
     path: '/projects/{project_id}/boxes/{box_id}',
-    input: z.strictObject({ ...byId, limit: tailLimit, revision }),
+    input: z.strictObject({ ...byId, limit: loadTail, cursor: pageInput.cursor, revision }),
     output: box,
     access: 'read',
     event: null,
-    summary: 'Read a box: its state and the ids of its last cards.',
+    summary: 'Read a box: its state and the ids of its cards.',
     example: { box_id: 'box-1' },
   }),
   load_batch: operation({
@@ -45,7 +57,7 @@ export const boxes = {
     input: z.strictObject({
       box_ids: z.array(anyId).max(10_000).describe('At most 100 different ids'),
       hydrate: z.boolean().optional().describe('Include the cards'),
-      limit: tailLimit,
+      limit: batchTail,
     }),
     output: z.object({
       boxes: z.array(hydratedBox),
@@ -65,7 +77,7 @@ export const boxes = {
       agent_id: anyId.optional().describe('Only the boxes of this agent'),
       ...pageInput,
     }),
-    output: z.object({ boxes: z.array(box.omit({ card_ids: true })), ...pageOutput }),
+    output: z.object({ boxes: z.array(boxState), ...pageOutput }),
     access: 'read',
     event: null,
     summary: 'List the boxes that the caller may see, in the order of their ids.',
@@ -100,17 +112,19 @@ export const boxes = {
       ...byId,
       card_ids: cardIds,
       revision: z
-        .int()
+        .int({ error: ({ input }) => (input === undefined ? REVISION_NEEDED : undefined) })
         .min(0)
-        .optional()
-        .describe('Refuse unless the box is still at this revision; 0 = must be new'),
+        .describe(
+          'The revision that the list replaces, as a load of the whole box gives it; 0 makes a new box',
+        ),
     }),
     output: box,
     access: 'write',
     memory: [reads('Card', 'named')],
     event: 'cairn.box.saved',
-    summary: 'Set the cards of a box; creates the box if there is none. Earlier revisions stay readable.',
-    example: { box_id: 'box-1', card_ids: [] },
+    summary:
+      'Set the cards of a box, if it is still at the revision; 0 creates it. Earlier revisions stay readable.',
+    example: { box_id: 'box-1', card_ids: [], revision: 1 },
   }),
   append: operation({
     method: 'POST',

@@ -1,8 +1,9 @@
 /** Reading boxes: what a box shows, at its newest revision or an earlier one. */
 import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
+import { decodeCursor, encodeCursor } from '../domain/cursor.js';
 import { atLength, type Query } from '../driver/driver.js';
-import type { Box } from '../model/box.js';
+import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from '../model/box.js';
 import type { Card } from '../model/card.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
@@ -21,10 +22,9 @@ import type { Call } from './runtime.js';
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
-export const DEFAULT_TAIL = 200;
-const clampTail = (limit = DEFAULT_TAIL) => Math.min(500, Math.max(1, limit));
+const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, limit));
 
-export function describe(call: Call, row: BoxRow): Omit<Box, 'card_ids'> {
+export function describe(call: Call, row: BoxRow): BoxState {
   return {
     box_id: row.box_id,
     project_id: call.tenant,
@@ -40,21 +40,48 @@ export function describe(call: Call, row: BoxRow): Omit<Box, 'card_ids'> {
   };
 }
 
+/** The part of a box that an answer shows: the last cards, or the last of those before a page. */
+interface Shown {
+  readonly limit?: number | undefined;
+  readonly revision?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** A box with its card ids, all or the last. A part carries no revision: it cannot be saved as the whole. */
 export async function show(
   call: Call,
   query: Query,
   row: BoxRow,
-  limit?: number,
-  revision = row.revision,
+  { limit = MAX_BOX_CARDS, revision: asked, cursor }: Shown = {},
 ): Promise<Box> {
-  const segments = await segmentsOf(query, call.tenant, row, reached(row, revision));
-  const entries = await tailOf(query, call.tenant, segments, clampTail(limit));
+  const filters = { box_id: row.box_id, revision: asked ?? null };
+  const page = cursor === undefined ? undefined : pageOf(filters, row, cursor);
+  const revision = page?.revision ?? reached(row, asked);
+  const segments = await segmentsOf(query, call.tenant, row, revision);
+  const length = segments.at(-1)!.through;
+  const before = page?.before ?? length;
+  const from = Math.max(0, before - clamp(limit, MAX_BOX_CARDS));
+  const entries =
+    page === undefined
+      ? await tailOf(query, call.tenant, segments, length - from)
+      : await entriesAfter(query, call.tenant, segments, { after: 0, offset: from, limit: before - from });
+  const { revision: _newest, ...state } = describe(call, row);
   return {
-    ...describe(call, row),
-    revision,
-    length: segments.at(-1)!.through,
+    ...state,
+    length,
     card_ids: entries.map(({ card_id }) => card_id),
+    ...(before - from === length ? { revision } : {}),
+    next_cursor: from === 0 ? null : encodeCursor(LOAD, filters, `${revision}:${from}`),
   };
+}
+
+const LOAD = 'boxes.load';
+
+/** The page that a cursor leads to: the cards before an ordinal, at the revision that the first page was read at. */
+function pageOf(filters: JsonObject, row: BoxRow, cursor: string): { revision: number; before: number } {
+  const key = decodeCursor(LOAD, filters, cursor, 'string') as string;
+  const [revision, before] = key.split(':').map(Number) as [number, number];
+  return { revision: reached(row, revision), before };
 }
 
 export async function showAgain(call: Call, query: Query, box_id: string): Promise<Box> {
@@ -75,12 +102,13 @@ export function reached(row: BoxRow, revision = row.revision): number {
 export function load(call: Call, input: In<'load'>): Promise<Box> {
   return call.driver.snapshot(call.tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
-    return show(call, query, row, input.limit, input.revision);
+    return show(call, query, row, input);
   });
 }
 
 export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'load_batch'>> {
   const ids = distinctIds('box_ids', input.box_ids);
+  const limit = clamp(input.limit ?? BATCH_TAIL.default, BATCH_TAIL.max);
   return call.driver.snapshot(call.tenant, async (query) => {
     const rows = await findBoxes(query, call.tenant, ids);
     const shown: { row: BoxRow; box: Box }[] = [];
@@ -89,7 +117,7 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
       const row = rows.get(id);
       // A box that the caller may not see is as good as missing, as in any list.
       if (row && (await mayUse(call, query, row, 'read')))
-        shown.push({ row, box: await show(call, query, row, input.limit) });
+        shown.push({ row, box: await show(call, query, row, { limit }) });
       else missing_box_ids.push(id);
     }
     if (!input.hydrate) return { boxes: shown.map(({ box }) => box), missing_box_ids, missing_card_ids: [] };

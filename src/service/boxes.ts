@@ -31,7 +31,7 @@ import { knownCards } from '../store/cards.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
 import { makeBox, makeFork } from './box-making.js';
-import { DEFAULT_TAIL, describe, reached, show, showAgain } from './box-views.js';
+import { describe, reached, show, showAgain } from './box-views.js';
 import { refuseUnseen } from './card-access.js';
 import { unknownCards } from './cards.js';
 import type { Call } from './runtime.js';
@@ -92,7 +92,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
   const card_ids = [...new Set(input.card_ids)];
   const sent_hash = sentHash(input.box_id, input);
   const metadata = metadataText(call, input.metadata);
-  return change(call, {
+  return change<Box>(call, {
     input,
     bytes: metadata.length,
     work: async (tx, now) => {
@@ -114,7 +114,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       );
       await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
       tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
-      return { ...describe(call, row), card_ids: card_ids.slice(-DEFAULT_TAIL) };
+      return { ...describe(call, row), card_ids, next_cursor: null };
     },
     remember: ({ box_id }) => box_id,
     again: (query, kept) => showAgain(call, query, kept as string),
@@ -175,13 +175,15 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
 export async function save(call: Call, input: In<'save'>): Promise<Box> {
   const { tenant } = call;
   const wanted = [...new Set(input.card_ids)];
-  return change(call, {
+  return change<Box>(call, {
     input,
     work: async (tx, now) => {
       const existing = await lockBox(tx, tenant, input.box_id);
-      const allowed = existing && (await permitted(call, tx, input.box_id, existing, 'write'));
-      const before = existing?.revision ?? 0;
-      if (input.revision !== undefined && input.revision !== before) {
+      const isNew = existing === undefined && input.revision === 0;
+      const allowed = isNew ? undefined : await permitted(call, tx, input.box_id, existing, 'write');
+      if (allowed) refuseFixed(allowed);
+      const before = allowed?.revision ?? 0;
+      if (input.revision !== before) {
         throw new CairnError(
           'CONCURRENT_MODIFICATION',
           `box ${input.box_id} is at revision ${before}, not ${input.revision}: load it again and decide anew`,
@@ -191,14 +193,13 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
       const agent_id = ownerOf(call, undefined);
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(call, tx, empty, now));
-      refuseFixed(box);
       await refuseUnseenNew(call, tx, box, wanted);
-      const saved = await replaceEntries(call, tx, box, wanted, existing === undefined, now);
+      const saved = await replaceEntries(call, tx, box, wanted, isNew, now);
       if (saved !== box) {
         const facts = { revision: saved.revision, length: saved.length };
         tx.journal(event(call, now, 'cairn.box.saved', 'box', box.box_id, facts));
       }
-      return { ...describe(call, saved), card_ids: wanted.slice(-DEFAULT_TAIL) };
+      return { ...describe(call, saved), card_ids: wanted, next_cursor: null };
     },
     remember: ({ box_id }) => box_id,
     again: (query, kept) => showAgain(call, query, kept as string),

@@ -32,7 +32,7 @@ const uses: Readonly<
   ],
   write: [
     (cairn, box_id) => cairn.boxes.append({ box_id, card_ids: ['b'] }),
-    (cairn, box_id) => cairn.boxes.save({ box_id, card_ids: ['c'] }),
+    (cairn, box_id) => cairn.boxes.save({ box_id, card_ids: ['c'], revision: 2 }),
     (cairn, box_id) => cairn.boxes.seal({ box_id }),
   ],
 };
@@ -153,7 +153,7 @@ onEveryTarget('access', (test) => {
   it('ACCESS-4 a box that an agent may not see is missing in batches and lists', async () => {
     const { admin, ann, bob } = await people(test());
     for (const box_id of ['x', 'y']) await ann.boxes.create({ box_id, card_ids: ['a'] });
-    await bob.boxes.save({ box_id: 'z', card_ids: ['b'] });
+    await bob.boxes.save({ box_id: 'z', card_ids: ['b'], revision: 0 });
     await ann.boxes.grant({ box_id: 'y', agent_id: 'bob' });
     const batch = await bob.boxes.load_batch({ box_ids: ['x', 'y', 'z'], hydrate: true });
     expect(batch.boxes.map(({ box_id }) => box_id)).toEqual(['y', 'z']);

@@ -25,13 +25,12 @@ onEveryTarget('boxes over time', (test) => {
     const cairn = await withCards(await test().freshTenant());
     await cairn.boxes.create({ box_id: 'x', card_ids: [...'ab'] });
     await cairn.boxes.append({ box_id: 'x', card_ids: [...'cd'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: [...'abe'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: [] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: [...'abe'], revision: 2 });
+    await cairn.boxes.save({ box_id: 'x', card_ids: [], revision: 3 });
     await cairn.boxes.append({ box_id: 'x', card_ids: ['a'] });
     const revisions = await Promise.all([1, 2, 3, 4, 5].map((revision) => held(cairn, 'x', revision)));
     expect(revisions).toEqual(['ab', 'abcd', 'abe', '', 'a']);
     expect(await cairn.boxes.load({ box_id: 'x', revision: 2, limit: 1 })).toMatchObject({
-      revision: 2,
       length: 4,
       card_ids: ['d'],
     });
@@ -48,7 +47,7 @@ onEveryTarget('boxes over time', (test) => {
   ])('BOX-8 save with %s', async (_, before, after) => {
     const cairn = await withCards(await test().freshTenant());
     await cairn.boxes.create({ box_id: 'x', card_ids: [...before] });
-    const saved = await cairn.boxes.save({ box_id: 'x', card_ids: [...after, ...after] });
+    const saved = await cairn.boxes.save({ box_id: 'x', card_ids: [...after, ...after], revision: 1 });
     expect(saved).toMatchObject({ revision: 2, length: after.length, card_ids: [...after] });
     expect(await cairn.boxes.load({ box_id: 'x' })).toEqual(saved);
     expect([await held(cairn, 'x', 1), await held(cairn, 'x')]).toEqual([before, after]);
@@ -58,10 +57,10 @@ onEveryTarget('boxes over time', (test) => {
 
   it('BOX-8 save creates the box if there is none, and the same list changes nothing', async () => {
     const cairn = await withCards(await test().freshTenant());
-    const saved = await cairn.boxes.save({ box_id: 'x', card_ids: [...'ab'] });
+    const saved = await cairn.boxes.save({ box_id: 'x', card_ids: [...'ab'], revision: 0 });
     expect(saved).toMatchObject({ revision: 1, length: 2, card_ids: ['a', 'b'] });
     const before = await latestToken(cairn);
-    expect(await cairn.boxes.save({ box_id: 'x', card_ids: [...'ab'] })).toEqual(saved);
+    expect(await cairn.boxes.save({ box_id: 'x', card_ids: [...'ab'], revision: 1 })).toEqual(saved);
     expect(await latestToken(cairn)).toBe(before);
   });
 
@@ -69,8 +68,9 @@ onEveryTarget('boxes over time', (test) => {
     const cairn = await withCards(await test().freshTenant());
     await cairn.boxes.create({ box_id: 'x', card_ids: [...'abc'] });
     await cairn.cards.delete({ card_id: 'b' });
-    expect(await cairn.boxes.save({ box_id: 'x', card_ids: [...'ba'] })).toMatchObject({ length: 2 });
-    expect(await refusalOf(cairn.boxes.save({ box_id: 'y', card_ids: ['b'] }))).toMatchObject({
+    const kept = await cairn.boxes.save({ box_id: 'x', card_ids: [...'ba'], revision: 1 });
+    expect(kept).toMatchObject({ length: 2 });
+    expect(await refusalOf(cairn.boxes.save({ box_id: 'y', card_ids: ['b'], revision: 0 }))).toMatchObject({
       code: 'UNKNOWN_CARD',
     });
   });
@@ -78,9 +78,8 @@ onEveryTarget('boxes over time', (test) => {
   it('BOX-9 save is refused unless the box is at the revision named', async () => {
     const cairn = await withCards(await test().freshTenant());
     expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids: [], revision: 1 }))).toMatchObject({
-      code: 'CONCURRENT_MODIFICATION',
-      status: 409,
-      details: { revision: 0 },
+      code: 'BOX_NOT_FOUND',
+      status: 404,
     });
     expect(await refusalOf(cairn.boxes.load({ box_id: 'x' }))).toMatchObject({ code: 'BOX_NOT_FOUND' });
     await cairn.boxes.save({ box_id: 'x', card_ids: ['a'], revision: 0 });
@@ -92,6 +91,21 @@ onEveryTarget('boxes over time', (test) => {
       });
     }
     expect(await held(cairn, 'x')).toBe('b');
+  });
+
+  it('BOX-9 save without a revision is refused, so that a part of a box is never saved as the whole', async () => {
+    const cairn = await withCards(await test().freshTenant());
+    await cairn.boxes.create({ box_id: 'x', card_ids: [...'abcd'] });
+    const part = await cairn.boxes.load({ box_id: 'x', limit: 2 });
+    for (const box_id of ['x', 'new']) {
+      const { card_ids, revision } = part;
+      const refusal = await refusalOf(
+        cairn.boxes.save({ box_id, card_ids, revision: revision as unknown as number }),
+      );
+      expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
+      expect(refusal.message).toMatch(/revision: is required: load the box .* or 0 to make a new box/);
+    }
+    expect(await held(cairn, 'x')).toBe('abcd');
   });
 
   it('BOX-10 a fork starts with what the box holds, and each goes its way', async () => {
@@ -109,7 +123,7 @@ onEveryTarget('boxes over time', (test) => {
     expect(await cairn.boxes.load({ box_id: 'f' })).toEqual(fork);
     await cairn.boxes.append({ box_id: 'x', card_ids: ['d'] });
     expect(await cairn.boxes.append({ box_id: 'f', card_ids: [...'ed'] })).toMatchObject({ length: 5 });
-    await cairn.boxes.save({ box_id: 'x', card_ids: ['h'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: ['h'], revision: 2 });
     expect([await held(cairn, 'x'), await held(cairn, 'f'), await held(cairn, 'f', 1)]).toEqual([
       'h',
       'abced',
@@ -120,7 +134,7 @@ onEveryTarget('boxes over time', (test) => {
   it('BOX-10 a fork at a revision starts with what the box held then', async () => {
     const cairn = await withCards(await test().freshTenant());
     await cairn.boxes.create({ box_id: 'x', card_ids: [...'ab'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: [...'ac'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: [...'ac'], revision: 1 });
     await cairn.boxes.append({ box_id: 'x', card_ids: ['d'] });
     for (const [revision, cards] of [
       [1, 'ab'],
@@ -171,7 +185,7 @@ onEveryTarget('boxes over time', (test) => {
     await cairn.boxes.fork({ box_id: 'x', new_box_id: 'f' });
     await cairn.boxes.append({ box_id: 'f', card_ids: ['d'] });
     await cairn.boxes.fork({ box_id: 'f', new_box_id: 'early' });
-    await cairn.boxes.save({ box_id: 'f', card_ids: [...after] });
+    await cairn.boxes.save({ box_id: 'f', card_ids: [...after], revision: 2 });
     await cairn.boxes.fork({ box_id: 'f', new_box_id: 'late' });
     await cairn.boxes.append({ box_id: 'f', card_ids: [...'ag'] });
     await cairn.boxes.fork({ box_id: 'f', new_box_id: 'back', revision: 2 });
@@ -200,7 +214,9 @@ onEveryTarget('boxes over time', (test) => {
     const refused = { code: 'BOX_SEALED', status: 409 };
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['c'] }))).toMatchObject(refused);
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['a'] }))).toMatchObject(refused);
-    expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids: [] }))).toMatchObject(refused);
+    expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids: [], revision: 1 }))).toMatchObject(
+      refused,
+    );
     expect(await latestToken(cairn)).toBe(before);
     expect(await cairn.boxes.load({ box_id: 'x' })).toEqual(sealed);
     await cairn.boxes.grant({ box_id: 'x', agent_id: 'reader' });

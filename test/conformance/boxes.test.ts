@@ -92,8 +92,8 @@ onEveryTarget('boxes', (test) => {
     const refused = { code: 'UNKNOWN_CARD', status: 400, details: { missing_card_ids: ['none', 'no more'] } };
     expect(await refusalOf(cairn.boxes.create({ box_id: 'y', card_ids }))).toMatchObject(refused);
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids }))).toMatchObject(refused);
-    expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids }))).toMatchObject(refused);
-    expect(await refusalOf(cairn.boxes.save({ box_id: 'y', card_ids }))).toMatchObject(refused);
+    expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids, revision: 1 }))).toMatchObject(refused);
+    expect(await refusalOf(cairn.boxes.save({ box_id: 'y', card_ids, revision: 0 }))).toMatchObject(refused);
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['none'] }))).toMatchObject({
       code: 'UNKNOWN_CARD',
     });
@@ -143,26 +143,99 @@ onEveryTarget('boxes', (test) => {
     expect(Number((await latestToken(cairn)).split('.')[1])).toBe(Number(before.split('.')[1]) + 1);
   });
 
-  it('BOX-5 load shows the last cards: 200, or as many as limit says, within 1 and 500', async () => {
+  it('BOX-5 load shows all cards of a box, so that what was loaded can be saved', async () => {
+    const cairn = await test().freshTenant();
+    const ids = numbered(300);
+    await addCards(cairn, ...ids);
+    const made = await cairn.boxes.create({ box_id: 'x', card_ids: ids });
+    expect(made).toMatchObject({ card_ids: ids, revision: 1, next_cursor: null });
+    const box = await cairn.boxes.load({ box_id: 'x' });
+    expect(box).toEqual(made);
+    const saved = await cairn.boxes.save({ box_id: 'x', card_ids: box.card_ids, revision: box.revision! });
+    expect(saved).toEqual(box);
+    const turned = await cairn.boxes.save({ box_id: 'x', card_ids: [...ids].reverse(), revision: 1 });
+    expect(turned).toMatchObject({ card_ids: [...ids].reverse(), revision: 2, next_cursor: null });
+    expect((await cairn.boxes.fork({ box_id: 'x', revision: 1 })).card_ids).toEqual(ids);
+    expect(await cairn.boxes.seal({ box_id: 'x' })).toMatchObject({ card_ids: turned.card_ids, revision: 2 });
+  });
+
+  it('BOX-5 a part of a box has a cursor and no revision, in a load and in a batch', async () => {
     const cairn = await test().freshTenant();
     const ids = numbered(520);
     await addCards(cairn, ...ids);
-    const made = await cairn.boxes.create({ box_id: 'x', card_ids: ids });
-    expect(made.card_ids).toEqual(ids.slice(-200));
-    for (const [limit, shown] of [
-      [undefined, 200],
-      [1, 1],
-      [500, 500],
-      [501, 500],
-      [0, 1],
-      [-5, 1],
+    await cairn.boxes.create({ box_id: 'x', card_ids: ids });
+    for (const [limit, loaded, batched] of [
+      [undefined, 520, 200],
+      [1, 1, 1],
+      [500, 500, 500],
+      [519, 519, 500],
+      [520, 520, 500],
+      [100_000, 520, 500],
+      [0, 1, 1],
+      [-5, 1, 1],
     ] as const) {
       const given = limit === undefined ? {} : { limit };
-      const box = await cairn.boxes.load({ box_id: 'x', ...given });
-      expect(box.card_ids, `limit ${limit}`).toEqual(ids.slice(-shown));
-      expect(box.length).toBe(520);
       const { boxes } = await cairn.boxes.load_batch({ box_ids: ['x'], ...given });
-      expect(boxes[0]!.card_ids, `limit ${limit}`).toEqual(ids.slice(-shown));
+      for (const [box, shown] of [
+        [await cairn.boxes.load({ box_id: 'x', ...given }), loaded],
+        [boxes[0]!, batched],
+      ] as const) {
+        expect(box.card_ids, `limit ${limit}`).toEqual(ids.slice(-shown));
+        expect(box.length).toBe(520);
+        expect([typeof box.next_cursor, box.revision]).toEqual(
+          shown === 520 ? ['object', 1] : ['string', undefined],
+        );
+        if (shown === 520) continue;
+        const rest = await cairn.boxes.load({ box_id: 'x', cursor: box.next_cursor! });
+        expect(rest.card_ids).toEqual(ids.slice(0, -shown));
+        // Together they are the whole, and yet each is a part.
+        expect(rest).not.toHaveProperty('revision');
+        expect(rest.next_cursor).toBeNull();
+      }
+    }
+    const { boxes } = await cairn.boxes.list({});
+    expect(boxes).toMatchObject([{ box_id: 'x', length: 520, revision: 1 }]);
+  });
+
+  it('BOX-5 the pages of a load show the box as the first of them did', async () => {
+    const cairn = await test().freshTenant();
+    await addCards(cairn, ...'abcdefgh');
+    await cairn.boxes.create({ box_id: 'x', card_ids: [...'abc'] });
+    await cairn.boxes.fork({ box_id: 'x', new_box_id: 'f' });
+    await cairn.boxes.append({ box_id: 'f', card_ids: [...'de'] });
+    const last = await cairn.boxes.load({ box_id: 'f', limit: 2 });
+    await cairn.boxes.save({ box_id: 'f', card_ids: [...'hgf'], revision: 2 });
+    const middle = await cairn.boxes.load({ box_id: 'f', limit: 2, cursor: last.next_cursor! });
+    const first = await cairn.boxes.load({ box_id: 'f', limit: 2, cursor: middle.next_cursor! });
+    expect([first, middle, last].map(({ card_ids }) => card_ids.join(''))).toEqual(['a', 'bc', 'de']);
+    expect([first, middle, last].map(({ length }) => length)).toEqual([5, 5, 5]);
+    for (const other of [{ box_id: 'x' }, { box_id: 'f', revision: 2 }]) {
+      const refusal = await refusalOf(cairn.boxes.load({ ...other, cursor: last.next_cursor! }));
+      expect(refusal).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
+    }
+    const then = await cairn.boxes.load({ box_id: 'f', revision: 2, limit: 4 });
+    expect(then.card_ids).toEqual([...'bcde']);
+    const before = await cairn.boxes.load({ box_id: 'f', revision: 2, cursor: then.next_cursor! });
+    expect(before.card_ids).toEqual(['a']);
+  });
+
+  it('BOX-5 a box of more than 10,000 cards is shown by pages of that many', {
+    timeout: 120_000,
+  }, async () => {
+    const cairn = await test().freshTenant();
+    const ids = numbered(10_001);
+    for (let at = 0; at < ids.length; at += 1000) await addCards(cairn, ...ids.slice(at, at + 1000));
+    await cairn.boxes.create({ box_id: 'x', card_ids: ids.slice(0, 10_000) });
+    expect((await cairn.boxes.load({ box_id: 'x' })).revision).toBe(1);
+    await cairn.boxes.append({ box_id: 'x', card_ids: ids.slice(10_000) });
+    const box = await cairn.boxes.load({ box_id: 'x' });
+    expect([box.length, box.card_ids]).toEqual([10_001, ids.slice(1)]);
+    expect(box).not.toHaveProperty('revision');
+    const rest = await cairn.boxes.load({ box_id: 'x', cursor: box.next_cursor! });
+    expect(rest).toMatchObject({ card_ids: [ids[0]], next_cursor: null });
+    for (const made of [await cairn.boxes.fork({ box_id: 'x' }), await cairn.boxes.seal({ box_id: 'x' })]) {
+      expect(made.card_ids).toHaveLength(10_000);
+      expect(made).not.toHaveProperty('revision');
     }
   });
 
@@ -198,7 +271,7 @@ onEveryTarget('boxes', (test) => {
     await addCards(cairn, 'profile', 'a', 'b');
     await cairn.boxes.create({ box_id: 'x', card_ids: ['profile', 'a'] });
     await cairn.boxes.create({ box_id: 'y', card_ids: ['b', 'profile'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: ['a'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: ['a'], revision: 1 });
     expect((await cairn.boxes.load({ box_id: 'y' })).card_ids).toEqual(['b', 'profile']);
     const { cards } = await cairn.boxes.cards({ box_id: 'y' });
     expect(cards[1]).toEqual(await cairn.cards.get({ card_id: 'profile' }));

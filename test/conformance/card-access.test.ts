@@ -70,8 +70,8 @@ onEveryTarget('cards of others', (test) => {
     const attempts = () => [
       bob.boxes.create({ card_ids }),
       bob.boxes.append({ box_id, card_ids }),
-      bob.boxes.save({ box_id, card_ids }),
-      bob.boxes.save({ box_id: 'new', card_ids }),
+      bob.boxes.save({ box_id, card_ids, revision: 1 }),
+      bob.boxes.save({ box_id: 'new', card_ids, revision: 0 }),
     ];
     await expectNothingWritten(test(), cairn, async () => {
       for (const attempt of attempts()) expect(await refusalOf(attempt)).toMatchObject(hidden(card_id));
@@ -82,7 +82,8 @@ onEveryTarget('cards of others', (test) => {
     expect(await refusalOf(sub.agent_turns.replace_box(replacing))).toMatchObject(hidden(card_id));
     // What others have put there stays; and who may see a box that has the card may pass it on.
     await cairn.boxes.append({ box_id, card_ids: [card_id] });
-    expect(await bob.boxes.save({ box_id, card_ids: [card_id, his.card_id] })).toMatchObject({ length: 2 });
+    const turned = { box_id, card_ids: [card_id, his.card_id], revision: 2 };
+    expect(await bob.boxes.save(turned)).toMatchObject({ length: 2 });
     expect(await worker.boxes.create({ card_ids: [card_id] })).toMatchObject({ length: 1 });
   });
 
@@ -125,7 +126,7 @@ onEveryTarget('cards of others', (test) => {
       for (const attempt of [
         () => ann.boxes.create({ card_ids }),
         () => ann.boxes.append({ box_id, card_ids }),
-        () => ann.boxes.save({ box_id, card_ids }),
+        () => ann.boxes.save({ box_id, card_ids, revision: 1 }),
         ...packing(granted.box_id),
       ])
         expect(await refusalOf(attempt())).toMatchObject(beyond);

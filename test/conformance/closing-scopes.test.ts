@@ -52,7 +52,7 @@ onEveryTarget('closing scopes', (test) => {
       () => cairn.boxes.cards({ box_id }),
       () => cairn.boxes.fork({ box_id }),
       () => cairn.boxes.append({ box_id, card_ids: [card_id] }),
-      () => cairn.boxes.save({ box_id, card_ids: [card_id] }),
+      () => cairn.boxes.save({ box_id, card_ids: [card_id], revision: 1 }),
       () => cairn.boxes.seal({ box_id }),
     ])
       expect(await refusalOf(call())).toMatchObject(noBox);

@@ -27,7 +27,7 @@ onEveryTarget('events', (test) => {
     await cairn.cards.add({ card_id: 'b' });
     await cairn.boxes.create({ box_id: 'x', card_ids: ['a'], metadata: { note: 'a secret' } });
     await cairn.boxes.append({ box_id: 'x', card_ids: ['b'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: ['b'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: ['b'], revision: 2 });
     await cairn.boxes.fork({ box_id: 'x', new_box_id: 'f' });
     await cairn.boxes.grant({ box_id: 'x', agent_id: 'g' });
     await cairn.boxes.ungrant({ box_id: 'x', agent_id: 'g' });

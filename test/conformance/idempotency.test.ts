@@ -193,7 +193,7 @@ onEveryTarget('Idempotency-Key', (test) => {
     const options = { idempotency_key: 'k' };
     const noop = await cairn.boxes.append({ box_id: 'x', card_ids: ['a'] }, options);
     expect(noop).toMatchObject({ revision: 1, appended: [], already_present: ['a'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: ['b'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: ['b'], revision: 1 });
     const before = await latestToken(cairn);
     expect(await cairn.boxes.append({ box_id: 'x', card_ids: ['a'] }, options)).toEqual(noop);
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['b'] }, options))).toMatchObject(

@@ -244,7 +244,7 @@ onEveryTarget('lifetime', (test) => {
     await cairn.cards.add({ card_id: 'c', content: 'c', ttl_seconds: 600 });
     await cairn.cards.add({ card_id: 'd', content: 'd', ttl_seconds: 600 });
     await cairn.boxes.create({ box_id: 'x', card_ids: ['a', 'b', 'c', 'd'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: ['a', 'b', 'c'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: ['a', 'b', 'c'], revision: 1 });
     test().advance(2 * MINUTE);
     await cairn.boxes.seal({ box_id: 'x' });
     expect(await shown(cairn, 'x')).toEqual(['c', 'ab']);
@@ -264,7 +264,7 @@ onEveryTarget('lifetime', (test) => {
     await cairn.boxes.fork({ box_id: 'f', new_box_id: 'g' });
     await cairn.boxes.append({ box_id: 'x', card_ids: ['d'] });
     await cairn.boxes.append({ box_id: 'f', card_ids: ['e'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: [] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: [], revision: 2 });
     await cairn.boxes.seal({ box_id: 'g' });
     test().advance(2 * MINUTE);
     expect(await cairn.lifetime.sweep()).toMatchObject({ cards_erased: 2, cards_kept: 3 });
@@ -277,7 +277,7 @@ onEveryTarget('lifetime', (test) => {
     await addExpiring(cairn, 'a', 'b', 'c');
     await cairn.boxes.create({ box_id: 'x', card_ids: ['a', 'b'] });
     await cairn.boxes.fork({ box_id: 'x', new_box_id: 'f' });
-    await cairn.boxes.save({ box_id: 'f', card_ids: ['b', 'c'] });
+    await cairn.boxes.save({ box_id: 'f', card_ids: ['b', 'c'], revision: 1 });
     await cairn.boxes.seal({ box_id: 'f' });
     test().advance(2 * MINUTE);
     expect(await cairn.lifetime.sweep()).toMatchObject({ cards_erased: 1, cards_kept: 2 });

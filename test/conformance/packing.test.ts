@@ -210,7 +210,7 @@ onEveryTarget('packing', (test) => {
     expect(await pack({ a: [], b: ['empty', 7] }, 'a', 'b')).toEqual(['7-seven']);
     await cairn.boxes.fork({ box_id: 'x', new_box_id: 'fork', agent_id: 'planner' });
     await cairn.boxes.append({ box_id: 'fork', card_ids: ['y-4'] });
-    await cairn.boxes.save({ box_id: 'x', card_ids: ['x-3', 'x-1'] });
+    await cairn.boxes.save({ box_id: 'x', card_ids: ['x-3', 'x-1'], revision: 1 });
     expect(await pack({ a: ['x', 'fork'] }, 'a')).toEqual(['x-3', 'x-1', 'x-2', 'y-4']);
   });
 
@@ -287,7 +287,7 @@ onEveryTarget('packing', (test) => {
     });
     const sealed = { code: 'BOX_SEALED', status: 409 };
     expect(await refusalOf(cairn.boxes.append({ box_id, card_ids: ['x-1'] }))).toMatchObject(sealed);
-    expect(await refusalOf(cairn.boxes.save({ box_id, card_ids: [] }))).toMatchObject(sealed);
+    expect(await refusalOf(cairn.boxes.save({ box_id, card_ids: [], revision: 1 }))).toMatchObject(sealed);
     await cairn.boxes.append({ box_id: 'x', card_ids: [ids[0]!] });
     expect((await cardsIn(cairn, box_id)).map(({ card_id }) => card_id)).toEqual(ids);
     expect(await eventsOf(cairn, 'cairn.context.packed', box_id)).toMatchObject([

@@ -107,7 +107,7 @@ onEveryTarget('delegating', (test) => {
       for (const api of [worker, cairn]) {
         const held = { code: 'BOX_HELD', status: 409 };
         expect(await refusalOf(api.boxes.append({ box_id, card_ids: ['c'] }))).toMatchObject(held);
-        expect(await refusalOf(api.boxes.save({ box_id, card_ids: ['c'] }))).toMatchObject(held);
+        expect(await refusalOf(api.boxes.save({ box_id, card_ids: ['c'], revision: 1 }))).toMatchObject(held);
       }
     }
     expect(await refusalOf(cairn.boxes.seal({ box_id: output_box_id }))).toMatchObject({ code: 'BOX_HELD' });

@@ -21,7 +21,6 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** What these answer to another tenant instead of 404. */
 const OWN_ANSWER: Readonly<Record<string, string>> = {
-  'boxes.save': 'makes a box of its own, which may have the same id',
   'packets.thread': 'a thread that is empty here',
   'profiles.save': 'makes a profile of its own, which may have the same name',
   'handovers.save': 'makes a handover of its own, which may have the same name',

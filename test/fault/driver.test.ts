@@ -87,8 +87,8 @@ function writesOn(cairn: Api, box_id: string, card_ids: string[]) {
   return {
     append: () => cairn.boxes.append({ box_id, card_ids }),
     'append under a key': () => cairn.boxes.append({ box_id, card_ids }, key()),
-    save: () => cairn.boxes.save({ box_id, card_ids: [...card_ids].reverse() }),
-    'save of a new box': () => cairn.boxes.save({ box_id: `new-${Math.random()}`, card_ids }),
+    save: () => cairn.boxes.save({ box_id, card_ids: [...card_ids].reverse(), revision: 2 }),
+    'save of a new box': () => cairn.boxes.save({ box_id: `new-${Math.random()}`, card_ids, revision: 0 }),
     'batch of cards': () =>
       cairn.cards.add_batch({
         atomic: true,
