@@ -54,17 +54,17 @@ function reached({ trigger_type, threshold }: FiringPolicy, usage: Usage): strin
 }
 
 /**
- * What a change of a scope makes a policy fire for, if it does. A policy that came since the scope last changed fires
- * for what it finds there.
+ * What a change of a scope makes a policy fire for, if it does. A policy that came since the scope was last looked at for
+ * policies fires for what it finds there: a rename in between is no such look.
  */
 export function crossing(
   policy: FiringPolicy,
-  before: Usage & { readonly updated_at: number },
+  before: Usage & { readonly looked_at: number },
   after: Usage,
 ): string | undefined {
   const now = reached(policy, after);
   if (now === undefined) return undefined;
-  return policy.updated_at >= before.updated_at || reached(policy, before) !== now ? now : undefined;
+  return policy.updated_at >= before.looked_at || reached(policy, before) !== now ? now : undefined;
 }
 
 /** The same for artifacts, of which one more was made. */

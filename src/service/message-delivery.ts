@@ -171,6 +171,8 @@ async function takeIn(
   const { agent_id, holder } = reader;
   const expires_at = now + reader.lease_ms;
   const taken = await takeDeliveries(tx, tenant, chosen, { agent_id, holder, expires_at });
+  // All were acknowledged since the look: an empty answer must not be remembered under the key.
+  if (taken.length === 0) throw new NothingFree();
   return taken.map((one) =>
     handed(contents.get(one.message_id)!, one.mailbox, one.deliveries, reader, expires_at),
   );

@@ -345,7 +345,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
       }
       const scope = await readScope(call, tx, scope_id);
       if (budget.token_budget !== row.token_budget) {
-        const before = { ...row, turns: scope.turns };
+        const before = { ...row, turns: scope.turns, looked_at: row.updated_at };
         await fireOnUse(call, tx, row, before, { ...before, ...budget }, now);
       }
       return scope;

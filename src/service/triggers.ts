@@ -96,7 +96,7 @@ export async function fireOnUse(
   call: Call,
   tx: Tx,
   scope: Place & { readonly scope_id: string },
-  before: Usage & { readonly updated_at: number },
+  before: Usage & { readonly looked_at: number },
   after: Usage,
   now: number,
 ): Promise<void> {

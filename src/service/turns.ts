@@ -207,7 +207,7 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
     tx.journal(thresholdEvent(call, scope, tokens_used, now));
   }
   if (scope.watched === 0) return;
-  const before = { ...scope, turns: scope.length };
+  const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
   await fireOnUse(
     call,
     tx,

@@ -22,7 +22,8 @@ export interface OpenScope {
   readonly revision: number;
   readonly length: number;
   readonly next_position: number;
-  readonly updated_at: number;
+  /** When the last turn was added, or the box was made. */
+  readonly last_turn_at: number;
   /** Whether the tenant has policies, by which a turn may make something fire. */
   readonly watched: number;
 }
@@ -31,7 +32,8 @@ export interface OpenScope {
 export function lockForTurn(tx: Tx, tenant: string, scope_id: string): Promise<OpenScope | undefined> {
   return tx.get<OpenScope>(
     sql`SELECT s.scope_id, s.trajectory_id, s.box_id, s.token_budget, s.tokens_used, s.threshold, s.threshold_at,
-          s.enforce, s.closed_at, s.deleted_at, s.updated_at, b.revision, b.length, b.next_position, ${WATCHED} AS watched
+          s.enforce, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
+          ${WATCHED} AS watched
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
         WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} FOR UPDATE`,
   );

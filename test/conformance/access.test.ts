@@ -109,6 +109,73 @@ onEveryTarget('access', (test) => {
     expect((await one.packets.get({ packet_id })).payload).toEqual({ content: 1 });
   });
 
+  it('ACCESS-2 packets are found by the tags, subjects and parents of their own tenant', async () => {
+    const [one, other] = [await test().freshTenant(), await test().freshTenant()];
+    const [first, second] = [randomUUID(), randomUUID()];
+    // The same numbers in both streams: what one index says of a number must not count for the other's packet.
+    for (const cairn of [one, other]) {
+      const tagged =
+        cairn === one ? { tags: ['t'], subject_ids: ['s'], lineage: { parent_ids: [first] } } : {};
+      await cairn.packets.write({ packet_id: first, packet_type: 'p', payload: {} });
+      await cairn.packets.write({ packet_id: second, packet_type: 'p', payload: {}, ...tagged });
+    }
+    const seqOf = async (cairn: Api) => (await cairn.packets.get({ packet_id: second })).seq;
+    expect(await seqOf(one)).toBe(await seqOf(other));
+    for (const filter of [{ tag: 't' }, { subject_id: 's' }]) {
+      expect(await one.packets.list(filter)).toMatchObject({ packets: [{ packet_id: second }], total: 1 });
+      expect(await other.packets.list(filter)).toMatchObject({ packets: [], total: 0 });
+    }
+    const childrenIn = async (cairn: Api) =>
+      (await cairn.packets.lineage({ packet_id: first, direction: 'descendants' })).packets.length;
+    expect([await childrenIn(one), await childrenIn(other)]).toEqual([1, 0]);
+  });
+
+  it('ACCESS-2 closing, finishing and deleting leave what has the same ids in another tenant alone', async () => {
+    const [one, other] = [await test().freshTenant(), await test().freshTenant()];
+    const [trajectory_id, kept, scope_id, nested, artifact_id] = Array.from({ length: 5 }, () =>
+      randomUUID(),
+    );
+    const seen = async (cairn: Api) => {
+      const { turns } = await cairn.scopes.turns({ scope_id: nested! });
+      return [
+        (await cairn.trajectories.get({ trajectory_id: trajectory_id! })).status,
+        (await cairn.scopes.get({ scope_id: scope_id! })).closed_at,
+        (await cairn.scopes.get({ scope_id: nested! })).closed_at,
+        turns.map(({ content }) => content),
+        (await cairn.artifacts.get({ artifact_id: artifact_id! })).content,
+        (await cairn.cards.get({ card_id: 'c' })).content,
+      ];
+    };
+    for (const cairn of [one, other]) {
+      await cairn.trajectories.create({ trajectory_id: trajectory_id!, name: 'task' });
+      await cairn.trajectories.create({ trajectory_id: kept!, name: 'kept' });
+      await cairn.scopes.create({ scope_id: scope_id!, trajectory_id: trajectory_id!, name: 'work' });
+      const inside = { scope_id: nested!, trajectory_id: trajectory_id!, parent_scope_id: scope_id! };
+      await cairn.scopes.create({ ...inside, name: 'nested' });
+      await cairn.turns.add({ scope_id: nested!, role: 'User', content: 'said' });
+      await cairn.artifacts.create({
+        artifact_id: artifact_id!,
+        trajectory_id: kept!,
+        artifact_type: 'Fact',
+        name: 'fact',
+        content: 'known',
+      });
+      await cairn.cards.add({ card_id: 'c', content: 'card' });
+    }
+    const before = await seen(other);
+    expect(before).toEqual(['Active', null, null, ['said'], 'known', 'card']);
+    await one.scopes.close({ scope_id: scope_id!, wait: true });
+    expect((await one.scopes.turns({ scope_id: nested! })).turns).toEqual([]);
+    expect(await seen(other)).toEqual(before);
+    await one.trajectories.update({ trajectory_id: trajectory_id!, status: 'Failed' });
+    await one.artifacts.delete({ artifact_id: artifact_id! });
+    await one.cards.delete({ card_id: 'c' });
+    await one.trajectories.delete({ trajectory_id: trajectory_id! });
+    await one.trajectories.delete({ trajectory_id: kept! });
+    await one.lifetime.sweep();
+    expect(await seen(other)).toEqual(before);
+  });
+
   it('ACCESS-3 without a grant an agent neither reads nor changes the box of another', async () => {
     const { admin, ann, bob } = await people(test());
     expect(await ann.boxes.create({ box_id: 'x', card_ids: ['a'] })).toMatchObject({ agent_id: 'ann' });

@@ -162,6 +162,34 @@ onEveryTarget('Idempotency-Key', (test) => {
     );
   });
 
+  it('IDEM-2 another operation with the same key and body is refused', async () => {
+    const cairn = await prepared(await test().freshTenant());
+    const entity = { trajectory_id: TASK, name: 'n' };
+    const pairs: readonly (readonly [string, (options: CallOptions) => Promise<unknown>][])[] = [
+      [
+        ['boxes.fork', (options) => cairn.boxes.fork({ box_id: 'x' }, options)],
+        ['boxes.seal', (options) => cairn.boxes.seal({ box_id: 'x' }, options)],
+      ],
+      [
+        ['trajectories.update', (options) => cairn.trajectories.update(entity, options)],
+        ['trajectories.create', (options) => cairn.trajectories.create(entity, options)],
+        ['scopes.create', (options) => cairn.scopes.create(entity, options)],
+      ],
+    ];
+    for (const calls of pairs) {
+      for (const [used, first] of calls) {
+        const options = { idempotency_key: used };
+        if (used === 'trajectories.create') continue;
+        await first(options);
+        const before = await latestToken(cairn);
+        for (const [name, other] of calls)
+          if (name !== used)
+            expect(await refusalOf(other(options)), `${used}, ${name}`).toMatchObject(conflict);
+        expect(await latestToken(cairn)).toBe(before);
+      }
+    }
+  });
+
   it('IDEM-2 another agent with the same key and body is refused', async () => {
     const { as, freshTenant } = test();
     const { tenant_id: tenant } = await (await freshTenant()).auth.whoami();

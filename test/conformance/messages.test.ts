@@ -179,6 +179,20 @@ onEveryTarget('messages', (test) => {
       expect(await post.take('r2')).toEqual(['a3', 'a2', 'b1', 'a4']);
     });
 
+    it('MSG-8 gives nothing behind a message that another reader still has, though the first one is free again', async () => {
+      const post = await openPost(test());
+      await post.register('reviewer', 'r1', 'r2');
+      const to = { to_agent_type: 'reviewer' };
+      for (const payload of ['a1', 'a2', 'a3']) await post.send(payload, to);
+      expect(await post.take('r1', { limit: 1, lease_ms: 1000 })).toEqual(['a1']);
+      expect(await post.take('r1', { limit: 1, lease_ms: 60_000 })).toEqual(['a2']);
+      test().advance(1001);
+      expect(await post.take('r2')).toEqual(['a1']);
+      expect(await post.take('r2')).toEqual([]);
+      test().advance(60_000);
+      expect(await post.take('r2')).toEqual(['a1', 'a2', 'a3']);
+    });
+
     it('MSG-9 waits for a message, and for one that comes again', async () => {
       const post = await openPost(test());
       await post.register('reviewer', 'bob');

@@ -318,6 +318,27 @@ onEveryTarget(
       expect(await endedJobs(cairn, scope_id, 3)).toHaveLength(3);
     });
 
+    it('SUM-16 a policy made above its threshold fires with the next turn, once', async () => {
+      const cairn = await test().freshTenant();
+      for (const renamed of [false, true]) {
+        const { scope_id } = await someScope(cairn, { token_budget: 10 });
+        await talk(cairn, scope_id, 6);
+        // Later than the last turn also by the millisecond, and before the next.
+        test().advance(10);
+        await somePolicy(cairn, { type: 'DosageThreshold', percent: 50 }, { scope_id });
+        test().advance(10);
+        expect(await jobsOf(cairn, scope_id)).toEqual([]);
+        if (renamed) await cairn.scopes.update({ scope_id, name: 'renamed' });
+        test().advance(10);
+        expect(await jobsOf(cairn, scope_id)).toEqual([]);
+        await talk(cairn, scope_id, 1, 6);
+        const [job] = await endedJobs(cairn, scope_id);
+        expect(job).toMatchObject({ trigger: 'DosageThreshold', state: 'done', sources: 7 });
+        await talk(cairn, scope_id, 2, 7);
+        expect(await jobsOf(cairn, scope_id)).toHaveLength(1);
+      }
+    });
+
     it('SUM-17 fires at every so many artifacts of a scope, and makes a summary of those', async () => {
       const cairn = await test().freshTenant();
       const { scope_id, trajectory_id } = await someScope(cairn);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
 import { checks } from '#cairn/store/doctor.js';
 import { followToNow, inFuture, latestToken } from '../support/stream.js';
-import { onEveryTarget } from '../support/targets.js';
+import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const MINUTE = 60_000;
 
@@ -83,9 +83,26 @@ onEveryTarget('sweep', (test) => {
       tags: ['t'],
       ttl: inFuture(test(), MINUTE),
     });
+    // An envelope of an old version is kept twice: as it was sent, and as it is read today.
+    const old = randomUUID();
+    await cairn.packets.write({
+      packet_id: old,
+      packet_type: 'old',
+      payload: { said: 1 },
+      metadata: { schema_version: '1.0.0' },
+    });
+    // Those versions have no ttl to send, so its time is set where every other way to end it would set it.
+    const expires_at = driver.now() + MINUTE;
+    await driver.write(tenant_id, (tx) =>
+      tx.run(
+        sql`UPDATE packet_store SET expires_at = ${expires_at} WHERE tenant_id = ${tenant_id} AND packet_id = ${old}`,
+      ),
+    );
+    const query = driver.at(tenant_id);
+    const original = sql`SELECT original FROM packet_store WHERE tenant_id = ${tenant_id} AND packet_id = ${old}`;
+    expect(await query.all(original)).toEqual([{ original: expect.stringContaining('1.0.0') }]);
     test().advance(2 * MINUTE);
     await cairn.lifetime.sweep();
-    const query = driver.at(tenant_id);
     const card = await query.get<Record<string, unknown>>(
       sql`SELECT content, tool_calls, tool_call_id, metadata, author_id, subject_ids, derived_from, sent_hash FROM cards
           WHERE tenant_id = ${tenant_id} AND card_id = 'a' AND erased_at IS NOT NULL`,
@@ -95,6 +112,11 @@ onEveryTarget('sweep', (test) => {
           WHERE tenant_id = ${tenant_id} AND packet_type = 'p' AND erased_at IS NOT NULL`,
     );
     for (const row of [card, packet]) expect(Object.values(row!).every((value) => value === null)).toBe(true);
+    expect(await query.all(original)).toEqual([{ original: null }]);
+    expect(await refusalOf(cairn.packets.original({ packet_id: old }))).toMatchObject({
+      code: 'CONTENT_ERASED',
+      status: 410,
+    });
     const check = checks.find(({ name }) => name === 'what is erased holds no content')!;
     expect(await query.all(check.broken(tenant_id))).toEqual([]);
     await driver.write(tenant_id, (tx) =>

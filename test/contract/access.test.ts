@@ -287,6 +287,10 @@ for (const database of databases()) {
       expectRefusal(await get('/metrics'), 401, 'UNAUTHORIZED');
       expectRefusal(await get('/metrics', bearer(keys.read!)), 403, 'FORBIDDEN');
       expect((await get('/metrics', bearer(keys.admin!))).status).toBe(200);
+      // An agent's key shows what the agent may see, whatever its role.
+      const { key } = await test.key('alpha', 'admin', 'ann');
+      contents = undefined;
+      expectRefusal(await get('/metrics', bearer(key)), 403, 'FORBIDDEN');
     });
   });
 }

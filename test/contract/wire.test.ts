@@ -54,6 +54,29 @@ describe('bytes on the wire', () => {
     }
   });
 
+  it('refuses a body beyond its limit though each card in it is small, and takes one of exactly the limit', async () => {
+    const LIMIT = 8 * 1024 * 1024;
+    const small = Array.from(
+      { length: 500 },
+      (_, i) => `{"card_id":"c${i}","content":"${'x'.repeat(16_000)}"}`,
+    );
+    const start = `{"cards":[${small.join(',')},{"content":"`;
+    const end = '"}],"atomic":true}';
+    const post = (bytes: number) =>
+      test.send({
+        method: 'POST',
+        path: '/projects/default/cards/add-batch',
+        headers: { 'content-type': 'application/json' },
+        body: `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`,
+      });
+    const refused = await post(LIMIT + 1);
+    expect(refused.status).toBe(413);
+    expect(JSON.parse(refused.text)).toMatchObject({ code: 'TOO_LARGE', details: { limit: LIMIT } });
+    expect((await test.send({ method: 'GET', path: '/projects/default/cards/c0' })).status).toBe(404);
+    const taken = await post(LIMIT);
+    expect(JSON.parse(taken.text)).toMatchObject({ succeeded: 501, failed: 0 });
+  });
+
   it('goes on serving', async () => {
     expect((await test.send({ method: 'GET', path: '/api/v1/whoami' })).status).toBe(200);
     expect(test.log).toEqual([]);

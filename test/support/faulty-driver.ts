@@ -97,3 +97,44 @@ export function faultyJournal(journal: Journal, fault: Fault): Journal {
     landed: (tx, tenant, entries) => journal.landed(tx, tenant, entries),
   };
 }
+
+/** Lets somebody else commit between a look and the write that rests on it: once, at the moment that is set. */
+export class InterleavingDriver extends FaultyDriver {
+  /** Runs when the next write is about to begin. */
+  beforeWrite: (() => Promise<unknown>) | undefined;
+  /** Runs when a statement of a write with these words is about to be run. */
+  beforeStatement: { readonly words: string; readonly run: () => Promise<unknown> } | undefined;
+
+  constructor(driver: Driver) {
+    super(driver, () => undefined);
+  }
+
+  override async write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T> {
+    const { beforeWrite } = this;
+    this.beforeWrite = undefined;
+    await beforeWrite?.();
+    return super.write(tenant, (tx) => work(this.#watched(tx)), options);
+  }
+
+  #watched(tx: Tx): Tx {
+    const reach = async (query: Sql): Promise<void> => {
+      const { beforeStatement } = this;
+      if (!beforeStatement || !query.parts.join('?').includes(beforeStatement.words)) return;
+      this.beforeStatement = undefined;
+      await beforeStatement.run();
+    };
+    return {
+      all: <R>(query: Sql) => reach(query).then(() => tx.all<R>(query)),
+      get: <R>(query: Sql) => reach(query).then(() => tx.get<R>(query)),
+      run: (query) => reach(query).then(() => tx.run(query)),
+      send: (query) => reach(query).then(() => tx.send(query)),
+      returning: <R>(query: Sql) => reach(query).then(() => tx.returning<R>(query)),
+      insert: (table, rows) => tx.insert(table, rows),
+      get journalled() {
+        return tx.journalled;
+      },
+      journal: (entry) => tx.journal(entry),
+      wake: (key) => tx.wake(key),
+    };
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Tenants with the same rows under the same ids, on both databases: no operation of the table changes a row of another
+ * tenant, or answers from one. Ids of tenants that were made apart never meet, so a condition on the tenant that a
+ * statement lacks shows only here.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiByName } from '#cairn/contract/api.js';
+import { Sql } from '#cairn/driver/sql.js';
+import { Store } from '#cairn/service/open.js';
+import { contentsOf } from '../support/contents.js';
+import {
+  allOperations,
+  inputOf,
+  type NamedOperation,
+  type Planted,
+  plant,
+  SECRET,
+} from '../support/contract.js';
+import { databases } from '../support/http.js';
+import { freshDatabase } from '../support/targets.js';
+
+/** Stands in the twins where the first tenant says its secret. As long, so that nothing else differs. */
+const OTHER = 'the-secret-of-another-one'.padEnd(SECRET.length, '-').slice(0, SECRET.length);
+
+/** Head rows are made by Cairn, the counts by triggers. */
+const NOT_COPIED = new Set(['tenants', 'search_counts']);
+
+/** Streams do not end by themselves. */
+const operations = allOperations.filter(({ stream }) => !stream);
+
+interface Column {
+  readonly table: string;
+  readonly name: string;
+  /** Of a type that can hold text: `text` or, on PostgreSQL, `json`. Else null. */
+  readonly text: string | null;
+}
+
+/** The columns to be copied of each table that has tenants. */
+const COLUMNS = {
+  sqlite: `SELECT m.name AS "table", c.name, CASE c.type WHEN 'TEXT' THEN 'text' END AS text FROM sqlite_master m JOIN pragma_table_info(m.name) c
+    WHERE m.type = 'table' AND NOT (m.name = 'search_docs' AND c.name = 'doc_no')`,
+  postgres: `SELECT table_name AS "table", column_name AS name, CASE WHEN data_type IN ('text', 'json') THEN data_type END AS text
+    FROM information_schema.columns
+    WHERE table_schema = current_schema() AND is_generated = 'NEVER' AND is_identity = 'NO'`,
+} as const;
+
+/** One statement for each table: the rows of a tenant once more, under another name and with another secret. */
+function copying(columns: readonly Column[], from: string, to: string): string[] {
+  const tables = new Map<string, Column[]>();
+  for (const column of columns) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
+  return [...tables.entries()].flatMap(([table, all]) => {
+    if (NOT_COPIED.has(table) || !all.some(({ name }) => name === 'tenant_id')) return [];
+    const copied = all.map(({ name, text }) => {
+      if (name === 'tenant_id') return `'${to}'`;
+      // A key is found by its hash in all tenants.
+      if (name === 'key_hash') return `"${name}" || '${to}'`;
+      if (text === null) return `"${name}"`;
+      return `CAST(REPLACE(CAST("${name}" AS text), '${SECRET}', '${OTHER}') AS ${text})`;
+    });
+    const names = all.map(({ name }) => `"${name}"`);
+    return [
+      `INSERT INTO "${table}" (${names.join(', ')}) SELECT ${copied.join(', ')} FROM "${table}" WHERE tenant_id = '${from}'`,
+    ];
+  });
+}
+
+/** What differs from one answer to the next: a cursor is encrypted, and reading is counted. */
+const VARYING = new Set(['next_cursor', 'access_count', 'accessed_at']);
+const fixed = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer, (name, value) => (VARYING.has(name) ? value !== null : value)) ?? 'null');
+
+/** How many operations run between two looks at all rows. */
+const AT_A_TIME = 10;
+
+describe.each(databases())('twin tenants on %s', (kind) => {
+  const postgres = kind === 'postgres';
+  let database: { database: string; drop(): Promise<void> };
+  let store: Store;
+  let owner: pg.Client | undefined;
+  let columns: readonly Column[];
+  let planted: Planted;
+
+  /** On PostgreSQL as the owner of the tables, whom row-level security does not hold back. */
+  const run = async (statements: readonly string[]): Promise<void> => {
+    if (owner) return void (await owner.query(statements.join(';')));
+    await store.driver.system(async (tx) => {
+      for (const text of statements) await tx.run(new Sql([text], []));
+    });
+  };
+  const makeTwin = async (name: string): Promise<void> => {
+    await store.ensureTenant(name);
+    const head = `UPDATE tenants SET (seq, recorded_at) = (SELECT seq, recorded_at FROM tenants WHERE tenant_id = 'mid')
+      WHERE tenant_id = '${name}'`;
+    await run([head, ...copying(columns, 'mid', name)]);
+  };
+  const callOn = async (tenant: string, operation: NamedOperation): Promise<unknown> => {
+    const api = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
+    const use = (api as unknown as ApiByName)[operation.group]![operation.verb]!;
+    return use(inputOf(operation, planted));
+  };
+
+  beforeAll(async () => {
+    database = await freshDatabase(kind);
+    store = await Store.open({ database: database.database, sweep_every_ms: 0, count_every_ms: 0 });
+    if (postgres) {
+      owner = new pg.Client({ connectionString: database.database });
+      await owner.connect();
+    }
+    await store.ensureTenant('mid');
+    planted = await plant(store.api({ tenant_id: 'mid', agent_id: null, role: 'admin', key_id: null }));
+    columns = owner
+      ? (await owner.query<Column>(COLUMNS.postgres)).rows
+      : await store.driver.at('').all<Column>(new Sql([COLUMNS.sqlite], []));
+  });
+  afterAll(async () => {
+    await owner?.end();
+    await store.close();
+    await database.drop();
+  });
+
+  it('ACCESS-2 reads are answered from the rows of the tenant alone, whatever others have under the same ids', async () => {
+    const reads = operations.filter(({ access }) => access === 'read');
+    const answers = async () => {
+      const found: Record<string, unknown> = {};
+      for (const operation of reads)
+        found[operation.name] = fixed(await callOn('mid', operation).catch((error) => String(error)));
+      return found;
+    };
+    const alone = await answers();
+    // In the order of names before and behind it, so that neither is always found first.
+    for (const name of ['aaa', 'zzz']) await makeTwin(name);
+    const beside = await answers();
+    for (const { name } of reads) expect(beside[name], name).toEqual(alone[name]);
+    expect(JSON.stringify(beside)).not.toContain(OTHER);
+  });
+
+  it('ACCESS-2 no operation changes a row of another tenant that has the same ids', async () => {
+    const writes = operations.filter(({ access }) => access !== 'read');
+    const before = await contentsOf(store, 'mid');
+    const refused: string[] = [];
+    for (const [i, operation] of writes.entries()) {
+      const name = `twin-${i}`;
+      await makeTwin(name);
+      await callOn(name, operation).catch((error) => refused.push(`${operation.name}: ${error}`));
+      if ((i + 1) % AT_A_TIME !== 0 && i + 1 < writes.length) continue;
+      const last = writes.slice(i - (i % AT_A_TIME), i + 1).map((one) => one.name);
+      expect((await contentsOf(store, 'mid')) === before, `changed another tenant: one of ${last}`).toBe(
+        true,
+      );
+    }
+    expect(refused).toEqual([]);
+  });
+});
