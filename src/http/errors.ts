@@ -3,12 +3,13 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { CairnError } from '../model/errors.js';
+import { tooLarge } from './unread-body.js';
 
 /** What the HTTP library refuses by itself, in our words. */
 function translate(error: FastifyError, limit: number | undefined): CairnError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new CairnError('TOO_LARGE', `the body is larger than ${limit} bytes`, { limit });
+      return tooLarge(limit);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
       return new CairnError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json');

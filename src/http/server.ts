@@ -15,6 +15,7 @@ import { queryReader } from './query.js';
 import { referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
 import { sendStream } from './stream.js';
+import { admitBody, drainBody, holdExpecting, isUnread } from './unread-body.js';
 import { untilGone } from './waits.js';
 
 export interface ServerOptions {
@@ -60,11 +61,14 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      done(null, parseBody(body as Buffer));
+      const value = parseBody(body as Buffer);
+      if (value instanceof Promise) value.then((parsed) => done(null, parsed), done);
+      else done(null, value);
     } catch (error) {
       done(error as Error, undefined);
     }
   });
+  holdExpecting(app.server);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(notFound);
   // Hooks that every request passes call back: a promise for each would cost more than what they do.
@@ -73,9 +77,21 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     done(isStopping());
   });
   // A connection that becomes idle after the closing began would be waited for until its keep-alive is over.
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (stopping.signal.aborted) reply.header('connection', 'close');
-    done(null, payload);
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const send = () => {
+      if (stopping.signal.aborted) reply.header('connection', 'close');
+      done(null, payload);
+    };
+    if (isUnread(request.raw)) drainBody(request.raw, reply).then(send, done);
+    else send();
+  });
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    try {
+      admitBody(request, reply);
+      done(null, payload);
+    } catch (error) {
+      done(error as Error);
+    }
   });
   const silent = connectionsWithoutRequest(app);
   for (const route of routes) {

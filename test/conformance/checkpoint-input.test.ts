@@ -219,14 +219,14 @@ onEveryTarget('input of checkpoints', (test) => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
     const many = new Array(MAX_ENTRIES + 1);
-    for (const snapshot of [
-      state({ messages: many.fill(message('')).slice() }),
-      state({ pending: many.fill('p').slice() }),
-    ]) {
-      const refusal = await refusalOf(take(cairn, execution_id, snapshot));
-      expect(refusal).toMatchObject(invalid);
-      expect(refusal.message).toMatch(/100,?000/);
-    }
+    const pending = await refusalOf(take(cairn, execution_id, state({ pending: many.fill('p').slice() })));
+    expect(pending).toMatchObject(invalid);
+    expect(pending.message).toMatch(/100,?000/);
+    const messages = state({ messages: many.fill(message('')).slice() });
+    // Over HTTP a body ends at 200,000 values, which are fewer messages.
+    expect(await refusalOf(take(cairn, execution_id, messages))).toMatchObject(
+      test().target === 'http' ? { code: 'TOO_LARGE', details: { max_values: 200_000 } } : invalid,
+    );
     const chunk = 'x'.repeat(7 * 1024 * 1024);
     const heavy = state({ variables: { a: chunk, b: chunk, c: chunk, d: chunk, e: chunk } });
     expect(await refusalOf(take(cairn, execution_id, heavy))).toMatchObject({

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonical, sha256 } from '#cairn/domain/canonical.js';
-import { lossyNumber, parseBody } from '#cairn/http/body.js';
+import { parseBody } from '#cairn/http/body.js';
+import { lossyNumber, MAX_VALUES } from '#cairn/http/body-scan.js';
 import { type Json, jsonFault, MAX_DEPTH, textFault } from '#cairn/model/json.js';
 
 describe('canonical JSON', () => {
@@ -156,9 +157,9 @@ describe('lossyNumber', () => {
 });
 
 describe('parseBody', () => {
-  const refusal = (bytes: Buffer | string): unknown => {
+  const refusal = async (bytes: Buffer | string): Promise<unknown> => {
     try {
-      return parseBody(Buffer.from(bytes as string));
+      return await parseBody(Buffer.from(bytes as string));
     } catch (error) {
       return (error as { code: string }).code;
     }
@@ -169,14 +170,38 @@ describe('parseBody', () => {
     expect(parseBody(Buffer.alloc(0))).toBeUndefined();
   });
 
-  it('refuses what is not an object in UTF-8', () => {
-    expect(refusal('[1]')).toBe('INVALID_INPUT');
-    expect(refusal('nonsense')).toBe('INVALID_JSON');
-    expect(refusal(Buffer.from([0x7b, 0xff, 0x7d]))).toBe('INVALID_JSON');
-    expect(refusal(`{"a":${'['.repeat(100)}"${'x'.repeat(70_000)}"${']'.repeat(100)}}`)).toBe(
+  it('refuses what is not an object in UTF-8', async () => {
+    expect(await refusal('[1]')).toBe('INVALID_INPUT');
+    expect(await refusal('nonsense')).toBe('INVALID_JSON');
+    expect(await refusal(Buffer.from([0x7b, 0xff, 0x7d]))).toBe('INVALID_JSON');
+    expect(await refusal(`{"a":${'['.repeat(100)}"${'x'.repeat(70_000)}"${']'.repeat(100)}}`)).toBe(
       'INVALID_INPUT',
     );
-    expect(refusal(`{"a":${'['.repeat(1_000_000)}`)).toBe('INVALID_INPUT');
-    expect(refusal('{"a":1e999}')).toBe('INVALID_INPUT');
+    expect(await refusal(`{"a":${'['.repeat(1_000_000)}`)).toBe('INVALID_INPUT');
+    expect(await refusal('{"a":1e999}')).toBe('INVALID_INPUT');
+  });
+
+  it('LOAD-2 counts exactly the values of a large body, whatever stands in its strings', async () => {
+    const count = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? Object.values(value).reduce<number>((sum, one) => sum + count(one), 1)
+        : 1;
+    const room = ' '.repeat(70_000);
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (value) => {
+        // Filled up to the limit, and by one more.
+        const left = MAX_VALUES - count({ value, rest: [] });
+        const bodyOf = (items: number) =>
+          `{"value":${JSON.stringify(value)},${room}"rest":[${'0,'.repeat(items - 1)}0]}`;
+        expect(await refusal(bodyOf(left))).toMatchObject({ value: JSON.parse(JSON.stringify(value)) });
+        expect(await refusal(bodyOf(left + 1))).toBe('TOO_LARGE');
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('LOAD-2 refuses an object of a thousand fields without naming them all', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`field-${i}`, 0]));
+    expect(await refusal(JSON.stringify(fields))).toBe('INVALID_INPUT');
   });
 });

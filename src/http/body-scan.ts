@@ -1,0 +1,150 @@
+/** What a body holds, told from its structural bytes before it is parsed: parsing millions of values takes seconds. */
+import { CairnError } from '../model/errors.js';
+import { MAX_DEPTH } from '../model/json.js';
+
+/** Values in one body: list items, members of objects, and the body itself. */
+export const MAX_VALUES = 200_000;
+/** Members of the body itself: no operation takes as many fields. */
+const MAX_FIELDS = 1000;
+/** A body may be a few levels deeper than a value in it. */
+const ENVELOPE_DEPTH = 8;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+/** `[` and `{`, `]` and `}` differ by this bit alone. */
+const BRACE = 0x20;
+const OPENS = 0x7b;
+const CLOSES = 0x7d;
+
+/** Reads a body by slices. Of one that is not valid JSON the figures mean little, and parsing refuses it. */
+export class BodyScan {
+  /** The first number literal that parsing would alter. */
+  lossy: string | undefined;
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  #depth = 0;
+  #values = 1;
+  #fields = 0;
+  /** Whether a container has just been opened: closed at once, it holds no value. */
+  #opened = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Reads on by about so many bytes; false at the end. Refuses what is too much to be parsed. */
+  advance(count: number): boolean {
+    const bytes = this.#bytes;
+    const end = Math.min(bytes.length, this.#at + count);
+    let at = this.#at;
+    for (; at < end; at++) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) at = endOfString(bytes, at);
+      else if (byte === COMMA) this.#separate();
+      else if ((byte | BRACE) === OPENS) this.#open();
+      else if ((byte | BRACE) === CLOSES) this.#close();
+      else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) at = this.#number(at);
+      else continue;
+      this.#opened = (byte | BRACE) === OPENS;
+    }
+    this.#at = at;
+    if (at < bytes.length) return true;
+    if (this.#fields >= MAX_FIELDS) {
+      throw new CairnError(
+        'INVALID_INPUT',
+        `the body has ${this.#fields + 1} fields: no operation takes more than a few dozen, see /openapi.json`,
+      );
+    }
+    return false;
+  }
+
+  #separate(): void {
+    if (this.#depth === 1) this.#fields++;
+    this.#count();
+  }
+
+  #open(): void {
+    if (++this.#depth > MAX_DEPTH + ENVELOPE_DEPTH) {
+      throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_DEPTH} levels`);
+    }
+    this.#count();
+  }
+
+  #close(): void {
+    this.#depth--;
+    if (this.#opened) this.#values--;
+  }
+
+  /** A comma stands before a value, and an opening bracket before the first of its container. */
+  #count(): void {
+    if (++this.#values <= MAX_VALUES) return;
+    throw new CairnError(
+      'TOO_LARGE',
+      `the body holds more than ${MAX_VALUES.toLocaleString('en')} JSON values: split it into several requests`,
+      { max_values: MAX_VALUES },
+    );
+  }
+
+  #number(from: number): number {
+    const bytes = this.#bytes;
+    let at = from + 1;
+    let exponent = false;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at]!;
+      if (byte === 0x45 || byte === 0x65) exponent = true;
+      else if (!((byte >= ZERO && byte <= NINE) || byte === 0x2e || byte === 0x2b || byte === MINUS)) break;
+    }
+    if (this.lossy === undefined && (exponent || at - from >= SHORTEST_LOSSY)) {
+      const token = Buffer.from(bytes.buffer, bytes.byteOffset + from, at - from).toString('latin1');
+      if (WHOLE_NUMBER.test(token) && isLossy(token)) this.lossy = token;
+    }
+    return at - 1;
+  }
+}
+
+/** Where the string that begins here has its last quote. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === BACKSLASH) at++;
+    else if (byte === QUOTE) return at;
+  }
+  return bytes.length;
+}
+
+/** A double holds every number of 15 digits. */
+const SHORTEST_LOSSY = 16;
+/** Cheap to pass: only long digit runs and large exponents can be lossy, and few bodies have either. */
+const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d[\d.]{17}/;
+const WHOLE_NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** The first number literal that parsing would alter; of a text that is valid JSON. */
+export function lossyNumber(text: string): string | undefined {
+  if (!SUSPICIOUS.test(text)) return undefined;
+  const scan = new BodyScan(Buffer.from(text));
+  scan.advance(text.length * 4);
+  return scan.lossy;
+}
+
+/** A double holds a number if it prints it again, in as many digits as were sent or in its own shortest form. */
+function isLossy(token: string): boolean {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return true;
+  const sent = plain(token);
+  const digits = Math.min(17, Math.max(1, sent.split('e')[0]!.length));
+  return sent !== plain(value.toPrecision(digits)) && sent !== plain(String(value));
+}
+
+/** A number as its digits and an exponent, in one form: 1.50 and 15e-1 are the same. */
+function plain(number: string): string {
+  const [mantissa, exponent = '0'] = number.toLowerCase().replace(/^-/, '').split('e');
+  const [whole, fraction = ''] = mantissa!.split('.');
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
