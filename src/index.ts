@@ -31,6 +31,7 @@ export {
   type EmbedOptions,
   type HttpEmbedderSettings,
   httpEmbedder,
+  type Vector,
 } from './provider/embedder.js';
 export type { Extraction, ExtractionRequest, Extractor } from './provider/extractor.js';
 export type { ModelSettingsInput as ModelOptions } from './provider/model-settings.js';

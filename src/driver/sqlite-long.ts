@@ -1,7 +1,8 @@
 /** Reads that may be long, on a thread with a connection of its own, so that the event loop stays free. */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { CairnError } from '../model/errors.js';
 import type { Param } from './sql.js';
+import { startThread } from './thread.js';
 
 /** A statement, or a module that reads and computes. */
 export type LongTask = { text: string; params: readonly Param[] } | { module: string; input: unknown };
@@ -41,9 +42,7 @@ export class LongReader {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./sqlite-long-thread.js', import.meta.url), {
-      workerData: { path: this.#path },
-    });
+    const worker = startThread(new URL('./sqlite-long-thread.js', import.meta.url), { path: this.#path });
     worker.on('message', (answer: LongAnswer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);

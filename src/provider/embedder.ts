@@ -10,6 +10,9 @@ export interface EmbedOptions {
   readonly kind: 'document' | 'question';
 }
 
+/** Numbers in an array of any kind. */
+export type Vector = readonly number[] | Float32Array | Float64Array;
+
 export interface Embedder {
   /** The id of the model: vectors of different models are kept apart, and never compared. */
   readonly name: string;
@@ -20,7 +23,7 @@ export interface Embedder {
   /** What its likeness counts where shared terms count 1; 0.4 unless given. */
   readonly weight?: number | undefined;
   /** A vector for each text, in their order. */
-  embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>;
+  embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Vector[]>;
 }
 
 /** Why there is no vector: the texts were refused, or the endpoint is not there, not willing, or not sane. */
@@ -59,10 +62,17 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** A vector of more is not believed. */
 const MAX_DIMENSIONS = 8192;
 
+/** An embedder that gives vectors of one kind. */
+interface Float32Embedder extends Embedder {
+  embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>;
+}
+
 /** An embedder over HTTP: `POST {url}/embeddings` with `{ model, input }`. The key is in no message. */
-export function httpEmbedder(settings: HttpEmbedderSettings): Embedder {
+export function httpEmbedder(settings: HttpEmbedderSettings): Float32Embedder {
   const { url, model, key, dimensions, batch_size = BATCH_SIZE, weight } = settings;
   const endpoint = endpointOf(url);
+  if (typeof model !== 'string' || model.trim() === '')
+    throw new CairnError('INVALID_INPUT', '`model` must be the name of an embedding model');
   const { timeout_ms = TIMEOUT_MS, attempts = ATTEMPTS } = settings;
   let expected = dimensions;
 

@@ -1,7 +1,7 @@
 /** Asks the embedder, for questions and for documents: within a time, checked, and counted. */
 import { normalised } from '../domain/vectors.js';
 import { anySignal } from '../model/signals.js';
-import { type Embedder, EmbeddingFailure } from '../provider/embedder.js';
+import { type Embedder, EmbeddingFailure, type Vector } from '../provider/embedder.js';
 
 /** A question is answered without its vector rather than later. */
 const QUESTION_MS = 2000;
@@ -73,7 +73,9 @@ export class Embedding {
   ): Promise<(Float32Array | undefined)[]> {
     try {
       const signal = anySignal([AbortSignal.timeout(limit_ms), this.#stopped.signal]);
-      const given = await orAborted(this.embedder.embed(texts, { signal, kind }), signal);
+      // An embedder may answer at once rather than by a promise, or throw before it gives one.
+      const work = Promise.resolve().then(() => this.embedder.embed(texts, { signal, kind }));
+      const given = await orAborted(work, signal);
       const vectors = this.#checked(given, texts.length);
       this.#texts += texts.length;
       return vectors;
@@ -88,11 +90,11 @@ export class Embedding {
     if (!Array.isArray(given) || given.length !== count)
       throw new EmbeddingFailure(`the embedder gave other than ${count} vectors`);
     const dimensions = this.#dimensions ?? (given[0] as { length?: number } | undefined)?.length;
-    const fits = (vector: unknown) => vector instanceof Float32Array && vector.length === dimensions;
+    const fits = (vector: unknown) => isVector(vector) && vector.length === dimensions;
     if (!given.every(fits))
       throw new EmbeddingFailure('the embedder gave vectors that are none, or not of one length');
     this.#dimensions = dimensions;
-    return (given as Float32Array[]).map(normalised);
+    return (given as Vector[]).map(normalised);
   }
 
   figures(): Readonly<Record<string, number>> {
@@ -107,6 +109,11 @@ export class Embedding {
   stop(): void {
     this.#stopped.abort();
   }
+}
+
+function isVector(value: unknown): value is Vector {
+  if (value instanceof Float32Array || value instanceof Float64Array) return value.length > 0;
+  return Array.isArray(value) && value.length > 0 && value.every((member) => typeof member === 'number');
 }
 
 /** Also an embedder that pays no regard to the signal keeps nobody waiting. */

@@ -17,6 +17,7 @@ import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
 import { JobQueue } from './job-queue.js';
 import { runJob } from './jobs.js';
+import { checkProviders } from './provider-checks.js';
 import { loadProviders, type ProviderOptions, providersOf } from './providers.js';
 import { needsReindex, reindex } from './reindex.js';
 import { RetainedStates } from './retained-states.js';
@@ -100,12 +101,14 @@ export class Store implements Host {
   }
 
   static async open(options: StoreOptions): Promise<Store> {
+    checkProviders(options);
     return Store.on(await openDriver(options), options);
   }
 
   /** On a driver that is open already; it is closed with the store. */
   static async on(driver: Driver, options: Omit<StoreOptions, 'database'> = {}): Promise<Store> {
     try {
+      checkProviders(options);
       await driver.migrate();
       const meta = (await readMeta(driver.at(''))) ?? (await driver.system((tx) => ensureMeta(tx)));
       const limits = { ...defaultLimits, ...options.limits };

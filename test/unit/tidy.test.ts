@@ -149,6 +149,11 @@ describe('files of src', () => {
     expect(wrong.map(shown)).toEqual(['src/model/signals.ts']);
   });
 
+  it('LIB-1 start threads in one place, which hands on no flags of the process', () => {
+    const wrong = modules.filter((file) => /\bnew Worker\(/.test(read(file)));
+    expect(wrong.map(shown)).toEqual(['src/driver/thread.ts']);
+  });
+
   it('have at most 400 lines', () => {
     const long = modules
       .map((file) => ({ file: shown(file), lines: read(file).trimEnd().split('\n').length }))
