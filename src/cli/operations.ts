@@ -1,17 +1,24 @@
 /** A command for every operation of the table: `cairn <group> <verb>`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
 import type { ApiByName } from '../contract/api.js';
-import { pathParameters } from '../contract/operation.js';
+import { inputSchemaOf } from '../contract/input-schema.js';
+import { clearsByNull, pathParameters } from '../contract/operation.js';
 import { allOperations, groups, type NamedOperation } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 
-type Schema = { type?: string; enum?: unknown[]; description?: string; anyOf?: Schema[]; oneOf?: Schema[] };
+type Schema = {
+  type?: string | string[];
+  enum?: unknown[];
+  description?: string;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+};
 
 /** Of a value that may be null, which the command line cannot say: what it is otherwise. */
 function withoutNull(schema: Schema): Schema {
+  if (Array.isArray(schema.type)) return { ...schema, type: schema.type.find((one) => one !== 'null') };
   const others = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   return others.length === 1 ? { ...others[0], ...schema } : schema;
 }
@@ -55,7 +62,30 @@ function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
   // A list may also be given item by item.
   if (schema.type === 'array')
     option.argParser((text, before: unknown) => [before ?? [], read(name, schema, text)].flat());
-  return schema.enum ? option.choices(schema.enum.map(String)) : option;
+  if (!schema.enum) return option;
+  const values = schema.enum.map(String);
+  // In any case, as over HTTP; what is none of them is refused by the command.
+  return option.choices(values).argParser((text) => {
+    const meant = values.find((value) => value.toLowerCase() === text.toLowerCase());
+    if (meant === undefined) throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`);
+    return meant;
+  });
+}
+
+const takesNull = ({ type, anyOf }: Schema): boolean =>
+  [type].flat().includes('null') || (anyOf ?? []).some(takesNull);
+
+/** What a PATCH can clear, which the value of a flag cannot say. */
+function addClear(command: Command, properties: readonly [string, Schema][]): void {
+  const names = properties.filter(([, schema]) => takesNull(schema)).map(([name]) => name);
+  const listed = (text: string, before: unknown): unknown[] => {
+    const given = text.split(',').map((name) => name.trim());
+    const unknown = given.find((name) => !names.includes(name));
+    if (unknown !== undefined) throw new InvalidArgumentError(`It takes ${names.join(', ')}.`);
+    return [before ?? [], given].flat();
+  };
+  const option = new Option('--clear <fields>', `fields to clear, by commas: ${names.join(', ')}`);
+  command.addOption(option.argParser(listed));
 }
 
 interface Flags {
@@ -65,10 +95,7 @@ interface Flags {
 
 /** Puts a flag on a command for every member of an operation's input, but for those that it takes otherwise. */
 export function addFlags(command: Command, operation: NamedOperation, otherwise: readonly string[]): Flags {
-  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
-    io: 'input',
-    unrepresentable: 'any',
-  }) as {
+  const { properties = {}, required = [] } = inputSchemaOf(operation) as {
     properties?: Record<string, Schema>;
     required?: string[];
   };
@@ -78,10 +105,12 @@ export function addFlags(command: Command, operation: NamedOperation, otherwise:
   for (const [name, schema] of flags) {
     command.addOption(optionFor(name, schema, required.includes(name)));
   }
+  if (clearsByNull(operation)) addClear(command, Object.entries(properties));
   if (operation.event !== null) command.option('--idempotency-key <key>', 'makes it safe to run this again');
   return {
     read: (options) => {
       const input: Record<string, unknown> = {};
+      for (const name of (options.clear as string[] | undefined) ?? []) input[name] = null;
       for (const [name, schema] of flags) {
         const value = options[keyOf(flagOf(name))];
         if (value !== undefined) input[name] = typeof value === 'string' ? read(name, schema, value) : value;

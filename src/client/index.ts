@@ -146,7 +146,7 @@ class Connection {
     if (restGoesTo(operation.method) === 'body') return { path, body: toBody(operation, members) };
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(members))
-      if (value !== undefined)
+      if (value !== undefined && value !== null)
         query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
     return { path: query.size > 0 ? `${path}?${query}` : path, body: undefined };
   }

@@ -6,12 +6,14 @@ import {
   agentType,
   canDelegateTo,
   capabilities,
+  DEFAULT_OFFLINE_AFTER_MS,
   memoryAccess,
   offlineAfter,
   sayableStatus,
 } from '../model/agent.js';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
+import { clearable } from '../model/lenient-input.js';
 import { smallMetadata } from '../model/memory.js';
 import { profileName } from '../model/profile.js';
 import { operation } from './operation.js';
@@ -75,8 +77,8 @@ export const agents = {
       can_delegate_to: canDelegateTo.nullish(),
       status: sayableStatus.optional(),
       current_trajectory_id: uuid.nullish(),
-      offline_after_ms: offlineAfter.optional(),
-      metadata: smallMetadata.optional(),
+      offline_after_ms: clearable(offlineAfter, DEFAULT_OFFLINE_AFTER_MS),
+      metadata: clearable(smallMetadata, {}),
     }),
     output: agent,
     access: 'write',

@@ -64,8 +64,9 @@ export const checkpoints = {
       labels: labels.optional(),
       timestamp: timestamp.optional().describe('Epoch milliseconds; now unless given'),
       parent_checkpoint_id: anyId
-        .nullish()
-        .describe('The state that it came from: where the execution stands unless given; null for none'),
+        .optional()
+        .describe('The state that it came from; default: where the execution stands'),
+      root: z.boolean().optional().describe('It came from no state: the first of a new line'),
     }),
     output: checkpointSummary,
     access: 'write',

@@ -14,6 +14,7 @@ import {
 } from '../model/execution.js';
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
+import { clearable } from '../model/lenient-input.js';
 import { agentFilter, name, smallMetadata, timeFilters } from '../model/memory.js';
 import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
@@ -25,7 +26,7 @@ const threadId = text(1000, 1);
 const changeable = {
   name: name.nullish(),
   status: executionStatus.optional(),
-  metadata: smallMetadata.optional(),
+  metadata: clearable(smallMetadata, {}),
 };
 
 export const executions = {

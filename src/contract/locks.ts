@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
+import { clearable } from '../model/lenient-input.js';
 import { leaseMs, lock, lockMode } from '../model/lock.js';
 import { operation } from './operation.js';
 
@@ -74,7 +75,7 @@ export const locks = {
     input: z.strictObject({
       ...byId,
       additional_ms: leaseMs.describe('From now, or from its end, whichever is later'),
-      holder_agent_id: anyId.optional().describe('The agent of the key unless given'),
+      holder_agent_id: clearable(anyId, undefined).describe('The agent of the key unless given'),
     }),
     output: lock,
     access: 'write',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { instant, pageInput } from '../model/common.js';
 import { uuid } from '../model/ids.js';
+import { asPatch } from '../model/lenient-input.js';
 import {
   abstractionLevel,
   agentFilter,
@@ -40,7 +41,7 @@ export const batchInput = <C extends z.ZodType, U extends z.ZodType, K extends s
       .array(
         z.discriminatedUnion('operation', [
           z.strictObject({ operation: z.literal('create'), create }),
-          z.strictObject({ operation: z.literal('update'), ...id, update }),
+          z.strictObject({ operation: z.literal('update'), ...id, update: asPatch(update) }),
           z.strictObject({ operation: z.literal('delete'), ...id }),
         ]),
       )

@@ -2,22 +2,40 @@
 import { z } from 'zod';
 import { errorCodes } from '../model/errors.js';
 import type { Json, JsonObject } from '../model/json.js';
-import { namesProject, pathParameters, restGoesTo, waysTo } from './operation.js';
+import { inputSchema } from './input-schema.js';
+import { clearsByNull, namesProject, pathParameters, restGoesTo, waysTo } from './operation.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';
 
 /** Schemas that have a name of their own are described once and referred to. */
 type Named = Record<string, JsonObject>;
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', named: Named): JsonObject {
-  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
-  const {
-    $schema: _,
-    $defs,
-    ...rest
-  } = JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')) as JsonObject;
-  Object.assign(named, $defs);
-  return rest;
+function schemaOf(
+  schema: object,
+  named: Named,
+  nameOf: (name: string, def: JsonObject) => string,
+): JsonObject {
+  const { $schema: _, $defs = {}, ...rest } = JSON.parse(JSON.stringify(schema)) as JsonObject;
+  const defs = Object.entries($defs as Named);
+  const names = new Map(defs.map(([name, def]) => [name, nameOf(name, def)]));
+  const placed = <T extends Json>(part: T): T =>
+    JSON.parse(
+      JSON.stringify(part).replace(
+        /"#\/\$defs\/([^"]+)"/g,
+        (_, name: string) => `"#/components/schemas/${names.get(name) ?? name}"`,
+      ),
+    ) as T;
+  for (const [name, def] of defs) named[names.get(name)!] = placed(def);
+  return placed(rest);
 }
+
+const outputSchema = (schema: z.ZodType, named: Named): JsonObject =>
+  schemaOf(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }), named, (name) => name);
+
+/** What is both sent and answered may be null in more places when it is sent: then it has a name of its own. */
+const sentSchema = (schema: object, named: Named, answered: Named): JsonObject =>
+  schemaOf(schema, named, (name, def) =>
+    name in answered && JSON.stringify(answered[name]) !== JSON.stringify(def) ? `${name}Input` : name,
+  );
 
 const project: JsonObject = {
   name: 'project_id',
@@ -46,13 +64,19 @@ const changeHeaders: readonly JsonObject[] = [
   header('X-Fencing-Token', '`<lock_id>:<fencing_token>`: made under that lock; 409 when it is over', 60),
 ];
 
-function parametersOf(operation: NamedOperation, named: Named): Json[] {
+/** The named schemas of a document: of answers, and of all that is sent beside them. */
+interface Schemas {
+  readonly answered: Named;
+  readonly named: Named;
+}
+
+function parametersOf(operation: NamedOperation, { named, answered }: Schemas): Json[] {
   const inPath = new Set(pathParameters(operation.path));
   const inQuery = restGoesTo(operation.method) === 'query';
   const parameters: Json[] = namesProject(operation.path) ? [project] : [];
   for (const [name, schema] of Object.entries(operation.input.shape)) {
     if (!inPath.has(name) && !inQuery) continue;
-    const { description, ...rest } = schemaOf(schema as z.ZodType, 'input', named);
+    const { description, ...rest } = sentSchema(inputSchema(schema as z.ZodType), named, answered);
     parameters.push({
       name,
       in: inPath.has(name) ? 'path' : 'query',
@@ -65,7 +89,7 @@ function parametersOf(operation: NamedOperation, named: Named): Json[] {
   return parameters;
 }
 
-function bodyOf(operation: NamedOperation, named: Named): JsonObject | undefined {
+function bodyOf(operation: NamedOperation, { named, answered }: Schemas): JsonObject | undefined {
   if (restGoesTo(operation.method) !== 'body') return undefined;
   const inPath = pathParameters(operation.path);
   const rest = operation.input.omit(Object.fromEntries(inPath.map((name) => [name, true])) as never);
@@ -73,9 +97,10 @@ function bodyOf(operation: NamedOperation, named: Named): JsonObject | undefined
   const example = Object.fromEntries(
     Object.entries(operation.example).filter(([name]) => !inPath.includes(name)),
   );
+  const schema = sentSchema(inputSchema(rest, clearsByNull(operation)), named, answered);
   return {
     required: !rest.safeParse({}).success,
-    content: { 'application/json': { schema: schemaOf(rest, 'input', named), example: example as Json } },
+    content: { 'application/json': { schema, example: example as Json } },
   };
 }
 
@@ -83,20 +108,20 @@ function answerOf(operation: NamedOperation, named: Named): JsonObject {
   const status = String(operation.status ?? 200);
   if (status === '204') return { [status]: { description: 'Done' } };
   const type = operation.stream ? 'text/event-stream' : 'application/json';
-  const schema = operation.stream ? { type: 'string' } : schemaOf(operation.output, 'output', named);
+  const schema = operation.stream ? { type: 'string' } : outputSchema(operation.output, named);
   return { [status]: { description: operation.summary, content: { [type]: { schema } } } };
 }
 
-function describe(operation: NamedOperation, named: Named): JsonObject {
-  const requestBody = bodyOf(operation, named);
+function describe(operation: NamedOperation, schemas: Schemas): JsonObject {
+  const requestBody = bodyOf(operation, schemas);
   return {
     tags: [operation.group],
     summary: operation.summary,
     description: `Needs the role ${operation.access}.${operation.event ? ` Appends the event \`${operation.event}\`.` : ''}`,
-    parameters: parametersOf(operation, named),
+    parameters: parametersOf(operation, schemas),
     ...(requestBody ? { requestBody } : {}),
     responses: {
-      ...answerOf(operation, named),
+      ...answerOf(operation, schemas.named),
       '4XX': { $ref: '#/components/responses/Error' },
       '5XX': { $ref: '#/components/responses/Error' },
     },
@@ -109,11 +134,13 @@ const operationId = ({ name }: NamedOperation, index: number): string =>
 
 export function openapi(version: string, table: readonly NamedOperation[] = allOperations): JsonObject {
   const paths: Record<string, JsonObject> = {};
+  const answered: Named = {};
+  for (const { output } of table) outputSchema(output, answered);
   const named: Named = {};
   for (const operation of table) {
     for (const [i, { method, path }] of waysTo(operation).entries()) {
       const methods = (paths[path] ??= {});
-      const described = describe({ ...operation, method }, named);
+      const described = describe({ ...operation, method }, { named, answered });
       methods[method.toLowerCase()] = { operationId: operationId(operation, i), ...described };
     }
   }
@@ -122,7 +149,9 @@ export function openapi(version: string, table: readonly NamedOperation[] = allO
     info: {
       title: 'Cairn',
       version,
-      description: 'Memory, context and coordination for AI agents.',
+      description:
+        'Memory, context and coordination for AI agents. Where a member takes null, null means that it is absent; in a ' +
+        'PATCH it clears the member. Enumerations are read in any case, times without a zone as UTC.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -1,5 +1,7 @@
 /** What an operation is: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
 import type { z } from 'zod';
+import { parseAs } from '../model/issues.js';
+import { readLeniently } from '../model/lenient-input.js';
 import type { MemoryUse } from './memory-use.js';
 
 export type Access = 'read' | 'write' | 'admin';
@@ -92,3 +94,14 @@ export function restGoesTo(method: Method): 'query' | 'body' {
 
 /** Whether the path names the tenant as its project. */
 export const namesProject = (path: string): boolean => path.includes('{project_id}');
+
+/** Whether null in the input clears a member, rather than leaving it out. */
+export const clearsByNull = ({ method }: Pick<Operation, 'method'>): boolean => method === 'PATCH';
+
+/** The input of a call, read and checked by its entry: the one edge that every way to Cairn goes through. */
+export const readInput = (operation: Operation & { readonly name: string }, input: unknown) =>
+  parseAs(
+    operation.input,
+    readLeniently(operation.input, input, clearsByNull(operation)),
+    operation.name,
+  ) as Record<string, unknown>;

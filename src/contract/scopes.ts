@@ -4,8 +4,17 @@ import { artifact } from '../model/artifact.js';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
+import { clearable } from '../model/lenient-input.js';
 import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
-import { closedScope, contextState, scope, thresholdPercent, tokenBudget } from '../model/scope.js';
+import {
+  closedScope,
+  contextState,
+  DEFAULT_THRESHOLD_PERCENT,
+  DEFAULT_TOKEN_BUDGET,
+  scope,
+  thresholdPercent,
+  tokenBudget,
+} from '../model/scope.js';
 import { extracted, summarized, summarizeInput } from '../model/summary.js';
 import { turn } from '../model/turn.js';
 import { makes, reads, writes } from './memory-use.js';
@@ -18,10 +27,10 @@ const byId = { scope_id: uuid };
 const changeable = {
   name: name.optional(),
   purpose: text(20_000).nullish(),
-  token_budget: tokenBudget.optional(),
-  threshold_percent: thresholdPercent.optional(),
-  enforce: z.boolean().optional().describe('Refuse a turn that does not fit into the budget'),
-  metadata: smallMetadata.optional(),
+  token_budget: clearable(tokenBudget, DEFAULT_TOKEN_BUDGET),
+  threshold_percent: clearable(thresholdPercent, DEFAULT_THRESHOLD_PERCENT),
+  enforce: clearable(z.boolean(), false).describe('Refuse a turn that does not fit into the budget'),
+  metadata: clearable(smallMetadata, {}),
 };
 
 export const scopes = {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
+import { clearable } from '../model/lenient-input.js';
 import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters } from '../model/memory.js';
 import { scope } from '../model/scope.js';
 import { outcomeInput, trajectory, trajectoryStatus } from '../model/trajectory.js';
@@ -28,7 +29,7 @@ const updateInput = z.strictObject({
   description: text(20_000).nullish(),
   status: trajectoryStatus.optional(),
   outcome: outcomeInput.optional().describe('With the status Completed or Failed'),
-  metadata: smallMetadata.optional(),
+  metadata: clearable(smallMetadata, {}),
 });
 export type TrajectoryPatch = z.output<typeof updateInput>;
 

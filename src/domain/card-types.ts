@@ -4,6 +4,7 @@ import { role } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import { anyId } from '../model/ids.js';
 import { type Json, type JsonObject, jsonObject, jsonValue, text } from '../model/json.js';
+import { readLeniently } from '../model/lenient-input.js';
 
 const prose = z.string();
 const fieldName = z.string().trim().min(1).max(200);
@@ -71,7 +72,7 @@ export function checkMetadata(metadata: JsonObject): JsonObject {
     throw new CairnError('INVALID_INPUT', 'metadata.type must be a string of 1 to 100 characters');
   }
   if (given === undefined || given === null) return metadata;
-  const parsed = role.safeParse(given);
+  const parsed = role.safeParse(readLeniently(role, given));
   if (!parsed.success) {
     throw new CairnError('INVALID_INPUT', 'metadata.role must be user, assistant, system or tool');
   }

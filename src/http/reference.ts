@@ -1,5 +1,6 @@
 /** The API reference: one page made from the table, which loads nothing from anywhere. */
 import { z } from 'zod';
+import { inputSchemaOf } from '../contract/input-schema.js';
 import { namesProject, pathParameters, restGoesTo, waysTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import { errorCodes } from '../model/errors.js';
@@ -28,11 +29,13 @@ function typeName(schema: Schema): string {
   );
 }
 
-function fields(schema: z.ZodType, inPath: readonly string[], rest: string): string {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, {
-    io: 'input',
-    unrepresentable: 'any',
-  }) as {
+function fields(operation: NamedOperation, inPath: readonly string[], rest: string): string {
+  // A query cannot say null.
+  const schema =
+    rest === 'body'
+      ? inputSchemaOf(operation)
+      : z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
+  const { properties = {}, required = [] } = schema as {
     properties?: Record<string, Schema>;
     required?: string[];
   };
@@ -90,7 +93,7 @@ function section(operation: NamedOperation): string {
     );
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
-${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation.input, inPath, restGoesTo(operation.method))}${outputs(operation)}
+${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, restGoesTo(operation.method))}${outputs(operation)}
 <pre>${escapeHtml(curlOf(operation, 'http://127.0.0.1:8080'))}</pre></section>`;
 }
 

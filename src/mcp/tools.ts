@@ -1,5 +1,6 @@
 /** The tools that a model is offered: those entries of the table that say so. */
 import { z } from 'zod';
+import { inputSchemaOf } from '../contract/input-schema.js';
 import type { Tool } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
 import type { ToolDescription } from './sdk.js';
@@ -30,8 +31,8 @@ function portable(part: Part | null, io: 'input' | 'output'): unknown {
 }
 
 /** A schema as JSON. One that has a name of its own stands among the definitions: here it is the whole. */
-function toJson(schema: z.ZodType, io: 'input' | 'output'): Partial<ObjectSchema> {
-  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
+function toJson(schema: object, io: 'input' | 'output'): Partial<ObjectSchema> {
+  const text = JSON.stringify(schema);
   // Without a dialect that of 2020-12 is meant, which it is.
   const { $schema, $ref, $defs, ...rest } = JSON.parse(text, (_, part) =>
     Array.isArray(part) ? part : portable(part, io),
@@ -42,15 +43,15 @@ function toJson(schema: z.ZodType, io: 'input' | 'output'): Partial<ObjectSchema
   return { ...rest, ...root, ...(Object.keys(kept).length > 0 && { $defs: kept }) };
 }
 
-function inputSchemaOf({ input, mcp }: OperationAsTool, defaults: Defaults): ObjectSchema {
-  const { required = [], ...schema } = toJson(input, 'input');
-  const filled = mcp.place?.filter((name) => name in defaults) ?? [];
+function toolInput(operation: OperationAsTool, defaults: Defaults): ObjectSchema {
+  const { required = [], ...schema } = toJson(inputSchemaOf(operation), 'input');
+  const filled = operation.mcp.place?.filter((name) => name in defaults) ?? [];
   return { ...schema, type: 'object', required: required.filter((name) => !filled.includes(name)) };
 }
 
 /** Only an object can be promised: clients of before 2026 take no other. */
 function outputSchemaOf({ output }: OperationAsTool): { outputSchema?: ObjectSchema } {
-  const schema = toJson(output, 'output');
+  const schema = toJson(z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }), 'output');
   return schema.type === 'object' ? { outputSchema: { ...schema, type: 'object' } } : {};
 }
 
@@ -61,7 +62,7 @@ export function describeTool(operation: OperationAsTool, defaults: Defaults): To
     name: mcp.tool,
     title: `${mcp.tool[0]!.toUpperCase()}${mcp.tool.slice(1).replaceAll('_', ' ')}`,
     description: `${summary} ${mcp.use}`,
-    inputSchema: inputSchemaOf(operation, defaults),
+    inputSchema: toolInput(operation, defaults),
     ...outputSchemaOf(operation),
     annotations: {
       readOnlyHint: isReadOnly,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { instant } from './common.js';
 import { anyId } from './ids.js';
 import { jsonObject, text } from './json.js';
+import { refusesNull } from './lenient-input.js';
 
 export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
 
@@ -18,23 +19,32 @@ export type MemoryType = z.output<typeof memoryType>;
 export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
 export type MemoryScope = z.output<typeof memoryScope>;
 
-const rules = z
-  .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }))
-  .max(100)
-  .describe('An empty list allows nothing');
+/** For rights, null would say "anything" by accident. */
+const RIGHTS = 'rights are written out';
 
-export const memoryAccess = z
-  .strictObject({ read: rules.optional(), write: rules.optional() })
-  .describe('What it may read and write; what is absent is not restricted')
-  .meta({ id: 'MemoryAccess' });
+const rules = refusesNull(
+  z
+    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }))
+    .max(100)
+    .describe('An empty list allows nothing'),
+  RIGHTS,
+);
+
+export const memoryAccess = refusesNull(
+  z
+    .strictObject({ read: rules.optional(), write: rules.optional() })
+    .describe('What it may read and write; what is absent is not restricted')
+    .meta({ id: 'MemoryAccess' }),
+  RIGHTS,
+);
 export type MemoryAccess = z.output<typeof memoryAccess>;
 
 export const capabilities = z.array(text(200, 1)).min(1).max(1000);
 
-export const canDelegateTo = z
-  .array(text(200, 1))
-  .max(1000)
-  .describe('Types or ids of agents, or "*"; absent = anyone, empty = nobody');
+export const canDelegateTo = refusesNull(
+  z.array(text(200, 1)).max(1000).describe('Types or ids of agents, or "*"; absent = anyone, empty = nobody'),
+  RIGHTS,
+);
 
 export const offlineAfter = z
   .int()

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { instant } from './common.js';
 import { anyId, uuid } from './ids.js';
 import { jsonObject, text } from './json.js';
+import { clearable } from './lenient-input.js';
 import {
   abstractionLevel,
   confidence,
@@ -38,10 +39,10 @@ const changeable = {
   artifact_type: artifactType.optional(),
   name: name.optional(),
   content: content.optional(),
-  abstraction_level: abstractionLevel.optional(),
+  abstraction_level: clearable(abstractionLevel, 'L0'),
   confidence: confidence.nullish(),
-  ttl: ttl.optional(),
-  metadata: smallMetadata.optional(),
+  ttl: clearable(ttl, 'Persistent'),
+  metadata: clearable(smallMetadata, {}),
 };
 
 export const artifactInput = z.strictObject({
@@ -65,7 +66,7 @@ export type ArtifactInput = z.output<typeof artifactInput>;
 
 export const artifactPatch = z.strictObject({
   ...changeable,
-  version: z.int().min(1).optional().describe('Refused unless this is still the current version'),
+  version: clearable(z.int().min(1), undefined).describe('Refused unless this is still the current version'),
 });
 export type ArtifactPatch = z.output<typeof artifactPatch>;
 

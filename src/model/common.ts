@@ -5,22 +5,22 @@ import { toMs } from './times.js';
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A moment on the wire: ISO 8601 with a zone on the way in, UTC with milliseconds on the way out. */
+const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/** A moment on the wire: ISO 8601 on the way in, in UTC where it names no zone; UTC with milliseconds on the way out. */
 export const instant = z.iso
   .datetime({
     offset: true,
-    error: 'must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z',
+    local: true,
+    abort: true,
+    error: 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z',
   })
+  .overwrite((iso) => (HAS_ZONE.test(iso) ? iso : `${iso}Z`))
   // Near either end, a zone can move a time to a year that has no four digits in UTC.
-  .refine(
-    (iso) => toMs(iso) >= FIRST_MS && toMs(iso) <= LAST_MS,
-    'must be in the years 0000 to 9999, in UTC',
-  );
+  .refine((iso) => toMs(iso) >= FIRST_MS && toMs(iso) <= LAST_MS, 'must be in the years 0000 to 9999, in UTC')
+  .meta({ format: 'date-time' });
 
-export const role = z
-  .string()
-  .toLowerCase()
-  .pipe(z.enum(['user', 'assistant', 'system', 'tool']));
+export const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
 /** The part of a list's input that every list takes. */
 export const pageInput = {

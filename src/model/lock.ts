@@ -1,14 +1,11 @@
 /** A lock: a resource held by an agent for a time, alone or shared, with a token that fences off late writers. */
 import { z } from 'zod';
 import { instant } from './common.js';
+import { inAnyCase } from './lenient-input.js';
 
 export const DEFAULT_LOCK_LEASE_MS = 30_000;
 
-export const lockMode = z
-  .string()
-  .transform((value) => value.slice(0, 1).toUpperCase() + value.slice(1).toLowerCase())
-  .pipe(z.enum(['Exclusive', 'Shared']))
-  .describe('Exclusive or Shared, in any case; Exclusive unless given');
+export const lockMode = inAnyCase(['Exclusive', 'Shared']).describe('Default: Exclusive');
 export type LockMode = z.output<typeof lockMode>;
 
 export const leaseMs = z

@@ -32,16 +32,36 @@ const MAX_DURATION_MS = 3_153_600_000_000;
 
 const TTL_FORMS = `must be Persistent, Permanent, Session, Scope, Ephemeral, ShortTerm, MediumTerm, LongTerm, Duration(ms) or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`;
 
+const TTL_NAMES = [
+  'Persistent',
+  'Permanent',
+  'Session',
+  'Scope',
+  'Ephemeral',
+  'ShortTerm',
+  'MediumTerm',
+  'LongTerm',
+];
+const DURATION_TEXT = /^Duration\(([1-9]\d{0,12})\)$/i;
+
+/** A name as seed 004 spells it, whatever its case. */
+const spelledTtl = (text: string): string =>
+  text.replace(DURATION_TEXT, 'Duration($1)').replace(/^[a-z]+$/i, (given) => {
+    const known = TTL_NAMES.find((name) => name.toLowerCase() === given.toLowerCase());
+    return known ?? given;
+  });
+
 /** Every form that the lifetime of an artifact or note is given in. */
 export const ttl = z
   .union(
     [
       z
         .string()
-        .regex(
-          /^(Persistent|Permanent|Session|Scope|Ephemeral|ShortTerm|MediumTerm|LongTerm|Duration\([1-9]\d{0,12}\))$/,
-          { message: TTL_FORMS, abort: true },
-        )
+        .regex(new RegExp(`^(?:${TTL_NAMES.join('|')}|Duration\\([1-9]\\d{0,12}\\))$`, 'i'), {
+          message: TTL_FORMS,
+          abort: true,
+        })
+        .overwrite(spelledTtl)
         .refine(
           (text) =>
             !text.startsWith('Duration(') || Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS,

@@ -1,13 +1,10 @@
 /** A message between agents: kept until it is acknowledged, delivered again until then. */
 import { z } from 'zod';
 import { instant } from './common.js';
+import { inAnyCase } from './lenient-input.js';
 
 export const priorities = ['low', 'normal', 'high', 'urgent', 'critical'] as const;
-export const priority = z
-  .string()
-  .toLowerCase()
-  .pipe(z.enum(priorities))
-  .describe('low, normal, high, urgent or critical, in any case; normal unless given');
+export const priority = inAnyCase(priorities).describe('Default: normal');
 
 export const fanOut = z
   .enum(['one', 'all'])

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { versionFields } from './artifact.js';
 import { anyId, uuid } from './ids.js';
 import { text } from './json.js';
+import { clearable } from './lenient-input.js';
 import { abstractionLevel, confidence, content, name, smallMetadata, ttl } from './memory.js';
 
 /** The types that people know; any other word is taken as well. */
@@ -26,10 +27,10 @@ const changeable = {
   note_type: noteType.optional(),
   title: name.optional(),
   content: content.optional(),
-  abstraction_level: abstractionLevel.optional(),
+  abstraction_level: clearable(abstractionLevel, 'L0'),
   confidence: confidence.nullish(),
-  ttl: ttl.optional(),
-  metadata: smallMetadata.optional(),
+  ttl: clearable(ttl, 'Persistent'),
+  metadata: clearable(smallMetadata, {}),
 };
 
 export const noteInput = z.strictObject({
@@ -46,7 +47,7 @@ export type NoteInput = z.output<typeof noteInput>;
 
 export const notePatch = z.strictObject({
   ...changeable,
-  version: z.int().min(1).optional().describe('Refused unless this is still the current version'),
+  version: clearable(z.int().min(1), undefined).describe('Refused unless this is still the current version'),
 });
 export type NotePatch = z.output<typeof notePatch>;
 

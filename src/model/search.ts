@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { instant } from './common.js';
 import { uuid } from './ids.js';
 import { text } from './json.js';
+import { readLeniently } from './lenient-input.js';
 import { abstractionLevel } from './memory.js';
 
 export const searchedType = z.enum(['turn', 'artifact', 'note', 'card', 'packet', 'thought']);
@@ -51,6 +52,7 @@ const ids: readonly FilterField[] = ['trajectory_id', 'scope_id'];
 /** A value as it is kept, whatever its case; undefined where the field cannot have it. */
 function asKept(field: FilterField, given: string): string | undefined {
   if (ids.includes(field)) return uuid.safeParse(given).data;
+  if (filterFields[field] === 'time') return instant.safeParse(given).data;
   const known = knownValues[field];
   return known ? known.find((one) => one.toLowerCase() === given.toLowerCase()) : given;
 }
@@ -72,13 +74,15 @@ export const comparison = z
       return refuse(`${one.field} takes ${known.join(', ')}, not ${one.operator}`, 'operator');
     if (Array.isArray(one.value) !== (one.operator === 'in'))
       return refuse(one.operator === 'in' ? 'must be a list for in' : 'must be one value', 'value');
-    if (kind === 'time' && !instant.safeParse(one.value).success)
-      refuse('must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z', 'value');
     if (one.operator === 'contains') return;
     const strange = [one.value].flat().find((given) => asKept(one.field, given) === undefined);
     if (strange === undefined) return;
     const values = knownValues[one.field];
-    refuse(values ? `must be of ${values.join(', ')}, not ${strange}` : 'must be a UUID', 'value');
+    if (values) return refuse(`must be of ${values.join(', ')}, not ${strange}`, 'value');
+    refuse(
+      kind === 'time' ? 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' : 'must be a UUID',
+      'value',
+    );
   })
   .overwrite((one) => {
     if (one.operator === 'contains') return one;
@@ -134,7 +138,8 @@ const listOfFilters = z.array(filter).max(MAX_FILTERS);
 /** Their size is looked at first: the schema goes into them as deep as they are. */
 const inSize = z.preprocess((given, ctx) => {
   const refusal = Array.isArray(given) && given.length <= MAX_FILTERS ? sizeRefusal(given) : undefined;
-  if (refusal !== undefined) ctx.addIssue({ code: 'custom', message: refusal });
+  if (refusal === undefined) return readLeniently(listOfFilters, given);
+  ctx.addIssue({ code: 'custom', message: refusal });
   return given;
 }, listOfFilters);
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { artifact } from './artifact.js';
 import { instant } from './common.js';
 import { anyId, uuid } from './ids.js';
+import { clearable } from './lenient-input.js';
 import { abstractionLevel, content, name } from './memory.js';
 import { note } from './note.js';
 
@@ -34,33 +35,31 @@ export type PolicyAction = z.output<typeof policyAction>;
 
 /** How a summary is made. */
 const settings = {
-  source_level: z.enum(['L0', 'L1']).optional().describe('L0 unless given: turns, or artifacts'),
-  target_level: z
-    .enum(['L1', 'L2'])
-    .optional()
-    .describe('One above the source level: L1 is a Summary artifact, L2 a note'),
-  max_sources: z.int().min(1).max(1000).optional().describe(`${DEFAULT_MAX_SOURCES} unless given`),
-  max_tokens: z
-    .int()
-    .min(16)
-    .max(100_000)
-    .optional()
-    .describe(`Of a summary, by o200k; ${DEFAULT_MAX_TOKENS} unless given`),
-  create_edges: z
-    .boolean()
-    .optional()
-    .describe('Link a summary to all its sources by SynthesizedFrom; true unless given'),
+  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe('L0 unless given: turns, or artifacts'),
+  target_level: clearable(z.enum(['L1', 'L2']), undefined).describe(
+    'One above the source level: L1 is a Summary artifact, L2 a note',
+  ),
+  max_sources: clearable(z.int().min(1).max(1000), DEFAULT_MAX_SOURCES).describe(
+    `${DEFAULT_MAX_SOURCES} unless given`,
+  ),
+  max_tokens: clearable(z.int().min(16).max(100_000), DEFAULT_MAX_TOKENS).describe(
+    `Of a summary, by o200k; ${DEFAULT_MAX_TOKENS} unless given`,
+  ),
+  create_edges: clearable(z.boolean(), true).describe(
+    'Link a summary to all its sources by SynthesizedFrom; true unless given',
+  ),
 };
 
 const changeable = {
   name: name.nullish(),
   trigger: trigger.optional(),
   ...settings,
-  actions: z.array(policyAction).min(1).max(2).optional().describe('summarize alone unless given'),
-  enabled: z
-    .boolean()
-    .optional()
-    .describe('A policy that is not applies nothing, and hides those further away'),
+  actions: clearable(z.array(policyAction).min(1).max(2), ['summarize']).describe(
+    'summarize alone unless given',
+  ),
+  enabled: clearable(z.boolean(), true).describe(
+    'A policy that is not applies nothing, and hides those further away',
+  ),
 };
 
 export const policyInput = z.strictObject({

@@ -3,13 +3,10 @@ import { z } from 'zod';
 import { instant } from './common.js';
 import { uuid } from './ids.js';
 import { jsonObject, jsonValue, text } from './json.js';
+import { inAnyCase } from './lenient-input.js';
 import { content, smallMetadata } from './memory.js';
 
-export const turnRole = z
-  .string()
-  .transform((value) => value.charAt(0).toUpperCase() + value.slice(1).toLowerCase())
-  .pipe(z.enum(['User', 'Assistant', 'System', 'Tool']))
-  .meta({ description: 'User, Assistant, System or Tool, in any case' });
+export const turnRole = inAnyCase(['User', 'Assistant', 'System', 'Tool']);
 
 export const turnInput = z.strictObject({
   turn_id: uuid.optional().describe('Made by the server when absent'),
@@ -30,7 +27,7 @@ export const turn = z
     turn_id: z.string(),
     scope_id: z.string(),
     sequence: z.int(),
-    role: z.enum(['User', 'Assistant', 'System', 'Tool']),
+    role: turnRole,
     content,
     token_count: z.int(),
     model_id: z.string().nullable(),

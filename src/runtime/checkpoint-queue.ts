@@ -9,7 +9,7 @@ export interface CheckpointSink {
 }
 
 /** A state at a moment. Its parent is known when its turn comes, not before. */
-export type Capture = Omit<Input<(typeof checkpoints)['create']>, 'parent_checkpoint_id'> & {
+export type Capture = Omit<Input<(typeof checkpoints)['create']>, 'parent_checkpoint_id' | 'root'> & {
   readonly checkpoint_id: string;
   readonly metadata: CheckpointMetadata;
 };
@@ -79,7 +79,7 @@ export class CheckpointQueue {
       // Named, not left to the store: another process may have moved the execution on meanwhile.
       const summary = await this.#sink.checkpoints.create({
         ...capture,
-        parent_checkpoint_id: this.#latest ?? null,
+        ...(this.#latest === undefined ? { root: true } : { parent_checkpoint_id: this.#latest }),
       });
       this.#latest = summary.id;
       this.#listeners.written(summary);

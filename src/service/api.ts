@@ -1,11 +1,10 @@
 /** The Api of a caller on a store: checks the input and the role, then runs the use case. */
 import type { z } from 'zod';
 import type { Api, ApiByName, CallOptions } from '../contract/api.js';
-import type { Access, Operation } from '../contract/operation.js';
+import { type Access, type Operation, readInput } from '../contract/operation.js';
 import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
 import { keep } from '../domain/json-values.js';
 import { CairnError } from '../model/errors.js';
-import { parseAs } from '../model/issues.js';
 import type { Caller, KeyRole } from '../model/key.js';
 import { signOfLife } from './agent-presence.js';
 import { claim } from './agent-turn-claiming.js';
@@ -150,7 +149,7 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     const writes = operation.access !== 'read';
     const begin = (input: unknown, options: CallOptions | undefined): Begun => {
       checkRole(operation, caller);
-      const parsed = parseAs(operation.input, input ?? {}, operation.name);
+      const parsed = readInput(operation, input ?? {});
       const call = options === undefined ? plain : { ...plain, options };
       const guarded = namesGuards(call.options);
       // What is asked before it runs takes a moment, in which the caller may change what it gave.

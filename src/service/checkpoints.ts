@@ -36,13 +36,19 @@ import { change, event, keptAnswer } from './write.js';
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
-export const create = (call: Call, input: In<'create'>): Promise<CheckpointSummary> =>
-  addCheckpoint(
+export async function create(call: Call, input: In<'create'>): Promise<CheckpointSummary> {
+  if (input.root && input.parent_checkpoint_id !== undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      'a root has no parent: give parent_checkpoint_id or root, not both',
+    );
+  }
+  return addCheckpoint(
     call,
     {
       checkpoint_id: input.checkpoint_id,
       execution_id: input.execution_id,
-      parent_id: input.parent_checkpoint_id,
+      parent_id: input.root ? null : input.parent_checkpoint_id,
       snapshot: input.snapshot,
       metadata: input.metadata ?? {},
       name: input.name ?? null,
@@ -53,6 +59,7 @@ export const create = (call: Call, input: In<'create'>): Promise<CheckpointSumma
     input,
     'cairn.checkpoint.created',
   );
+}
 
 /** A checkpoint whole. */
 export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>

@@ -47,7 +47,7 @@ async function someRuns(api: Api): Promise<void> {
       ...EXECUTION,
       checkpoint_id,
       snapshot: snapshotAt(n),
-      ...(parent === undefined ? {} : { parent_checkpoint_id: parent }),
+      ...(parent === undefined ? {} : parent === null ? { root: true } : { parent_checkpoint_id: parent }),
     });
   await keep('a1', 1);
   await keep('a2', 2);

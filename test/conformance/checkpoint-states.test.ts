@@ -353,7 +353,7 @@ onEveryTarget('states of checkpoints', (test) => {
       // Some say what they follow, and all are under way at once.
       return take(cairn, execution_id, live, {
         labels,
-        ...(n % 2 === 0 ? {} : { parent_checkpoint_id: null }),
+        ...(n % 2 === 0 ? {} : { root: true }),
       });
     });
     live.context.messages.length = 0;

@@ -53,7 +53,7 @@ onEveryTarget('checkpoints', (test) => {
       };
       expect(await cairn.checkpoints.create(turned)).toEqual(made);
       expect(await cairn.checkpoints.create({ ...sent, timestamp: made.timestamp })).toEqual(made);
-      expect(await cairn.checkpoints.create({ ...sent, parent_checkpoint_id: null })).toEqual(made);
+      expect(await cairn.checkpoints.create({ ...sent, root: true })).toEqual(made);
     });
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(2);
   });
@@ -80,7 +80,7 @@ onEveryTarget('checkpoints', (test) => {
       { metadata: { tokens_used: 1 } },
       { metadata: { duration_ms: 1 } },
       { metadata: { checkpoint_reason: 'auto' } },
-      { parent_checkpoint_id: null },
+      { root: true },
     ];
     await unchanged(cairn, async () => {
       for (const more of others)
@@ -116,7 +116,7 @@ onEveryTarget('checkpoints', (test) => {
     expect(second.parent).toEqual({ checkpoint_id: root.id, is_branch: false });
     const third = await take(cairn, execution_id, numbered(2), { parent_checkpoint_id: second.id });
     expect(third.parent).toEqual({ checkpoint_id: second.id, is_branch: false });
-    const another = await take(cairn, execution_id, numbered(3), { parent_checkpoint_id: null });
+    const another = await take(cairn, execution_id, numbered(3), { root: true });
     expect(another.parent).toBeUndefined();
     const next = await take(cairn, execution_id, numbered(4));
     expect(next.parent).toEqual({ checkpoint_id: another.id, is_branch: false });

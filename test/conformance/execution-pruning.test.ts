@@ -144,7 +144,7 @@ onEveryTarget('pruning', (test) => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
     for (let n = 0; n < 4; n++) await take(cairn, execution_id, rich(n), { checkpoint_id: `${n}` });
-    await take(cairn, execution_id, rich(7), { checkpoint_id: '4', parent_checkpoint_id: null });
+    await take(cairn, execution_id, rich(7), { checkpoint_id: '4', root: true });
     await cairn.checkpoints.restore({ checkpoint_id: '1' });
     await cairn.executions.prune({ execution_id });
     expect(await remaining(cairn, execution_id)).toBe('14');

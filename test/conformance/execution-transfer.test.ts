@@ -52,7 +52,7 @@ async function fullRun(cairn: Api): Promise<string> {
     metadata: { step_number: 3, tokens_used: 5, duration_ms: 1.5, total_steps_estimate: 9 },
   });
   await cairn.checkpoints.branch({ checkpoint_id: 'a', reason: 'another way', branch_checkpoint_id: 'd' });
-  await add('e', 4, { parent_checkpoint_id: null });
+  await add('e', 4, { root: true });
   const writes = [{ task_id: 't', index: -1, channel: 'c', value: { n: [1] } }];
   await cairn.checkpoints.write({ checkpoint_id: 'd', writes });
   await cairn.checkpoints.restore({ checkpoint_id: 'b' });

@@ -42,7 +42,7 @@ onEveryTarget('views of executions', (test) => {
       nodes: [],
     });
     await add('a');
-    await add('b', {}, { parent_checkpoint_id: null });
+    await add('b', {}, { root: true });
     const { roots, nodes } = await cairn.executions.tree({ execution_id: 'run' });
     expect(roots).toEqual(['a', 'b']);
     expect(nodes).toHaveLength(2);

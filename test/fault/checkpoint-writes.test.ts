@@ -122,7 +122,7 @@ function writesOn(cairn: Api, older: string, file: object, bundle: object) {
   return {
     'the next': () => keep({}),
     'one with an older parent': () => keep({ parent_checkpoint_id: older }),
-    'a root': () => keep({ parent_checkpoint_id: null }),
+    'a root': () => keep({ root: true }),
     'a branch': () => {
       const branch_checkpoint_id = `branch-${++count}`;
       return {

@@ -92,7 +92,11 @@ class Run {
       snapshot,
       timestamp,
       ...(name === null ? {} : { name }),
-      ...(parent === undefined ? {} : { parent_checkpoint_id: parent_id }),
+      ...(parent === undefined
+        ? {}
+        : parent_id === null
+          ? { root: true }
+          : { parent_checkpoint_id: parent_id }),
     });
     this.#note({ id, snapshot: structuredClone(snapshot), parent: parent_id, name, timestamp });
   }

@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 import type { Api } from '#cairn/contract/api.js';
 import { executions } from '#cairn/contract/executions.js';
-import { pathParameters, restGoesTo } from '#cairn/contract/operation.js';
+import { clearsByNull, pathParameters, restGoesTo } from '#cairn/contract/operation.js';
 import type { NamedOperation } from '#cairn/contract/operations.js';
+import { nullIsAbsence } from '#cairn/model/lenient-input.js';
 import { plantAgent } from './plant-agents.js';
 import { plantContexts } from './plant-contexts.js';
 import { plantDelegations } from './plant-delegations.js';
@@ -15,7 +16,7 @@ import { plantMemory } from './plant-search.js';
 import { plantTurns } from './plant-turns.js';
 
 export type { Api } from '#cairn/contract/api.js';
-export { namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
+export { clearsByNull, namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
 export { allOperations, type NamedOperation } from '#cairn/contract/operations.js';
 
 /** Is in everything of a tenant that another must not see, and in no id. */
@@ -251,7 +252,8 @@ export function wrongValues(operation: NamedOperation): [string, unknown][] {
       const read =
         inQuery && /^(-?[\d.]+|true|false)$/.test(String(value)) ? JSON.parse(String(value)) : value;
       const asText = (schema as z.ZodType).safeParse(value).success;
-      if (!asText && !(schema as z.ZodType).safeParse(read).success) wrong.push([field, value]);
+      const isAbsent = value === null && !clearsByNull(operation) && nullIsAbsence(schema as z.ZodType);
+      if (!asText && !isAbsent && !(schema as z.ZodType).safeParse(read).success) wrong.push([field, value]);
     }
   }
   // A cursor has a code of its own.

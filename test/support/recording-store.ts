@@ -96,7 +96,7 @@ export function recordingStore(): RecordingStore {
 
 /** The portable form of what was sent, as the text of a file would have it. */
 function portable(input: Sent, agent_id: string): Checkpoint {
-  const { checkpoint_id, parent_checkpoint_id, metadata, ...rest } = input;
+  const { checkpoint_id, parent_checkpoint_id, root: _, metadata, ...rest } = input;
   const made = {
     version: '1.0.0',
     ...rest,

@@ -280,7 +280,7 @@ describe('a checkpoint', () => {
       Array.from({ length: 20 }, (_, i) => i + 1),
     );
     expect(parents(store)).toEqual([null, ...store.stored.slice(0, -1).map(({ id }) => id)]);
-    expect(store.sent[0]).toHaveProperty('parent_checkpoint_id', null);
+    expect(store.sent[0]).toMatchObject({ root: true });
     expect(run.latest_checkpoint_id).toBe(store.stored.at(-1)!.id);
   });
 

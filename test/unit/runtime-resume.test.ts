@@ -144,7 +144,7 @@ describe('restoring', () => {
     const { id } = await store.checkpoints.create({
       checkpoint_id: 'broken',
       execution_id: 'run-1',
-      parent_checkpoint_id: null,
+      root: true,
       snapshot: {
         ...store.stored[0]!.snapshot,
         thought_chain: { steps: [{ ...step!, parent_id: 'nobody' }] },

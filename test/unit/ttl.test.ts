@@ -27,7 +27,7 @@ describe('a lifetime', () => {
 
   it.each<[unknown]>([
     ['Forever'],
-    ['persistent'],
+    ['persist ent'],
     ['constructor'],
     ['Duration'],
     ['Duration()'],

@@ -161,7 +161,7 @@ export class Writer {
         metadata: measures,
         labels: told.labels,
         ...(timestamp === undefined ? {} : { timestamp }),
-        parent_checkpoint_id,
+        ...(parent_checkpoint_id === null ? { root: true } : { parent_checkpoint_id }),
       });
     };
     let checkpoint_id = toCheckpointId(id, execution_id);

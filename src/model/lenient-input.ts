@@ -1,0 +1,203 @@
+/** Reads an input as the clients of the seeds send it: null for what is absent, closed enumerations in any case. */
+import { z } from 'zod';
+
+/** Gives a value as its schema spells it; the same object where nothing is to be done. */
+type Reader = (value: unknown) => unknown;
+
+/** Schemas whose null is never read as absence: leaving rights open must be written out. */
+const neverNull = z.registry<{ reason: string }>();
+
+/** Refuses null for an optional member on create, where it otherwise means absence. */
+export function refusesNull<T extends z.ZodType>(schema: T, reason: string): T {
+  neverNull.add(schema, { reason });
+  return schema;
+}
+
+const patches = new WeakSet<z.ZodType>();
+
+/** Marks the body of a PATCH inside another input, such as a batch: there null clears a member. */
+export function asPatch<T extends z.ZodType>(schema: T): T {
+  patches.add(schema);
+  return schema;
+}
+
+/** A member of a PATCH that null sets back to what it is on create when absent. */
+export const clearable = <T extends z.ZodType>(schema: T, cleared: z.output<T> | undefined) =>
+  schema
+    .nullish()
+    .transform((value) => (value === null ? cleared : value) as z.output<T> | undefined)
+    .optional();
+
+/** A closed enumeration that typed callers, too, may spell in any case: people write both `user` and `User`. */
+export const inAnyCase = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values) as unknown as z.ZodType<T[number], string>;
+
+type AnySchema = z.core.$ZodType;
+type Def = z.core.$ZodTypeDef & Record<string, unknown>;
+
+const defOf = (schema: AnySchema): Def => schema._zod.def as Def;
+
+const WRAPPERS = new Set(['optional', 'nullable', 'default', 'prefault', 'nonoptional', 'readonly', 'catch']);
+
+/** What is read before a function makes something else of it; undefined where the function comes first. */
+function inputOf(def: Def): AnySchema | undefined {
+  if (def.type !== 'pipe') return undefined;
+  const first = def.in as AnySchema;
+  return defOf(first).type === 'transform' ? undefined : first;
+}
+
+/** A schema without what says that it may be absent or null. */
+function coreOf(schema: AnySchema): AnySchema {
+  const def = defOf(schema);
+  const inner = WRAPPERS.has(def.type) ? (def.innerType as AnySchema) : inputOf(def);
+  return inner ? coreOf(inner) : schema;
+}
+
+const acceptsNull = (schema: AnySchema): boolean => z.safeParse(schema, null).success;
+
+/** Whether a member's null is read as absence. The caller's own JSON may be null: there it is a value. */
+export function nullIsAbsence(member: AnySchema): boolean {
+  if (member._zod.optin !== 'optional') return false;
+  const core = coreOf(member);
+  return neverNull.get(core as z.ZodType) === undefined && !acceptsNull(core);
+}
+
+/** Whether null clears members of this object rather than leaving them out. */
+export const isPatch = (schema: AnySchema): boolean => patches.has(schema as z.ZodType);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function objectReader(shape: Readonly<Record<string, AnySchema>>, patch: boolean): Reader | undefined {
+  const members = Object.entries(shape).flatMap(([name, member]) => {
+    const read = readerOf(member);
+    const drops = !patch && nullIsAbsence(member);
+    return read || drops ? [{ name, read, drops }] : [];
+  });
+  if (members.length === 0) return undefined;
+  return (value) => {
+    if (!isObject(value)) return value;
+    let copy: Record<string, unknown> | undefined;
+    for (const { name, read, drops } of members) {
+      const given = value[name];
+      if (given === undefined) continue;
+      if (given === null) {
+        if (drops) delete (copy ??= { ...value })[name];
+        continue;
+      }
+      const kept = read ? read(given) : given;
+      if (kept !== given) (copy ??= { ...value })[name] = kept;
+    }
+    return copy ?? value;
+  };
+}
+
+function arrayReader(element: AnySchema): Reader | undefined {
+  const read = readerOf(element);
+  if (!read) return undefined;
+  return (value) => {
+    if (!Array.isArray(value)) return value;
+    let copy: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const kept = read(value[i]);
+      if (kept !== value[i]) (copy ??= [...(value as unknown[])])[i] = kept;
+    }
+    return copy ?? value;
+  };
+}
+
+/** The spelling of the schema, for a text that differs from it in nothing but case. */
+function spellingReader(values: readonly unknown[]): Reader | undefined {
+  const texts = values.filter((value): value is string => typeof value === 'string');
+  if (texts.every((text) => text.toLowerCase() === text.toUpperCase())) return undefined;
+  const known = new Set(texts);
+  const spellings = new Map(texts.map((text) => [text.toLowerCase(), text]));
+  return (value) =>
+    typeof value !== 'string' || known.has(value) ? value : (spellings.get(value.toLowerCase()) ?? value);
+}
+
+/** Each alternative may read a value in its own way: the first that then takes it counts. */
+function unionReader(options: readonly AnySchema[]): Reader | undefined {
+  const readers = options.flatMap((option) => {
+    const read = readerOf(option);
+    return read ? [{ option, read }] : [];
+  });
+  if (readers.length === 0) return undefined;
+  return (value) => {
+    for (const { option, read } of readers) {
+      const kept = read(value);
+      if (kept !== value && z.safeParse(option, kept).success) return kept;
+    }
+    return value;
+  };
+}
+
+/** The alternative that the discriminator names reads the value, whatever else is wrong with it. */
+function taggedReader(tag: string, options: readonly AnySchema[]): Reader {
+  const tagged = options.map((option) => ({
+    readTag:
+      readerOf((defOf(option).shape as Record<string, AnySchema>)[tag]!) ?? ((value: unknown) => value),
+    tags: (defOf((defOf(option).shape as Record<string, AnySchema>)[tag]!).values ?? []) as unknown[],
+    read: readerOf(option),
+  }));
+  return (value) => {
+    if (!isObject(value)) return value;
+    const meant = tagged.find(({ readTag, tags }) => tags.includes(readTag(value[tag])));
+    return meant?.read ? meant.read(value) : value;
+  };
+}
+
+function makeReader(schema: AnySchema): Reader | undefined {
+  const def = defOf(schema);
+  if (WRAPPERS.has(def.type)) return readerOf(def.innerType as AnySchema);
+  switch (def.type) {
+    case 'object':
+      return objectReader(def.shape as Record<string, AnySchema>, isPatch(schema));
+    case 'array':
+      return arrayReader(def.element as AnySchema);
+    case 'enum':
+      return spellingReader(Object.values(def.entries as Record<string, unknown>));
+    case 'literal':
+      return spellingReader(def.values as unknown[]);
+    case 'union':
+      return typeof def.discriminator === 'string'
+        ? taggedReader(def.discriminator, def.options as AnySchema[])
+        : unionReader(def.options as AnySchema[]);
+    case 'lazy':
+      // Recursive: made when the first value comes, or making it would not end.
+      return (value) => readerOf((def.getter as () => AnySchema)())?.(value) ?? value;
+    case 'pipe': {
+      const first = inputOf(def);
+      return first && readerOf(first);
+    }
+    default:
+      return undefined;
+  }
+}
+
+const readers = new WeakMap<AnySchema, Reader | null>();
+
+function readerOf(schema: AnySchema): Reader | undefined {
+  const known = readers.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  const made = makeReader(schema);
+  readers.set(schema, made ?? null);
+  return made;
+}
+
+const patchReaders = new WeakMap<z.ZodObject, Reader | null>();
+
+function patchReaderOf(schema: z.ZodObject): Reader | undefined {
+  const known = patchReaders.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  const made = objectReader(schema.shape as Record<string, AnySchema>, true);
+  patchReaders.set(schema, made ?? null);
+  return made;
+}
+
+/** The value as the schema is to check it. With `patch`, null stays where it clears a member of the outermost object. */
+export function readLeniently(schema: z.ZodType, value: unknown, patch = false): unknown {
+  const read =
+    patch && schema instanceof z.ZodObject ? patchReaderOf(schema as z.ZodObject) : readerOf(schema);
+  return read ? read(value) : value;
+}
