@@ -1,7 +1,7 @@
 /** A command for every operation of the table: `cairn <group> <verb>`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiByName } from '../contract/api.js';
-import { inputSchemaOf } from '../contract/input-schema.js';
+import { inputSchemaOf, takesNull } from '../contract/input-schema.js';
 import { clearsByNull, pathParameters } from '../contract/operation.js';
 import { allOperations, groups, type NamedOperation } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
@@ -71,9 +71,6 @@ function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
     return meant;
   });
 }
-
-const takesNull = ({ type, anyOf }: Schema): boolean =>
-  [type].flat().includes('null') || (anyOf ?? []).some(takesNull);
 
 /** What a PATCH can clear, which the value of a flag cannot say. */
 function addClear(command: Command, properties: readonly [string, Schema][]): void {

@@ -10,10 +10,14 @@ type Part = Record<string, unknown>;
 
 const NULL = { type: 'null' };
 
-const takesNull = (part: Part): boolean =>
-  Object.keys(part).every((key) => key === 'description') ||
+/** What narrows a schema: without any of it, all values fit. */
+const NARROWS = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf', 'not'];
+
+export const takesNull = (part: Part): boolean =>
+  !NARROWS.some((key) => key in part) ||
   [part.type].flat().includes('null') ||
-  (Array.isArray(part.anyOf) && part.anyOf.some((one: Part) => one.type === 'null'));
+  (Array.isArray(part.enum) && part.enum.includes(null)) ||
+  (Array.isArray(part.anyOf) && part.anyOf.some((one: Part) => takesNull(one)));
 
 function orNull(part: Part): Part {
   if (takesNull(part)) return part;

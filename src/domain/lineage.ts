@@ -32,7 +32,10 @@ export interface Descent {
   readonly root_packet_id: string;
 }
 
-/** Generation is one more than the highest of the parents, the root is the first parent's. A wrong claim is refused. */
+/**
+ * Generation is one more than the highest of the parents, the root is the first parent's. A wrong claim is refused; 0
+ * claims nothing, since models that know no generation have it as their default.
+ */
 export function descend(
   packet_id: string,
   parents: readonly Ancestor[],
@@ -40,7 +43,7 @@ export function descend(
 ): Descent {
   const generation = parents.reduce((highest, parent) => Math.max(highest, parent.generation + 1), 0);
   const root_packet_id = parents[0]?.root_packet_id ?? packet_id;
-  if (claimed?.generation !== undefined && claimed.generation !== generation) {
+  if (claimed?.generation && claimed.generation !== generation) {
     throw new CairnError(
       'INVALID_LINEAGE',
       `lineage.generation is ${claimed.generation}, but from its parents it follows as ${generation}: leave it out`,

@@ -2,6 +2,10 @@
 import { CairnError } from '../model/errors.js';
 import { EXTENSIONS, OLDER_VERSIONS, type PacketInput, SCHEMA_VERSION } from '../model/packet.js';
 
+/** An empty list of tags says no more than none: models of 1.1.0 send it beside an older version. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.length === 0);
+
 /** The packet as 1.1.0, and whether it was older. */
 export function upcast(packet: PacketInput): { packet: PacketInput; older: boolean } {
   const version = packet.metadata?.schema_version;
@@ -13,7 +17,7 @@ export function upcast(packet: PacketInput): { packet: PacketInput; older: boole
       `metadata.schema_version ${JSON.stringify(version)} is not known: ${[...OLDER_VERSIONS, SCHEMA_VERSION].join(', ')} are`,
     );
   }
-  const extra = EXTENSIONS.filter((field) => packet[field] !== undefined);
+  const extra = EXTENSIONS.filter((field) => !isEmpty(packet[field]));
   if (extra.length > 0) {
     throw new CairnError(
       'INVALID_INPUT',

@@ -118,7 +118,7 @@ describe('lineage', () => {
     expect(descend(A, [...parents].reverse(), undefined)).toEqual({ generation: 6, root_packet_id: C });
     const right = { parent_ids: [B, C], generation: 6, root_packet_id: A };
     expect(descend(A, parents, right)).toEqual({ generation: 6, root_packet_id: A });
-    for (const wrong of [{ generation: 5 }, { generation: 0 }, { root_packet_id: B }])
+    for (const wrong of [{ generation: 5 }, { generation: 7 }, { root_packet_id: B }])
       expect(codeOf(() => descend(A, parents, { parent_ids: [B, C], ...wrong }))).toBe('INVALID_LINEAGE');
   });
 });
@@ -150,7 +150,7 @@ describe('upcast', () => {
   it('refuses an older version with what came later, and versions that it does not know', () => {
     const extensions: Partial<PacketInput>[] = [
       { thread_id: A },
-      { tags: [] },
+      { tags: ['t'] },
       { ttl: '2099-01-01T00:00:00Z' },
       { lineage: { parent_ids: [] } },
     ];
