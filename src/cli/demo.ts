@@ -1,9 +1,27 @@
 /** `cairn demo`: fills a store with a realistic run, through the same Api that everyone uses. */
+import { type Command, Option } from 'commander';
 import type { Api } from '../contract/api.js';
+import { CairnError } from '../model/errors.js';
 import { RunStates } from './demo-run.js';
 import { browsers, conversation, run } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';
 import { grey } from './terminal.js';
+
+const DATABASE = './cairn-demo.db';
+/** The same in every demo, so that a second one finds the first. */
+const TRAJECTORY = '0199d3e0-0000-7000-8000-0000000000de';
+
+/** Its store is named by flags alone: what the environment names is the user's own, and is no place for a demo. */
+export function addDemo(command: Command): void {
+  command
+    .description('fill a new store with a run to look at')
+    .addOption(new Option('-d, --database <file|url>', 'an SQLite file, or postgres://…').default(DATABASE))
+    .addOption(new Option('--url <url>', 'fill the store of a server instead'))
+    .addOption(new Option('--key <key>', 'the key for that server').env('CAIRN_KEY'))
+    .addOption(new Option('--tenant <tenant>', 'whose memory (default: "default", or that of the key)'))
+    .addHelpText('after', `\nExample:\n  $ cairn demo && cairn tree --database ${DATABASE}`)
+    .action(demo);
+}
 
 /** Says what happens while it happens. */
 type Tell = (line: string) => void;
@@ -134,6 +152,14 @@ async function work(cairn: Api, trajectory_id: string, tell: Tell): Promise<void
   );
 }
 
+/** Claims an agent_turn and looks at its prompt, as a worker does before it asks a model: `replay` shows it again. */
+async function beginTurn(cairn: Api, whose: { agent_id: string } | { profile_name: string }) {
+  const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'demo', ...whose });
+  const { agent_turn_id, turn_epoch } = agent_turn!;
+  await cairn.agent_turns.hydrate({ agent_turn_id, turn_epoch });
+  return { agent_turn_id, turn_epoch };
+}
+
 /** A part of the task, offered to another agent, which accepts it, works in a trajectory of its own and gives back. */
 async function review(cairn: Api, trajectory_id: string, tell: Tell): Promise<void> {
   const { delegation_id } = await cairn.delegations.create({
@@ -143,6 +169,7 @@ async function review(cairn: Api, trajectory_id: string, tell: Tell): Promise<vo
     task_description: 'Review the login link',
   });
   const accepted = await cairn.delegations.accept({ delegation_id });
+  const { turn_epoch } = await beginTurn(cairn, { agent_id: 'reviewer' });
   const scope_id = accepted.child_scope_id!;
   await talk(cairn, scope_id, conversation.review);
   await cairn.notes.create({
@@ -153,7 +180,7 @@ async function review(cairn: Api, trajectory_id: string, tell: Tell): Promise<vo
     source_trajectory_ids: [accepted.child_trajectory_id!],
   });
   const output = 'One finding, fixed: secrets are compared in constant time.';
-  await cairn.delegations.complete({ delegation_id, result: { status: 'Success', output } });
+  await cairn.delegations.complete({ delegation_id, turn_epoch, result: { status: 'Success', output } });
   const { messages } = await cairn.messages.receive({ agent_id: 'builder' });
   for (const { message_id } of messages) {
     await cairn.messages.acknowledge({ message_id, agent_id: 'builder' });
@@ -180,8 +207,7 @@ async function tryOut(cairn: Api, trajectory_id: string, tell: Tell): Promise<vo
   });
   if (started.status !== 'accepted') throw new Error(started.message);
   for (const browser of browsers) {
-    const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'demo', profile_name: 'tester' });
-    const { agent_turn_id, turn_epoch } = agent_turn!;
+    const { agent_turn_id, turn_epoch } = await beginTurn(cairn, { profile_name: 'tester' });
     await cairn.agent_turns.complete({ agent_turn_id, turn_epoch, deliverable: `${browser}: logged in` });
   }
   const { results } = await cairn.pmo.batch({ batch_id: started.batch_id });
@@ -189,10 +215,29 @@ async function tryOut(cairn: Api, trajectory_id: string, tell: Tell): Promise<vo
   tell(`${results.length} agents that tried it out at once, each on a context packed for it`);
 }
 
-export async function demo(options: Settings): Promise<void> {
+/** A second demo would only double the first. One that was begun and not ended is as good as one. */
+async function refuseSecond(cairn: Api, { url, database }: Settings): Promise<void> {
+  const { total } = await cairn.trajectories.list({ limit: 1 });
+  const first =
+    total === 0 ? undefined : await cairn.trajectories.get({ trajectory_id: TRAJECTORY }).catch(unlessKnown);
+  if (first === undefined) return;
+  const what = url === undefined ? database : url;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `${what} holds the demo already: look at it with \`cairn tree\`, or name another place with --database or --tenant`,
+  );
+}
+
+const unlessKnown = (error: unknown): undefined => {
+  if (!(error instanceof CairnError && error.status === 404)) throw error;
+};
+
+async function demo(options: Settings): Promise<void> {
   await withApi(options, async (cairn) => {
+    await refuseSecond(cairn, options);
     const tell: Tell = (line) => console.log(`${grey('·')} ${line}`);
     const { trajectory_id } = await cairn.trajectories.create({
+      trajectory_id: TRAJECTORY,
       name: 'Log in by a link, without a password',
       description: 'Users ask for a link by mail and are logged in by it.',
       agent_id: 'builder',
@@ -207,6 +252,11 @@ export async function demo(options: Settings): Promise<void> {
     await review(cairn, trajectory_id, tell);
     await tryOut(cairn, trajectory_id, tell);
     const where = options.url === undefined ? ` --database ${options.database}` : ` --url ${options.url}`;
-    console.log(`\nLook at it:\n  cairn tree${where}\n  cairn tail --after 0${where}`);
+    const { agent_turns } = await cairn.agent_turns.list({ limit: 1 });
+    console.log(`
+Look at it:
+  cairn tree${where}
+  cairn agent-turns replay ${agent_turns[0]!.agent_turn_id}${where}
+  cairn tail --after 0${where}`);
   });
 }

@@ -3,11 +3,12 @@ import { Command, Option } from 'commander';
 import { CairnError } from '../model/errors.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
-import { demo } from './demo.js';
+import { addDemo } from './demo.js';
 import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
+import { watchReader } from './reader.js';
 import { databaseOption, embedderOf, modelSettings, wholeNumber, withStore } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
@@ -30,7 +31,7 @@ Examples:
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
-  $ cairn demo && cairn tree                      # a run to look at
+  $ cairn demo                                    # a run to look at, in ./cairn-demo.db
   $ cairn mcp                                     # a memory for your editor, over MCP
   $ cairn tail                                    # watch what happens
   $ cairn doctor                                  # examine the whole store`,
@@ -144,12 +145,7 @@ Example:
     .addHelpText('after', '\nExamples:\n  $ cairn tree\n  $ cairn tree --ids --database ./memory.db')
     .action(tree);
 
-  withStore(cairn.command('demo').description('fill the store with a run to look at'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ cairn demo --database ./demo.db && cairn tree --database ./demo.db',
-    )
-    .action(demo);
+  addDemo(cairn.command('demo'));
 
   addOperations(cairn, fileCommands, words);
   return cairn;
@@ -232,6 +228,7 @@ function fail(error: unknown, debug: boolean): never {
 }
 
 export async function main(argv: string[]): Promise<void> {
+  watchReader((error) => fail(error, argv.includes('--debug')));
   try {
     await program(argv.slice(2)).parseAsync(argv);
   } catch (error) {

@@ -2,7 +2,9 @@
 import type { Reindexing } from '../maintain.js';
 import { CairnError } from '../model/errors.js';
 import { Progress } from './progress.js';
+import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
+import { redrawsLines } from './terminal.js';
 
 /** Loaded when it is needed: other commands start faster without it. */
 const maintaining = () => import('../maintain.js');
@@ -21,6 +23,7 @@ export async function migrate(flags: { database: string; restored?: boolean }): 
 export async function doctor(flags: { database: string; json?: boolean }): Promise<void> {
   let sick = 0;
   for await (const finding of (await maintaining()).examineStore(flags)) {
+    if (readerGone.aborted) return;
     if (!finding.ok) sick++;
     if (flags.json) {
       console.log(JSON.stringify(finding));
@@ -49,7 +52,9 @@ export async function embed(flags: { database: string }): Promise<void> {
       'INVALID_INPUT',
       'there is no embedder: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL',
     );
-  const show = process.stderr.isTTY ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
+  const show = redrawsLines(process.stderr)
+    ? (text: string) => process.stderr.write(`\r${text}`)
+    : () => true;
   let first: number | undefined;
   for await (const left of (await maintaining()).embedStore({ ...flags, embedder })) {
     first ??= left;

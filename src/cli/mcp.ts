@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { CairnError } from '../model/errors.js';
 import { uuid } from '../model/ids.js';
 import { version } from '../version.js';
+import { readerGone } from './reader.js';
 import { openApi, type Settings, withStore } from './settings.js';
 
 interface McpFlags extends Settings {
@@ -49,7 +50,8 @@ async function runMcp(flags: McpFlags): Promise<void> {
       defaults: trajectory === undefined ? {} : { trajectory_id: trajectory },
       input: process.stdin,
       output: process.stdout,
-      log: (line) => console.error(`cairn mcp: ${line}`),
+      // That nobody reads is the end, not an error to report.
+      log: (line) => readerGone.aborted || console.error(`cairn mcp: ${line}`),
     });
     if (process.stdin.isTTY)
       console.error(
@@ -64,6 +66,7 @@ async function runMcp(flags: McpFlags): Promise<void> {
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
+    readerGone.addEventListener('abort', stop);
     await serving.closed;
   } finally {
     await cairn.close();

@@ -1,4 +1,5 @@
 /** How far long work has come: a bar where there is a terminal, else a line now and then. */
+import { redrawsLines } from './terminal.js';
 
 const WIDTH = 30;
 const BAR_EVERY_MS = 100;
@@ -6,7 +7,7 @@ const LINE_EVERY_MS = 5000;
 
 export class Progress {
   readonly #what: string;
-  readonly #isTerminal = process.stderr.isTTY === true;
+  readonly #isTerminal = redrawsLines(process.stderr);
   #shown: number;
   #last = '';
 

@@ -1,5 +1,6 @@
 /** `cairn tail`: live events, one readable line each. */
 import type { Cairn, Packet } from '../index.js';
+import { readerGone } from './reader.js';
 import { type Settings, withApi } from './settings.js';
 import { color, plain, shorten } from './terminal.js';
 
@@ -33,8 +34,7 @@ export interface TailOptions extends Settings {
 export async function tail(options: TailOptions): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  // A closed pipe (`cairn tail | head`) is an end, not an error.
-  process.stdout.on('error', () => stop.abort());
+  readerGone.addEventListener('abort', () => stop.abort());
   const follow = async (cairn: Cairn): Promise<void> => {
     const filter = {
       ...(options.after === undefined ? {} : { after: options.after }),

@@ -4,6 +4,7 @@ import type { Cairn } from '../index.js';
 import { coordinationOf } from './coordination-tree.js';
 import { draw, type Line } from './drawing.js';
 import { executionLines, executionsOf, looseExecutions } from './execution-tree.js';
+import { readerGone } from './reader.js';
 import { type Settings, withApi } from './settings.js';
 import { color, grey, plain, shorten } from './terminal.js';
 
@@ -70,8 +71,6 @@ export async function tree(trajectory_id: string | undefined, options: TreeOptio
   const print = (lines: readonly Line[]) => {
     for (const line of draw(lines)) console.log(line);
   };
-  // A closed pipe (`cairn tree | head`) is an end, not an error.
-  process.stdout.on('error', () => undefined);
   const show = async (cairn: Cairn): Promise<void> => {
     const { ids, more } =
       trajectory_id === undefined ? await roots(cairn, options.limit) : { ids: [trajectory_id], more: false };
@@ -80,6 +79,7 @@ export async function tree(trajectory_id: string | undefined, options: TreeOptio
       console.log('There is no trajectory yet. `cairn demo` fills a store with a run to look at.');
     if (more) console.log(grey(`The newest ${options.limit}; --limit shows more.`));
     for (const id of ids) {
+      if (readerGone.aborted) return;
       const { nodes, truncated } = await cairn.trajectories.tree({ trajectory_id: id });
       print(await treeLines(cairn, nodes, shown));
       if (truncated) console.log(grey('… there is more than fits here'));

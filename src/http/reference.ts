@@ -83,6 +83,9 @@ export function curlOf(operation: NamedOperation, base: string): string {
   return `curl ${method}${/[?&]/.test(target) ? `'${target}'` : target}${body}`;
 }
 
+/** Where the page was asked for, as the examples name it. Replaced when a page is sent. */
+const BASE = 'http://cairn.invalid';
+
 function section(operation: NamedOperation): string {
   const inPath = pathParameters(operation.path);
   const also = waysTo(operation)
@@ -94,7 +97,7 @@ function section(operation: NamedOperation): string {
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
 ${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, restGoesTo(operation.method))}${outputs(operation)}
-<pre>${escapeHtml(curlOf(operation, 'http://127.0.0.1:8080'))}</pre></section>`;
+<pre>${escapeHtml(curlOf(operation, BASE))}</pre></section>`;
 }
 
 const STYLE = `
@@ -109,6 +112,9 @@ table{border-collapse:collapse;width:100%}td:nth-child(1){width:10rem}td:nth-chi
 td b{color:#c33}.m{font:600 12px ui-monospace,monospace;padding:.15rem .45rem;border-radius:4px;color:#fff;background:#567}
 .POST{background:#2a7d46}.PUT,.PATCH{background:#a56a13}.DELETE{background:#b3383a}.GET{background:#2b6cb0}
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto;border:0}}`;
+
+/** The page with the address that its reader uses, such as `http://127.0.0.1:9000`. */
+export const pageAt = (page: string, base: string): string => page.replaceAll(BASE, escapeHtml(base));
 
 export function referencePage(version: string, table: readonly NamedOperation[] = allOperations): string {
   const groups = [...new Set(table.map(({ group }) => group))];

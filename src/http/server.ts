@@ -12,7 +12,7 @@ import { parseBody } from './body.js';
 import { errorHandler, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
-import { referencePage } from './reference.js';
+import { pageAt, referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
 import { sendStream } from './stream.js';
 import { admitBody, drainBody, holdExpecting, isUnread } from './unread-body.js';
@@ -237,14 +237,14 @@ function addPages(app: FastifyInstance, host: Host, version: string, metrics: Me
       throw new CairnError('FORBIDDEN', 'metrics need a key with the role admin and without an agent');
     }
   };
-  app.get('/', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
+  app.get('/', { onRequest: localUnlessKeys(host) }, (request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header(
         'content-security-policy',
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       )
-      .send((page ??= referencePage(version))),
+      .send(pageAt((page ??= referencePage(version)), baseOf(request))),
   );
   app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
     reply.type('application/json').send((description ??= JSON.stringify(openapi(version)))),
@@ -263,6 +263,13 @@ function addPages(app: FastifyInstance, host: Host, version: string, metrics: Me
 const localUnlessKeys = (host: Host) => async (request: FastifyRequest) => {
   if (!(await host.hasKeys())) refuseStrangers(request);
 };
+
+/** As whoever asks reaches this server: through a proxy by another name and port than those it listens on. */
+function baseOf({ headers, socket }: FastifyRequest): string {
+  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  const named = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(headers.host ?? '');
+  return `${scheme}://${named ? headers.host : `127.0.0.1:${socket.localPort}`}`;
+}
 
 function notFound(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.split('?')[0]!;

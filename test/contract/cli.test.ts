@@ -416,20 +416,58 @@ describe('flags of generated commands', () => {
 describe('demo and tree', () => {
   it('fill a store with a run, and draw it with its budgets', () =>
     inFolder(async (cwd) => {
-      await cairn(['migrate'], { cwd });
-      const empty = await cairn(['tree'], { cwd });
+      const env = { CAIRN_DATABASE: './cairn-demo.db' };
+      await cairn(['migrate'], { cwd, env });
+      const empty = await cairn(['tree'], { cwd, env });
       expect(empty.stdout).toContain('There is no trajectory yet.');
       const filled = await cairn(['demo'], { cwd });
       expect(filled).toMatchObject({ code: 0, stderr: '' });
-      expect(filled.stdout).toContain('cairn tree --database ./cairn.db');
-      const drawn = await cairn(['tree'], { cwd });
+      expect(filled.stdout).toContain('cairn tree --database ./cairn-demo.db');
+      const drawn = await cairn(['tree'], { cwd, env });
       expect(drawn).toMatchObject({ code: 0, stderr: '' });
       // The README shows this picture.
       expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(drawn.stdout.trimEnd());
-      const id = /[0-9a-f-]{36}/.exec((await cairn(['tree', '--ids'], { cwd })).stdout)![0];
-      expect((await cairn(['tree', id], { cwd })).stdout).toBe(drawn.stdout);
-      const doctor = await cairn(['doctor'], { cwd });
+      const id = /[0-9a-f-]{36}/.exec((await cairn(['tree', '--ids'], { cwd, env })).stdout)![0];
+      expect((await cairn(['tree', id], { cwd, env })).stdout).toBe(drawn.stdout);
+      const doctor = await cairn(['doctor'], { cwd, env });
       expect(doctor.stdout).toContain('The store is healthy.');
-      expectOneLine(await cairn(['tree', 'no-uuid'], { cwd }), 'trajectory_id', 'must be a UUID');
+      expectOneLine(await cairn(['tree', 'no-uuid'], { cwd, env }), 'trajectory_id', 'must be a UUID');
+    }));
+
+  it('CLI-4 demo leaves the store of the user alone, and refuses to fill its own a second time', () =>
+    inFolder(async (cwd) => {
+      await cairn(['remember', 'mine'], { cwd });
+      const mine = json(await cairn(['packets', 'list'], { cwd }));
+      const env = { CAIRN_DATABASE: './cairn.db', CAIRN_URL: 'http://127.0.0.1:9', CAIRN_TENANT: 'mine' };
+      expect(await cairn(['demo'], { cwd, env })).toMatchObject({ code: 0, stderr: '' });
+      expect(json(await cairn(['packets', 'list'], { cwd }))).toEqual(mine);
+      const file = ['--database', './cairn-demo.db'];
+      const before = json(await cairn(['packets', 'list', ...file], { cwd }));
+      expectOneLine(
+        await cairn(['demo'], { cwd }),
+        './cairn-demo.db holds the demo already',
+        '--database',
+        'STATE_CONFLICT',
+      );
+      expect(json(await cairn(['packets', 'list', ...file], { cwd }))).toEqual(before);
+      // One that was named is filled beside what it has, and once as well.
+      expect(await cairn(['demo', '-d', 'cairn.db'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+      expectOneLine(await cairn(['demo', '-d', 'cairn.db'], { cwd }), 'cairn.db holds the demo already');
+    }));
+
+  it('CLI-5 every agent_turn of the demo can be replayed, and the command that demo shows does it', () =>
+    inFolder(async (cwd) => {
+      const { stdout } = await cairn(['demo'], { cwd });
+      const file = ['--database', './cairn-demo.db'];
+      const { agent_turns } = json(await cairn(['agent-turns', 'list', ...file], { cwd })) as {
+        agent_turns: { agent_turn_id: string }[];
+      };
+      expect(agent_turns).toHaveLength(4);
+      for (const { agent_turn_id } of agent_turns) {
+        const replayed = json(await cairn(['agent-turns', 'replay', agent_turn_id, ...file], { cwd }));
+        expect(JSON.stringify(replayed.messages)).toMatch(/Review the login link|Log in with/);
+      }
+      const shown = / {2}cairn (agent-turns replay .*)\n/.exec(stdout)![1]!;
+      expect(json(await cairn(shown.split(' '), { cwd }))).toMatchObject({ step: 1 });
     }));
 });
