@@ -12,6 +12,7 @@ type Schema = {
   type?: string | string[];
   enum?: unknown[];
   description?: string;
+  readOnly?: boolean;
   anyOf?: Schema[];
   oneOf?: Schema[];
 };
@@ -97,7 +98,8 @@ export function addFlags(command: Command, operation: NamedOperation, otherwise:
     required?: string[];
   };
   const flags = Object.entries(properties)
-    .filter(([name]) => !otherwise.includes(name))
+    // What is taken of an answer and dropped is nothing that a flag would say.
+    .filter(([name, schema]) => !otherwise.includes(name) && !schema.readOnly)
     .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
   for (const [name, schema] of flags) {
     command.addOption(optionFor(name, schema, required.includes(name)));

@@ -12,7 +12,7 @@ import {
   loadTail,
 } from '../model/box.js';
 import { card } from '../model/card.js';
-import { pageInput, pageOutput } from '../model/common.js';
+import { computed, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject } from '../model/json.js';
 import { reads } from './memory-use.js';
@@ -32,6 +32,15 @@ export const boxes = {
       card_ids: cardIds.optional(),
       agent_id: anyId.optional().describe('Whose box it is: the agent of the key unless given'),
       metadata: jsonObject.optional(),
+      project_id: computed,
+      length: computed,
+      revision: computed,
+      forked_from: computed,
+      created_at: computed,
+      updated_at: computed,
+      sealed_at: startsAs(null),
+      // What has a cursor is a part of a box, and must not be made the whole of another.
+      next_cursor: startsAs(null),
     }),
     output: box,
     access: 'write',

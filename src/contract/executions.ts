@@ -1,7 +1,7 @@
 /** Operations on executions: runs of agents, and what is asked of a run as a whole. */
 import { z } from 'zod';
 import { MAX_ENTRIES } from '../model/checkpoint.js';
-import { pageInput, pageOutput } from '../model/common.js';
+import { computed, pageInput, pageOutput } from '../model/common.js';
 import {
   bundle,
   execution,
@@ -41,6 +41,11 @@ export const executions = {
       trajectory_id: uuid.nullish().describe('The task that it is part of'),
       thread_id: threadId.nullish().describe('The conversation that it belongs to'),
       namespace: text(2000).optional().describe('Its part of the conversation; empty unless given'),
+      checkpoints: computed,
+      latest_checkpoint_id: computed,
+      created_at: computed,
+      updated_at: computed,
+      finished_at: computed,
     }),
     output: execution,
     access: 'write',

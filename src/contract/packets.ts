@@ -60,7 +60,7 @@ export const packets = {
     access: 'read',
     memory: [reads('Packet', 'packet_id')],
     event: null,
-    summary: 'Read a packet as it was sent, before it was upcast from an older schema version.',
+    summary: 'Read a packet as it was sent: without what Cairn added, in its own schema version.',
     example: { packet_id: A_PACKET },
   }),
   list: operation({

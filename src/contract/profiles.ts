@@ -1,16 +1,25 @@
 /** Operations on profiles and handovers (paths: /projects/{project_id}/profiles and /handovers). */
 import { z } from 'zod';
-import { pageInput, pageOutput } from '../model/common.js';
+import { computed, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { handover, handoverName, storedHandover } from '../model/handover.js';
 import { profile, profileContent, profileName } from '../model/profile.js';
 import { makes } from './memory-use.js';
 import { operation } from './operation.js';
 
+const profileInput = z.strictObject({
+  name: profileName,
+  ...profileContent,
+  box_id: computed,
+  card_id: computed,
+  created_at: computed,
+  updated_at: computed,
+});
+
 export const profiles = {
   create: operation({
     method: 'POST',
     path: '/projects/{project_id}/profiles',
-    input: z.strictObject({ name: profileName, ...profileContent }),
+    input: profileInput,
     output: profile,
     access: 'write',
     memory: [makes('Card')],
@@ -42,7 +51,7 @@ export const profiles = {
   save: operation({
     method: 'PUT',
     path: '/projects/{project_id}/profiles/{name}',
-    input: z.strictObject({ name: profileName, ...profileContent }),
+    input: profileInput,
     output: profile,
     access: 'write',
     memory: [makes('Card')],
@@ -68,7 +77,13 @@ export const handovers = {
   save: operation({
     method: 'PUT',
     path: '/projects/{project_id}/handovers/{name}',
-    input: z.strictObject({ name: handoverName, handover }),
+    input: z.strictObject({
+      name: handoverName,
+      handover,
+      built_in: startsAs(false),
+      created_at: computed,
+      updated_at: computed,
+    }),
     output: storedHandover,
     access: 'write',
     event: 'cairn.handover.saved',

@@ -1,7 +1,7 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
 import { artifact } from '../model/artifact.js';
-import { pageInput, pageOutput } from '../model/common.js';
+import { computed, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { clearable } from '../model/lenient-input.js';
@@ -46,6 +46,17 @@ export const scopes = {
       token_budget: tokenBudget.optional().describe('8,000 unless given'),
       threshold_percent: thresholdPercent.optional().describe('80 unless given'),
       agent_id: anyId.nullish(),
+      box_id: computed,
+      tokens_used: computed,
+      turns: computed,
+      threshold_reached_at: computed,
+      is_active: startsAs(true),
+      checkpoint: computed,
+      restored_from: computed,
+      erasure: computed,
+      created_at: computed,
+      updated_at: computed,
+      closed_at: startsAs(null),
     }),
     output: scope,
     access: 'write',

@@ -1,6 +1,6 @@
 /** Operations on trajectories (seed path: /trajectories). */
 import { z } from 'zod';
-import { pageInput, pageOutput } from '../model/common.js';
+import { computed, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { clearable } from '../model/lenient-input.js';
@@ -21,6 +21,12 @@ const createInput = z.strictObject({
   parent_trajectory_id: uuid.nullish().describe('The task that this one is a part of'),
   agent_id: anyId.nullish().describe('Whose task it is: the agent of the key unless given'),
   metadata: smallMetadata.optional(),
+  tenant_id: computed,
+  status: startsAs('Active'),
+  outcome: startsAs(null),
+  created_at: computed,
+  updated_at: computed,
+  finished_at: startsAs(null),
 });
 export type TrajectoryInput = z.output<typeof createInput>;
 

@@ -6,11 +6,10 @@ import { EXTENSIONS, OLDER_VERSIONS, type PacketInput, SCHEMA_VERSION } from '..
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** The packet as 1.1.0, and whether it was older. */
-export function upcast(packet: PacketInput): { packet: PacketInput; older: boolean } {
+/** The packet as 1.1.0. */
+export function upcast(packet: PacketInput): PacketInput {
   const version = packet.metadata?.schema_version;
-  if (version === undefined || version === null || version === SCHEMA_VERSION)
-    return { packet, older: false };
+  if (version === undefined || version === null || version === SCHEMA_VERSION) return packet;
   if (!OLDER_VERSIONS.some((known) => known === version)) {
     throw new CairnError(
       'INVALID_INPUT',
@@ -24,8 +23,5 @@ export function upcast(packet: PacketInput): { packet: PacketInput; older: boole
       `${extra.join(', ')} came with schema version ${SCHEMA_VERSION}, but metadata.schema_version says ${version}`,
     );
   }
-  return {
-    packet: { ...packet, metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION } },
-    older: true,
-  };
+  return { ...packet, metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION } };
 }

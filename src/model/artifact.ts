@@ -1,6 +1,6 @@
 /** An artifact: what came out of a conversation and outlives it. Each change of it is a version. */
 import { z } from 'zod';
-import { instant } from './common.js';
+import { computed, instant } from './common.js';
 import { anyId, uuid } from './ids.js';
 import { jsonObject, text } from './json.js';
 import { clearable } from './lenient-input.js';
@@ -45,8 +45,25 @@ const changeable = {
   metadata: clearable(smallMetadata, {}),
 };
 
+/** What a create takes of an answer, and computes itself. */
+export const versionAnswer = {
+  card_id: computed,
+  content_hash: computed,
+  token_count: computed,
+  version: computed,
+  access_count: computed,
+  accessed_at: computed,
+  superseded_by: computed,
+  contradicted_by: computed,
+  created_at: computed,
+  updated_at: computed,
+  lifetime: lifetimeClass.nullish().describe('As it follows from ttl'),
+  expires_at: instant.nullish().describe('With a ttl that names a time, no later than that from now'),
+};
+
 export const artifactInput = z.strictObject({
   ...changeable,
+  ...versionAnswer,
   artifact_id: uuid.optional().describe('Made by the server when absent'),
   trajectory_id: uuid.optional().describe('That of the scope unless given'),
   scope_id: uuid.nullish().describe('The scope that it came from'),
@@ -56,6 +73,14 @@ export const artifactInput = z.strictObject({
   agent_id: anyId.nullish(),
   source_turn: z.int().min(1).nullish().describe('Sequence of the turn in the scope that it came from'),
   extraction_method: extractionMethod.optional().describe('Explicit unless given'),
+  provenance: z
+    .strictObject({
+      source_turn: z.int().min(1).nullish(),
+      extraction_method: extractionMethod.nullish(),
+      confidence: confidence.nullish(),
+    })
+    .optional()
+    .describe('source_turn, extraction_method and confidence as they are answered'),
   derived_from: z
     .array(uuid)
     .max(100)

@@ -1,6 +1,6 @@
 /** A card: the smallest unit of information, immutable once written. */
 import { z } from 'zod';
-import { instant } from './common.js';
+import { computed, instant, startsAs } from './common.js';
 import { anyId } from './ids.js';
 import { jsonObject, jsonValue } from './json.js';
 
@@ -24,7 +24,11 @@ export const cardInput = z.strictObject({
     .optional()
     .describe('Cards this one was made from; their subject_ids are inherited'),
   ttl_seconds: z.int().min(1).max(3_153_600_000).nullish(),
-  expires_at: instant.nullish(),
+  expires_at: instant.nullish().describe('With ttl_seconds, no later than that from now'),
+  project_id: computed,
+  content_hash: computed,
+  created_at: computed,
+  deleted_at: startsAs(null),
 });
 export type CardInput = z.output<typeof cardInput>;
 
@@ -43,6 +47,9 @@ export const card = z
     ttl_seconds: z.int().nullable(),
     expires_at: instant.nullable(),
     created_at: instant,
+    deleted_at: instant
+      .nullable()
+      .describe('When it was deleted: shown where it stays readable, in a box that was sealed before'),
   })
   .meta({ id: 'Card' });
 export type Card = z.output<typeof card>;

@@ -20,6 +20,26 @@ export const instant = z.iso
   .refine((iso) => toMs(iso) >= FIRST_MS && toMs(iso) <= LAST_MS, 'must be in the years 0000 to 9999, in UTC')
   .meta({ format: 'date-time' });
 
+/**
+ * A member of an answer that the store computes. It is taken and dropped, so that an answer can be posted back, to this
+ * store or another.
+ */
+export const computed = z
+  .unknown()
+  .transform(() => undefined)
+  .optional()
+  .meta({ description: 'Computed by Cairn: ignored, so that an answer can be posted back', readOnly: true });
+
+/** A member of an answer that has this value in everything new: another one is refused, never dropped. */
+export const startsAs = (value: string | boolean | null) =>
+  z
+    .literal([value, null], {
+      error: `is ${value} when it is made: leave it out, and change it afterwards`,
+    })
+    .transform(() => undefined)
+    .optional()
+    .meta({ description: `${value} when it is made`, readOnly: true });
+
 export const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
 /** The part of a list's input that every list takes. */

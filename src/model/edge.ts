@@ -1,6 +1,6 @@
 /** An edge: the only relation between entities, typed, with two or more participants of which the first is A. */
 import { z } from 'zod';
-import { instant } from './common.js';
+import { computed, instant } from './common.js';
 import { anyId, uuid } from './ids.js';
 import { jsonObject, text } from './json.js';
 import { confidence, extractionMethod, smallMetadata } from './memory.js';
@@ -55,6 +55,7 @@ export const edgeInput = z.strictObject({
     .optional(),
   agent_id: anyId.nullish(),
   metadata: smallMetadata.optional(),
+  created_at: computed,
 });
 export type EdgeInput = z.output<typeof edgeInput>;
 

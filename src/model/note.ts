@@ -1,6 +1,6 @@
 /** A note: knowledge that applies across trajectories. Each change of it is a version. */
 import { z } from 'zod';
-import { versionFields } from './artifact.js';
+import { versionAnswer, versionFields } from './artifact.js';
 import { anyId, uuid } from './ids.js';
 import { text } from './json.js';
 import { clearable } from './lenient-input.js';
@@ -35,6 +35,7 @@ const changeable = {
 
 export const noteInput = z.strictObject({
   ...changeable,
+  ...versionAnswer,
   note_id: uuid.optional().describe('Made by the server when absent'),
   note_type: noteType,
   title: name,

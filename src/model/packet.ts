@@ -1,7 +1,7 @@
 /** A packet: the only event, immutable, with lineage. Envelopes of 1.0.0 and 1.0.1 are 1.1.0 without its extensions. */
 import { z } from 'zod';
 import { subjectIds } from './card.js';
-import { instant } from './common.js';
+import { computed, instant } from './common.js';
 import { uuid } from './ids.js';
 import { jsonObject, text } from './json.js';
 
@@ -37,6 +37,9 @@ export const packetInput = z.strictObject({
   tags: z.array(text(200, 1)).max(100).optional(),
   subject_ids: subjectIds.optional(),
   ttl: instant.optional().describe('When it expires; in the future'),
+  seq: computed,
+  recorded_at: computed,
+  content_hash: computed,
 });
 export type PacketInput = z.output<typeof packetInput>;
 

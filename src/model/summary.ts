@@ -1,7 +1,7 @@
 /** Summarising and extracting: the policies that cause it, the jobs that do it, what comes of it. */
 import { z } from 'zod';
 import { artifact } from './artifact.js';
-import { instant } from './common.js';
+import { computed, instant } from './common.js';
 import { anyId, uuid } from './ids.js';
 import { clearable } from './lenient-input.js';
 import { abstractionLevel, content, name } from './memory.js';
@@ -69,6 +69,8 @@ export const policyInput = z.strictObject({
   scope_id: uuid.nullish().describe('For this scope. Without either it is for the whole tenant'),
   agent_id: anyId.nullish(),
   trigger,
+  created_at: computed,
+  updated_at: computed,
 });
 export type PolicyInput = z.output<typeof policyInput>;
 

@@ -1,7 +1,7 @@
 /** A turn: a message in a scope. It is a card at a position of the scope's box, and goes with the scope. */
 import { z } from 'zod';
-import { instant } from './common.js';
-import { uuid } from './ids.js';
+import { computed, instant } from './common.js';
+import { anyId, uuid } from './ids.js';
 import { jsonObject, jsonValue, text } from './json.js';
 import { inAnyCase } from './lenient-input.js';
 import { content, smallMetadata } from './memory.js';
@@ -19,6 +19,9 @@ export const turnInput = z.strictObject({
   tool_calls: z.array(jsonObject).max(1000).nullish(),
   tool_results: z.array(jsonValue).max(1000).nullish(),
   metadata: smallMetadata.optional(),
+  agent_id: anyId.nullish().describe('Who said it: the agent of the key unless given'),
+  created_at: computed,
+  budget: computed,
 });
 export type TurnInput = z.output<typeof turnInput>;
 

@@ -2,9 +2,9 @@
 import type { z } from 'zod';
 import { artifacts as operations } from '../contract/artifacts.js';
 import { canonical, sha256 } from '../domain/canonical.js';
-import { lifetimeClassOf } from '../domain/ttl.js';
+import { checkLifetime, lifetimeClassOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
-import type { Artifact, ArtifactInput, ArtifactPatch } from '../model/artifact.js';
+import { type Artifact, type ArtifactInput, type ArtifactPatch, artifactInput } from '../model/artifact.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { LifetimeClass, Ttl } from '../model/memory.js';
@@ -36,6 +36,7 @@ import {
   sharedFields,
   unknownEntity,
 } from './memory-views.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { refuseClosed, refuseFinished } from './scopes.js';
 
@@ -136,14 +137,32 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
   return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, held_by, sources };
 }
 
-async function prepareCreate(call: Call, input: ArtifactInput): Promise<Action<Artifact>> {
+/** With the provenance in members of its own, in which a create takes it; where both say something, they must agree. */
+function withProvenance(sent: ArtifactInput): ArtifactInput {
+  const { provenance, ...input } = sent;
+  for (const name of ['source_turn', 'extraction_method', 'confidence'] as const) {
+    const [given, answered] = [input[name] ?? undefined, provenance?.[name] ?? undefined];
+    if (given !== undefined && answered !== undefined && given !== answered) {
+      throw new CairnError(
+        'INVALID_INPUT',
+        `${name} is ${given}, but provenance.${name} is ${answered}: give one of them`,
+      );
+    }
+    Object.assign(input, { [name]: given ?? answered });
+  }
+  return input;
+}
+
+async function prepareCreate(call: Call, sent: ArtifactInput): Promise<Action<Artifact>> {
+  const input = withProvenance(sent);
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const { bytes, ...prepared } = await prepareContent(call, input.content, input.name, input.metadata);
   const { artifact_id, ttl = 'Persistent' } = input;
-  const sent = { ...input, artifact_id: null } as unknown as Json;
+  checkLifetime(input.lifetime, ttl);
   const memory = {
     memory_id: artifact_id,
-    sent_hash: artifact_id === undefined ? null : sha256(canonical(sent)),
+    sent_hash:
+      artifact_id === undefined ? null : sha256(canonical({ ...sent, artifact_id: null } as unknown as Json)),
     agent_id,
     fields: {
       type: input.artifact_type,
@@ -157,6 +176,8 @@ async function prepareCreate(call: Call, input: ArtifactInput): Promise<Action<A
       metadata: input.metadata ?? {},
       ttl,
     },
+    expires_at: input.expires_at,
+    isAnswered: (answer: object) => isAnswerOf(artifactInput, answer, sent),
     prepared,
     place: (tx: Tx, now: number) => placeOf(call, tx, input, ttl, now),
   };

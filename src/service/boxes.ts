@@ -1,6 +1,6 @@
 /** Changing boxes: create, append, save, seal, fork. */
 import type { z } from 'zod';
-import type { boxes as operations } from '../contract/boxes.js';
+import { boxes as operations } from '../contract/boxes.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Tx } from '../driver/driver.js';
 import type { AppendResult, Box } from '../model/box.js';
@@ -34,6 +34,7 @@ import { makeBox, makeFork } from './box-making.js';
 import { describe, reached, show, showAgain } from './box-views.js';
 import { refuseUnseen } from './card-access.js';
 import { unknownCards } from './cards.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -66,13 +67,22 @@ const sentHash = (id: string | undefined, input: object): string | null =>
   id === undefined ? null : sha256(canonical(input as Json));
 
 /** The box that has this id already, if it came of the same request by the same owner. */
-function sameBox(row: BoxRow, sent: string | null, agent_id: string | null): void {
-  if (row.sent_hash !== sent || row.agent_id !== agent_id) {
+async function sameBox(
+  call: Call,
+  tx: Tx,
+  row: BoxRow,
+  sent: string | null,
+  agent_id: string | null,
+  isAnswer: (shown: Box) => boolean = () => false,
+): Promise<Box> {
+  const shown = await show(call, tx, row);
+  if ((row.sent_hash !== sent && !isAnswer(shown)) || row.agent_id !== agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `box ${row.box_id} exists and was made otherwise: use a new box_id`,
     );
   }
+  return shown;
 }
 
 /** The metadata of a box is held to the limit of a card. */
@@ -99,10 +109,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, call.tenant, box_id);
-        if (existing) {
-          sameBox(existing, sent_hash, agent_id);
-          return show(call, tx, existing);
-        }
+        const isAnswer = (shown: Box) => isAnswerOf(operations.create.input, shown, input);
+        if (existing) return sameBox(call, tx, existing, sent_hash, agent_id, isAnswer);
       }
       await requireKnown(call, tx, card_ids, now);
       await refuseUnseen(call, tx, card_ids);
@@ -297,10 +305,7 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       const box_id = input.new_box_id ?? newId();
       if (input.new_box_id !== undefined) {
         const existing = await findBox(tx, call.tenant, box_id);
-        if (existing) {
-          sameBox(existing, sent_hash, agent_id);
-          return show(call, tx, existing);
-        }
+        if (existing) return sameBox(call, tx, existing, sent_hash, agent_id);
       }
       const revision = reached(source, input.revision);
       const made = { box_id, agent_id, metadata, sent_hash };

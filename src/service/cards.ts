@@ -4,12 +4,12 @@ import type { cards as operations } from '../contract/cards.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkContent, checkMetadata } from '../domain/card-types.js';
 import { type Measured, measureCard } from '../domain/searchable.js';
+import { agreedExpiry } from '../domain/ttl.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
-import type { Card, CardInput } from '../model/card.js';
+import { type Card, type CardInput, cardInput } from '../model/card.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json } from '../model/json.js';
-import { toMs } from '../model/times.js';
 import {
   type CardRow,
   countCards,
@@ -33,6 +33,7 @@ import { bytesOf, inItem } from './items.js';
 import { inTurn, keyOf } from './measuring.js';
 import { cardReachOf, mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -60,9 +61,6 @@ export function prepareCard(
   author_id: string | null = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null,
 ): PreparedCard {
   const { limits } = call;
-  if (input.ttl_seconds != null && input.expires_at != null) {
-    throw new CairnError('INVALID_INPUT', 'give either ttl_seconds or expires_at, not both');
-  }
   const checked = checkMetadata(input.metadata ?? {});
   const given = input.content ?? null;
   const text = canonical(given);
@@ -99,13 +97,14 @@ function sameCard(tenant: string, row: CardRow, prepared: PreparedCard, now: num
   if (!isVisible(row, now)) {
     throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
   }
-  if (row.sent_hash !== prepared.sent_hash) {
+  const card = toCard(tenant, row);
+  if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `card ${row.card_id} exists with another content: use a new card_id`,
     );
   }
-  return toCard(tenant, row);
+  return card;
 }
 
 async function inheritSubjects(tx: Tx, tenant: string, input: CardInput, now: number): Promise<string[]> {
@@ -131,12 +130,10 @@ export const unknownCards = (where: string, missing: readonly string[]): CairnEr
     },
   );
 
-function expiry(input: CardInput, now: number): number | null {
-  if (input.ttl_seconds != null) return now + input.ttl_seconds * 1000;
-  if (input.expires_at == null) return null;
-  const at = toMs(input.expires_at);
-  if (at <= now) throw new CairnError('INVALID_INPUT', `expires_at ${input.expires_at} is not in the future`);
-  return at;
+function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | null {
+  if (expires_at == null) return ttl_seconds == null ? null : now + ttl_seconds * 1000;
+  const duration_ms = ttl_seconds == null ? Number.POSITIVE_INFINITY : ttl_seconds * 1000;
+  return agreedExpiry(expires_at, `ttl_seconds ${ttl_seconds}`, duration_ms, now);
 }
 
 /** Adds a card that belongs to a holder, if it belongs to one. */

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { edges as operations } from '../contract/edges.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, DriverError, type Query, type Tx } from '../driver/driver.js';
-import type { Edge, EdgeInput, EdgeType, EntityType } from '../model/edge.js';
+import { type Edge, type EdgeInput, type EdgeType, type EntityType, edgeInput } from '../model/edge.js';
 import { CairnError } from '../model/errors.js';
 import { newId, uuid } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -31,6 +31,7 @@ import { allDone, runEach } from './batch.js';
 import { ownerOf } from './box-access.js';
 import { bytesOf, inItem } from './items.js';
 import { listPage } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -43,6 +44,7 @@ const WITHOUT_CYCLES: readonly EdgeType[] = ['DerivedFrom', 'Supersedes'];
 
 /** An edge checked and hashed, before any transaction. */
 interface PreparedEdge {
+  readonly input: EdgeInput;
   readonly edge_id: string | undefined;
   readonly edge_type: EdgeType;
   readonly agent_id: string | null;
@@ -94,6 +96,7 @@ function prepare(call: Call, input: EdgeInput): PreparedEdge {
     metadata: metadata ?? {},
   });
   return {
+    input,
     edge_id,
     edge_type,
     agent_id,
@@ -126,7 +129,8 @@ async function readEdge(call: Call, query: Query, edge_id: string): Promise<Edge
 function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
   if (row.deleted_at !== null)
     throw new CairnError('ENTITY_GONE', `edge ${row.edge_id} existed and is gone: an id is never used twice`);
-  if (row.sent_hash !== prepared.sent_hash || row.agent_id !== prepared.agent_id) {
+  const isSame = row.sent_hash === prepared.sent_hash || isAnswerOf(edgeInput, show(row), prepared.input);
+  if (!isSame || row.agent_id !== prepared.agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `edge ${row.edge_id} exists and was made otherwise: use a new edge_id`,

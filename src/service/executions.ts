@@ -1,6 +1,6 @@
 /** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
 import type { z } from 'zod';
-import type { executions as operations } from '../contract/executions.js';
+import { executions as operations } from '../contract/executions.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
@@ -21,6 +21,7 @@ import { actsAs } from './actor.js';
 import { refuseFormerOwner } from './former-owners.js';
 import { reachOf } from './memory-access.js';
 import { listPage, timesOf } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { metadataText, openTrajectoryLocked } from './scopes.js';
 import { change, event } from './write.js';
@@ -103,17 +104,25 @@ export const goneExecution = (execution_id: string): CairnError =>
   new CairnError('ENTITY_GONE', `execution ${execution_id} existed and is gone: an id is never used twice`);
 
 /** Refuses an id that is taken: by another execution, or by one that is gone. */
-function sameExecution(row: ExecutionRow, sent_hash: string | null, agent_id: string): void {
+function sameExecution(
+  row: ExecutionRow,
+  input: In<'create'>,
+  sent_hash: string | null,
+  agent_id: string,
+): Execution {
   const { execution_id } = row;
   if (row.deleted_at !== null) {
     throw goneExecution(execution_id);
   }
-  if (row.sent_hash !== sent_hash || row.agent_id !== agent_id) {
+  const shown = showExecution(row);
+  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  if (!isSame || row.agent_id !== agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `execution ${execution_id} exists and was made otherwise: use a new execution_id`,
     );
   }
+  return shown;
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Execution> {
@@ -126,10 +135,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
       const execution_id = input.execution_id ?? newId();
       if (input.execution_id !== undefined) {
         const existing = await findExecution(tx, tenant, execution_id);
-        if (existing) {
-          sameExecution(existing, sent_hash, agent_id);
-          return showExecution(existing);
-        }
+        if (existing) return sameExecution(existing, input, sent_hash, agent_id);
       }
       const trajectory_id = input.trajectory_id ?? null;
       if (trajectory_id !== null) await openTrajectoryLocked(call, tx, trajectory_id, agent_id);

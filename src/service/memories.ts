@@ -156,6 +156,10 @@ export interface NewMemory {
   readonly sent_hash: string | null;
   readonly agent_id: string | null;
   readonly fields: Fields;
+  /** When it expires, as it was answered of what is posted back; default: as its ttl says. */
+  readonly expires_at?: string | null | undefined;
+  /** Whether an answer of what has the id says the same as the request. */
+  readonly isAnswered?: (answer: Memory) => boolean;
   readonly prepared: PreparedContent;
   /** Sees that all it refers to is there, and locks it. */
   readonly place: (tx: Tx, now: number, memory_id: string) => Promise<Place>;
@@ -186,7 +190,7 @@ export async function createMemory<M extends Memory>(
     scope_id: place.scope_id,
     ...columnsOf(fields),
     ...prepared,
-    ...lifetimeOf(fields.ttl, now),
+    ...lifetimeOf(fields.ttl, now, memory.expires_at),
     held_by: place.held_by,
     sent_hash: memory.sent_hash,
     ...NEW,
@@ -220,7 +224,7 @@ async function sameMemory<M extends Memory>(
   tx: Tx,
   noun: Noun<M>,
   origin: Origin,
-  { sent_hash, agent_id }: NewMemory,
+  { sent_hash, agent_id, isAnswered = () => false }: NewMemory,
   now: number,
 ): Promise<M> {
   const current = await findMemory(tx, call.tenant, origin.memory_id);
@@ -228,13 +232,15 @@ async function sameMemory<M extends Memory>(
   if (!current || !lives(current, now)) {
     throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
   }
-  if (origin.kind !== noun.kind || origin.sent_hash !== sent_hash || origin.agent_id !== agent_id) {
+  const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id;
+  const shown = isOwn ? await showMemory(call, tx, noun, current) : undefined;
+  if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown))) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `${what} exists and was made otherwise: use a new id, or PATCH`,
     );
   }
-  return showMemory(call, tx, noun, current);
+  return shown;
 }
 
 /** The entity as a change finds it: locked, and readable. Deleted ones are undefined. */

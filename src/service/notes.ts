@@ -2,12 +2,12 @@
 import type { z } from 'zod';
 import { notes as operations } from '../contract/notes.js';
 import { canonical, sha256 } from '../domain/canonical.js';
-import { lifetimeClassOf } from '../domain/ttl.js';
+import { checkLifetime, lifetimeClassOf } from '../domain/ttl.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import type { LifetimeClass, Ttl } from '../model/memory.js';
-import type { Note, NoteInput, NotePatch } from '../model/note.js';
+import { type Note, type NoteInput, type NotePatch, noteInput } from '../model/note.js';
 import { noteHolder, sessionHolder } from '../store/endings.js';
 import type { EntityRef } from '../store/entities.js';
 import { knownMemories, type Origin, type VersionRow } from '../store/memories.js';
@@ -35,6 +35,7 @@ import {
   sharedFields,
   unknownEntity,
 } from './memory-views.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -156,6 +157,7 @@ async function prepareCreate(call: Call, input: NoteInput): Promise<Action<Note>
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const { note_id, ttl = 'Persistent' } = input;
   checkNote({ type: input.note_type, ttl });
+  checkLifetime(input.lifetime, ttl);
   const { bytes, ...prepared } = await prepareContent(call, input.content, input.title, input.metadata);
   const sent = { ...input, note_id: null } as unknown as Json;
   const memory = {
@@ -170,6 +172,8 @@ async function prepareCreate(call: Call, input: NoteInput): Promise<Action<Note>
       metadata: input.metadata ?? {},
       ttl,
     },
+    expires_at: input.expires_at,
+    isAnswered: (answer: object) => isAnswerOf(noteInput, answer, input),
     prepared,
     place: (tx: Tx, now: number, id: string) => placeOf(call, tx, input, ttl, now, id),
   };

@@ -4,6 +4,7 @@ import type { packets as operations } from '../contract/packets.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { descend, parentsOf } from '../domain/lineage.js';
 import { type IndexKind, indexOf } from '../domain/packet-index.js';
+import { differenceOf, originalOf } from '../domain/packet-original.js';
 import { type Measured, measurePacket } from '../domain/searchable.js';
 import { upcast } from '../domain/upcast.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
@@ -13,6 +14,7 @@ import type { Json, JsonObject } from '../model/json.js';
 import {
   type Packet,
   type PacketInput,
+  packetInput,
   RESERVED_PREFIX,
   SCHEMA_VERSION,
   type WriteResult,
@@ -42,6 +44,7 @@ import { bytesOf, inItem } from './items.js';
 import { inTurn, keyOf } from './measuring.js';
 import { viewerOf } from './memory-access.js';
 import { listPage } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { change } from './write.js';
 
@@ -55,7 +58,6 @@ interface PreparedPacket {
   readonly sent: PacketInput;
   readonly packet: PacketInput;
   readonly parents: readonly string[];
-  readonly original: string | null;
   readonly sent_hash: string | null;
   readonly bytes: number;
   readonly measured: Measured;
@@ -75,11 +77,9 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
       `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`,
     );
   }
-  const { packet: current, older } = upcast(sent);
-  const packet = asCaller(call, current);
-  // Only an older envelope, or an id that the client chose, needs the exact text; in any order it is as long.
-  const exact = older || sent.packet_id !== undefined;
-  const text = exact ? canonical(sent as unknown as Json) : JSON.stringify(sent);
+  const packet = asCaller(call, upcast(sent));
+  // Only an id that the client chose needs the exact text; in any order it is as long.
+  const text = sent.packet_id === undefined ? JSON.stringify(sent) : canonical(sent as unknown as Json);
   const bytes = Buffer.byteLength(text);
   if (bytes > limits.max_card_bytes) {
     throw new CairnError('TOO_LARGE', `a packet is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
@@ -91,7 +91,6 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     sent,
     packet,
     parents: parentsOf(packet),
-    original: older ? text : null,
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
     measured: measurePacket(keyOf(call), packet),
@@ -117,10 +116,7 @@ async function writePacket(
   docs: NewDoc[],
 ): Promise<WriteResult> {
   const { packet } = prepared;
-  if (
-    packet.packet_id !== undefined &&
-    (await writtenBefore(call, tx, packet.packet_id, prepared.sent_hash, now))
-  ) {
+  if (packet.packet_id !== undefined && (await writtenBefore(call, tx, packet.packet_id, prepared, now))) {
     return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
   }
   const packet_id = packet.packet_id ?? newId();
@@ -140,7 +136,7 @@ async function writePacket(
   const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
   const expires_at = expiry(packet, now);
   const derivation = packet.lineage?.derivation_type;
-  const envelope = canonical({
+  const completed: JsonObject = {
     ...(packet as unknown as JsonObject),
     packet_id,
     timestamp: toIso(timestamp),
@@ -153,7 +149,8 @@ async function writePacket(
       generation,
       root_packet_id,
     },
-  });
+  };
+  const envelope = canonical(completed);
   const row: NewPacket = {
     packet_id,
     packet_type: packet.packet_type,
@@ -164,7 +161,7 @@ async function writePacket(
     entity_type: null,
     entity_id: null,
     envelope,
-    original: prepared.original,
+    original: differenceOf(prepared.sent, completed),
     content_hash: sha256(envelope),
     sent_hash: prepared.sent_hash,
     expires_at,
@@ -188,7 +185,7 @@ async function writtenBefore(
   call: Call,
   tx: Tx,
   packet_id: string,
-  sent_hash: string | null,
+  { sent, sent_hash }: PreparedPacket,
   now: number,
 ): Promise<boolean> {
   const [existing] = await findSent(tx, call.tenant, [packet_id]);
@@ -196,7 +193,8 @@ async function writtenBefore(
   if (isGone(existing, now)) {
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
   }
-  if (existing.sent_hash !== sent_hash) {
+  const isSame = existing.sent_hash === sent_hash;
+  if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
@@ -269,8 +267,8 @@ export async function get(call: Call, input: In<'get'>): Promise<Packet> {
 export async function original(call: Call, input: In<'original'>): Promise<JsonObject> {
   const query = call.driver.at(call.tenant);
   const row = await readRow(call, query, input.packet_id);
-  const text = await findOriginal(query, call.tenant, input.packet_id);
-  return JSON.parse(text ?? row.envelope!) as JsonObject;
+  const difference = await findOriginal(query, call.tenant, input.packet_id);
+  return originalOf(row.envelope!, difference ?? null);
 }
 
 function filterOf(input: In<'list'>): PacketFilter {

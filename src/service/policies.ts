@@ -10,6 +10,7 @@ import {
   DEFAULT_MAX_SOURCES,
   DEFAULT_MAX_TOKENS,
   type PolicyInput,
+  policyInput,
   type SummarizationPolicy,
   type Trigger,
 } from '../model/summary.js';
@@ -33,6 +34,7 @@ import { refuseFormerOwner } from './former-owners.js';
 import { reachOf } from './memory-access.js';
 import { unknownEntity } from './memory-views.js';
 import { listPage } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -111,6 +113,11 @@ async function placeOf(
   if (scope_id != null) {
     const scope = await findScope(tx, tenant, scope_id);
     if (!scope || scope.deleted_at !== null) throw unknownEntity('scope_id', 'scope', [scope_id]);
+    if (trajectory_id != null && trajectory_id !== scope.trajectory_id)
+      throw new CairnError(
+        'INVALID_INPUT',
+        `scope ${scope_id} is not in trajectory ${trajectory_id}: a policy is for a scope or for a trajectory, give one of them`,
+      );
     await refuseFormerOwner(call, tx, scope.trajectory_id, agent_id);
     return { attached: attachedTo.scope(scope_id), trajectory_id: scope.trajectory_id, scope_id };
   }
@@ -137,22 +144,27 @@ async function refuseMany(call: Call, tx: Tx, attached: string): Promise<void> {
 }
 
 /** The policy that has this id already, if it came of the same request by the same agent. */
-function samePolicy(row: PolicyRow, sent_hash: string | null, agent_id: string | null): SummarizationPolicy {
+function samePolicy(
+  row: PolicyRow,
+  input: PolicyInput,
+  sent_hash: string | null,
+  agent_id: string | null,
+): SummarizationPolicy {
   const what = `summarization policy ${row.policy_id}`;
   if (row.deleted_at !== null)
     throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
-  if (row.sent_hash !== sent_hash || row.agent_id !== agent_id)
+  const shown = toPolicy(row);
+  const isSame = row.sent_hash === sent_hash || isAnswerOf(policyInput, shown, input);
+  if (!isSame || row.agent_id !== agent_id)
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `${what} exists and was made otherwise: use a new policy_id`,
     );
-  return toPolicy(row);
+  return shown;
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<SummarizationPolicy> {
   const { tenant } = call;
-  if (input.trajectory_id != null && input.scope_id != null)
-    throw new CairnError('INVALID_INPUT', 'a policy is for a trajectory or for a scope: give one of them');
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const sent_hash = input.policy_id === undefined ? null : sha256(canonical(input as unknown as Json));
   const blank = {
@@ -174,7 +186,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
     input,
     work: async (tx, now) => {
       const existing = input.policy_id && (await findPolicy(tx, tenant, input.policy_id));
-      if (existing) return samePolicy(existing, sent_hash, agent_id);
+      if (existing) return samePolicy(existing, input, sent_hash, agent_id);
       const place = await placeOf(call, tx, input);
       await refuseMany(call, tx, place.attached);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);

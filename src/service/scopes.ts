@@ -1,6 +1,6 @@
 /** Use cases of scopes: open, read, change. Closing is in scope-closing.ts, checkpoints in scope-checkpoints.ts. */
 import type { z } from 'zod';
-import type { scopes as operations } from '../contract/scopes.js';
+import { scopes as operations } from '../contract/scopes.js';
 import { reachesThreshold, thresholdAt } from '../domain/budget.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
@@ -29,6 +29,7 @@ import { makeBox } from './box-making.js';
 import { refuseFormerOwner } from './former-owners.js';
 import { reachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { fireOnUse } from './triggers.js';
 import { change, event } from './write.js';
@@ -216,19 +217,29 @@ export async function openScopeOf(
 }
 
 /** The scope that has this id already, if it came of the same request by the same agent. */
-function sameScope(row: ScopeRow, sent_hash: string | null, agent_id: string | null): void {
+async function sameScope(
+  call: Call,
+  tx: Tx,
+  row: ScopeRow,
+  input: In<'create'>,
+  sent_hash: string | null,
+  agent_id: string | null,
+): Promise<Scope> {
   if (row.deleted_at !== null) {
     throw new CairnError(
       'ENTITY_GONE',
       `scope ${row.scope_id} existed and is gone: an id is never used twice`,
     );
   }
-  if (row.sent_hash !== sent_hash || row.agent_id !== agent_id) {
+  const shown = await readScope(call, tx, row.scope_id);
+  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  if (!isSame || row.agent_id !== agent_id) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `scope ${row.scope_id} exists and was made otherwise: use a new scope_id`,
     );
   }
+  return shown;
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Scope> {
@@ -243,10 +254,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
       const scope_id = input.scope_id ?? newId();
       if (input.scope_id !== undefined) {
         const existing = await findScope(tx, tenant, scope_id);
-        if (existing) {
-          sameScope(existing, sent_hash, agent_id);
-          return readScope(call, tx, scope_id);
-        }
+        if (existing) return sameScope(call, tx, existing, input, sent_hash, agent_id);
       }
       const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
       const parent_scope_id = input.parent_scope_id ?? null;

@@ -1,9 +1,9 @@
 /** Use cases of trajectories: start, read, list, and how one is changed. How they end is in trajectory-end.ts. */
 import type { z } from 'zod';
-import type {
+import {
   trajectories as operations,
-  TrajectoryInput,
-  TrajectoryPatch,
+  type TrajectoryInput,
+  type TrajectoryPatch,
 } from '../contract/trajectories.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { checkMove, isFinal } from '../domain/trajectory-states.js';
@@ -28,6 +28,7 @@ import {
 import { ownerOf } from './box-access.js';
 import { refuseFormerOwner } from './former-owners.js';
 import { listPage, timesOf } from './pages.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { finish } from './trajectory-end.js';
 import { change, event } from './write.js';
@@ -79,7 +80,7 @@ async function sameTrajectory(
   call: Call,
   tx: Tx,
   row: TrajectoryRow,
-  { sent_hash, agent_id }: PreparedTrajectory,
+  { input, sent_hash, agent_id }: PreparedTrajectory,
 ): Promise<Trajectory> {
   if (row.deleted_at !== null) {
     throw new CairnError(
@@ -89,13 +90,15 @@ async function sameTrajectory(
   }
   const madeByIt =
     row.agent_id === agent_id || (await wasHandedOver(tx, call.tenant, row.trajectory_id, agent_id));
-  if (row.sent_hash !== sent_hash || !madeByIt) {
+  const shown = toTrajectory(call.tenant, row);
+  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  if (!isSame || !madeByIt) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `trajectory ${row.trajectory_id} exists and was made otherwise: use a new trajectory_id`,
     );
   }
-  return toTrajectory(call.tenant, row);
+  return shown;
 }
 
 /** A parent, which is locked and so cannot finish before the commit: refuses one that has. */

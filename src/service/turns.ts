@@ -8,7 +8,7 @@ import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
-import type { AddedTurn, Turn, TurnInput } from '../model/turn.js';
+import { type AddedTurn, type Turn, type TurnInput, turnInput } from '../model/turn.js';
 import { countTokens } from '../provider/tokenizer.js';
 import { insertEntries } from '../store/box-entries.js';
 import { growBox } from '../store/boxes.js';
@@ -32,6 +32,7 @@ import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
 import { inTurn, keyOf } from './measuring.js';
 import { checkUses } from './memory-access.js';
+import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from './scopes.js';
 import { fireOnUse } from './triggers.js';
@@ -88,7 +89,7 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
       tool_calls,
       tool_call_id: null,
       metadata,
-      author_id: actsAs(call, undefined, 'agent_id'),
+      author_id: actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null,
       subject_ids: [],
       derived_from: [],
       content_hash: sha256(text),
@@ -116,17 +117,24 @@ function checkSize(call: Call, parts: readonly string[]): number {
 /** A scope as it is after the turns that were taken so far. */
 interface Filling {
   readonly scope: OpenScope;
-  /** Why this caller adds no turn to it. */
-  readonly refusal: CairnError | undefined;
+  /** Why these agents, or the caller itself (null), add no turn to it. */
+  readonly refusals: ReadonlyMap<string | null, CairnError | undefined>;
   tokens_used: number;
   readonly taken: { readonly card: NewCard; readonly sequence: number; readonly token_count: number }[];
 }
 
-async function fillingOf(call: Call, tx: Tx, scope_id: string): Promise<Filling | undefined> {
+async function fillingOf(
+  call: Call,
+  tx: Tx,
+  scope_id: string,
+  agents: Iterable<string | null>,
+): Promise<Filling | undefined> {
   const scope = await lockForTurn(tx, call.tenant, scope_id);
   if (!scope) return undefined;
-  const refusal = await formerOwnerRefusal(call, tx, [scope.trajectory_id]);
-  return { scope, refusal, tokens_used: scope.tokens_used, taken: [] };
+  const refusals = new Map<string | null, CairnError | undefined>();
+  for (const agent of agents)
+    refusals.set(agent, await formerOwnerRefusal(call, tx, [scope.trajectory_id], agent));
+  return { scope, refusals, tokens_used: scope.tokens_used, taken: [] };
 }
 
 /** Takes a turn into a scope, or refuses it; nothing is written yet. */
@@ -134,7 +142,8 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
   const { input, token_count } = turn;
   if (!filling || filling.scope.deleted_at !== null) throw noScope(input.scope_id);
   const { scope, taken } = filling;
-  if (filling.refusal) throw filling.refusal;
+  const refusal = filling.refusals.get(turn.card.author_id);
+  if (refusal) throw refusal;
   refuseClosed(scope);
   const sequence = scope.length + taken.length + 1;
   if (input.sequence !== undefined && input.sequence !== sequence) {
@@ -224,13 +233,15 @@ async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTu
     throw new CairnError('ENTITY_GONE', `turn ${row.card_id} existed and is gone: an id is never used twice`);
   }
   const { sent_hash, held_by, author_id } = turn.card;
-  if (row.sent_hash !== sent_hash || row.held_by !== held_by || row.author_id !== author_id) {
+  const isOwn = row.held_by === held_by && row.author_id === author_id;
+  const shown = isOwn ? await readTurn(call, query, row.card_id) : undefined;
+  if (!shown || (row.sent_hash !== sent_hash && !isAnswerOf(turnInput, shown, turn.input))) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `turn ${row.card_id} exists and was made otherwise: use a new turn_id`,
     );
   }
-  return withBudget(call, query, await readTurn(call, query, row.card_id));
+  return withBudget(call, query, shown);
 }
 
 async function withBudget(call: Call, query: Query, turn: Turn): Promise<AddedTurn> {
@@ -256,7 +267,7 @@ export async function add(call: Call, input: In<'add'>): Promise<AddedTurn> {
     work: async (tx, now) => {
       const known = input.turn_id === undefined ? undefined : await findCard(tx, call.tenant, input.turn_id);
       if (known) return sameTurn(call, tx, known, turn);
-      const filling = await fillingOf(call, tx, input.scope_id);
+      const filling = await fillingOf(call, tx, input.scope_id, [turn.card.author_id]);
       const answer = take(filling, turn, now);
       await write(call, tx, filling!, now);
       return answer;
@@ -315,7 +326,12 @@ async function addAll(
 ): Promise<ItemResult<AddedTurn>[]> {
   const scope_ids = [...new Set(input.items.map(({ create }) => create.scope_id))].sort();
   const fillings = new Map<string, Filling | undefined>();
-  for (const scope_id of scope_ids) fillings.set(scope_id, await fillingOf(call, tx, scope_id));
+  const prepared = turns.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  for (const scope_id of scope_ids) {
+    const own = prepared.filter(({ input }) => input.scope_id === scope_id);
+    const authors = new Set(own.map(({ card }) => card.author_id));
+    fillings.set(scope_id, await fillingOf(call, tx, scope_id, authors));
+  }
   const chosen = input.items.map(({ create }) => create.turn_id).filter((id) => id !== undefined);
   const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, call.tenant, chosen);
   const settled: PromiseSettledResult<AddedTurn>[] = [];

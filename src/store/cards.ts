@@ -141,6 +141,7 @@ export function toCard(tenant: string, row: CardRow): Card {
     ttl_seconds: row.ttl_seconds,
     expires_at: row.expires_at === null ? null : toIso(row.expires_at),
     created_at: toIso(row.created_at),
+    deleted_at: row.deleted_at === null ? null : toIso(row.deleted_at),
   };
 }
 

@@ -19,6 +19,7 @@ export interface NewPacket extends JournalEntry {
   readonly entity_type: string | null;
   readonly entity_id: string | null;
   readonly envelope: string;
+  /** What was sent, as its difference from the envelope. */
   readonly original: string | null;
   readonly content_hash: string;
   readonly sent_hash: string | null;
@@ -190,6 +191,7 @@ export async function findPacket(
 
 export interface SentPacket {
   readonly packet_id: string;
+  readonly envelope: string | null;
   readonly sent_hash: string | null;
   readonly erased_at: number | null;
   readonly expires_at: number | null;
@@ -198,7 +200,7 @@ export interface SentPacket {
 /** Packets that have one of these ids already, those of the same commit included. */
 export async function findSent(tx: Tx, tenant: string, ids: readonly string[]): Promise<SentPacket[]> {
   const stored = await tx.all<SentPacket>(
-    sql`SELECT packet_id, sent_hash, erased_at, expires_at FROM packet_store
+    sql`SELECT packet_id, envelope, sent_hash, erased_at, expires_at FROM packet_store
         WHERE tenant_id = ${tenant} AND packet_id = ANY(${ids})`,
   );
   const wanted = new Set(ids);

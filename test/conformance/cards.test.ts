@@ -284,4 +284,47 @@ onEveryTarget('cards', (test) => {
     }
     expect((await cairn.cards.list()).total).toBe(1);
   });
+
+  it('CARD-16 a card shows when it was deleted, in a box that was sealed before', async () => {
+    const cairn = await test().freshTenant();
+    for (const card_id of ['a', 'b']) await cairn.cards.add({ card_id, content: card_id });
+    await cairn.boxes.create({ box_id: 'x', card_ids: ['a', 'b'] });
+    await cairn.boxes.seal({ box_id: 'x' });
+    const before = Date.now();
+    await cairn.cards.delete({ card_id: 'a' });
+    const { cards } = await cairn.boxes.cards({ box_id: 'x' });
+    expect(cards.map(({ card_id, deleted_at }) => [card_id, deleted_at])).toEqual([
+      ['a', expect.stringMatching(/^\d{4}-.*Z$/)],
+      ['b', null],
+    ]);
+    expect(Date.parse(cards[0]!.deleted_at!)).toBeGreaterThanOrEqual(before);
+    const { boxes } = await cairn.boxes.load_batch({ box_ids: ['x'], hydrate: true });
+    expect(boxes[0]!.cards).toEqual(cards);
+    expect((await cairn.cards.get({ card_id: 'b' })).deleted_at).toBeNull();
+    const refusal = await refusalOf(cairn.cards.add({ ...cards[0]!, card_id: 'c' } as never));
+    expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
+    expect(refusal.message).toContain('deleted_at');
+  });
+
+  it('CARD-17 ttl_seconds and a matching expires_at go together, as a card shows them', async () => {
+    const [cairn, other] = [await test().freshTenant(), await test().freshTenant()];
+    const card = await cairn.cards.add({ card_id: 'a', content: 'x', ttl_seconds: 3600 });
+    expect(await cairn.cards.add(card)).toEqual(card);
+    test().advance(10 * 60_000);
+    const copy = await other.cards.add(card);
+    expect([copy.ttl_seconds, copy.expires_at]).toEqual([3600, card.expires_at]);
+    const inOneHour = Date.parse(card.expires_at!) - 3_600_000 + 10 * 60_000;
+    const at = (seconds: number) => new Date(inOneHour + seconds * 1000).toISOString();
+    for (const [expires_at, ttl_seconds] of [
+      [at(3600), 60],
+      [at(120), 30],
+      [at(-1), 60],
+    ] as const) {
+      const refusal = await refusalOf(other.cards.add({ content: 'x', ttl_seconds, expires_at }));
+      expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
+      expect(refusal.message).toContain('expires_at');
+    }
+    test().advance(55 * 60_000);
+    expect(await refusalOf(other.cards.get({ card_id: 'a' }))).toMatchObject({ code: 'CONTENT_ERASED' });
+  });
 });

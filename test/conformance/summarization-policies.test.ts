@@ -45,7 +45,8 @@ onEveryTarget('summarization policies', (test) => {
 
   it('SUM-2 goes one level upward, and extracts from turns alone', async () => {
     const { cairn } = test();
-    const { scope_id, trajectory_id } = await someScope(cairn);
+    const { scope_id } = await someScope(cairn);
+    const { trajectory_id } = await someScope(cairn);
     const refused = async (more: object) =>
       (await refusalOf(cairn.summarization_policies.create({ trigger: CLOSE, ...more }))).code;
     expect(await refused({ source_level: 'L0', target_level: 'L2' })).toBe('INVALID_INPUT');
