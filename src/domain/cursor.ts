@@ -1,18 +1,25 @@
-/** Keyset cursors: opaque, and bound to the list and filters that they were made by. */
+/** Keyset cursors: opaque, and bound to the tenant, list and filters that they were made by. */
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import { canonical, sha256 } from './canonical.js';
 
 export type CursorKey = string | number;
 
-const markOf = (list: string, filters: Json) => sha256(`${list}\n${canonical(filters)}`).slice(0, 12);
+/** Which list, and whose: a call says both. */
+export interface CursorScope {
+  readonly tenant: string;
+  readonly operation: string;
+}
 
-export function encodeCursor(list: string, filters: Json, key: CursorKey): string {
+const markOf = ({ tenant, operation }: CursorScope, filters: Json) =>
+  sha256(canonical([tenant, operation, filters])).slice(0, 12);
+
+export function encodeCursor(list: CursorScope, filters: Json, key: CursorKey): string {
   return Buffer.from(JSON.stringify([markOf(list, filters), key])).toString('base64url');
 }
 
 export function decodeCursor(
-  list: string,
+  list: CursorScope,
   filters: Json,
   cursor: string,
   kind: 'string' | 'number',

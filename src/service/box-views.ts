@@ -1,7 +1,7 @@
 /** Reading boxes: what a box shows, at its newest revision or an earlier one. */
 import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
-import { decodeCursor, encodeCursor } from '../domain/cursor.js';
+import { type CursorScope, decodeCursor, encodeCursor } from '../domain/cursor.js';
 import { atLength, type Query } from '../driver/driver.js';
 import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from '../model/box.js';
 import type { Card } from '../model/card.js';
@@ -55,7 +55,7 @@ export async function show(
   { limit = MAX_BOX_CARDS, revision: asked, cursor }: Shown = {},
 ): Promise<Box> {
   const filters = { box_id: row.box_id, revision: asked ?? null };
-  const page = cursor === undefined ? undefined : pageOf(filters, row, cursor);
+  const page = cursor === undefined ? undefined : pageOf(call, filters, row, cursor);
   const revision = page?.revision ?? reached(row, asked);
   const segments = await segmentsOf(query, call.tenant, row, revision);
   const length = segments.at(-1)!.through;
@@ -71,15 +71,21 @@ export async function show(
     length,
     card_ids: entries.map(({ card_id }) => card_id),
     ...(before - from === length ? { revision } : {}),
-    next_cursor: from === 0 ? null : encodeCursor(LOAD, filters, `${revision}:${from}`),
+    next_cursor: from === 0 ? null : encodeCursor(loadOf(call), filters, `${revision}:${from}`),
   };
 }
 
-const LOAD = 'boxes.load';
+/** Also where another operation answers with a box. */
+const loadOf = ({ tenant }: Call): CursorScope => ({ tenant, operation: 'boxes.load' });
 
 /** The page that a cursor leads to: the cards before an ordinal, at the revision that the first page was read at. */
-function pageOf(filters: JsonObject, row: BoxRow, cursor: string): { revision: number; before: number } {
-  const key = decodeCursor(LOAD, filters, cursor, 'string') as string;
+function pageOf(
+  call: Call,
+  filters: JsonObject,
+  row: BoxRow,
+  cursor: string,
+): { revision: number; before: number } {
+  const key = decodeCursor(loadOf(call), filters, cursor, 'string') as string;
   const [revision, before] = key.split(':').map(Number) as [number, number];
   return { revision: reached(row, revision), before };
 }

@@ -44,8 +44,7 @@ export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<
   if (cursor !== undefined && offset !== undefined) {
     throw new CairnError('INVALID_INPUT', 'give either cursor or offset, not both');
   }
-  const after =
-    cursor === undefined ? undefined : (decodeCursor(call.operation, list.filters, cursor, list.key) as K);
+  const after = cursor === undefined ? undefined : (decodeCursor(call, list.filters, cursor, list.key) as K);
   const { rows, more } = await readPage(
     list,
     { limit, offset: offset ?? 0, after },
@@ -54,8 +53,7 @@ export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<
   const last = rows.at(-1);
   return {
     rows,
-    next_cursor:
-      more && last !== undefined ? encodeCursor(call.operation, list.filters, list.keyOf(last)) : null,
+    next_cursor: more && last !== undefined ? encodeCursor(call, list.filters, list.keyOf(last)) : null,
     total: after === undefined ? await countAll(call, list.count) : null,
   };
 }

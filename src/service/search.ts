@@ -68,7 +68,7 @@ export async function find(call: Call, input: In, shows: Shows, once = false): P
   const more = next !== null && next.shown < MAX_DEPTH;
   // Numbers of documents count all tenants: they are for nobody to read.
   const next_cursor = more
-    ? encodeCursor(call.operation, filters, seal(call.meta.erasure_key, call.tenant, writePlace(next)))
+    ? encodeCursor(call, filters, seal(call.meta.erasure_key, call.tenant, writePlace(next)))
     : null;
   return { hits, next_cursor, total };
 }
@@ -112,7 +112,7 @@ async function likenessOf(
 }
 
 function placeOf(call: Call, filters: Json, cursor: string): Place {
-  const sealed = decodeCursor(call.operation, filters, cursor, 'string') as string;
+  const sealed = decodeCursor(call, filters, cursor, 'string') as string;
   const text = unseal(call.meta.erasure_key, call.tenant, sealed) ?? '';
   const place = readPlace(text);
   if (place && place.shown < MAX_DEPTH) return place;

@@ -100,10 +100,54 @@ const lists: readonly [string, (cairn: Api, page: PageInput) => Promise<Page>][]
   ],
 ];
 
+/** What comes in parts without being a list. */
+const inParts: readonly [string, (cairn: Api, page: PageInput) => Promise<Pick<Page, 'next_cursor'>>][] = [
+  [
+    'boxes.load',
+    async (cairn, page) => {
+      const { next_cursor } = await cairn.boxes.load({ box_id: ids[0]!, ...page });
+      return { next_cursor: next_cursor ?? null };
+    },
+  ],
+  ['search.query', (cairn, page) => cairn.search.query({ query: 'lighthouse', ...page })],
+  ['memory.recall', (cairn, page) => cairn.memory.recall({ query: 'lighthouse', ...page })],
+];
+
 onEveryTarget('lists', (test) => {
   let filledOnce: Promise<Api> | undefined;
   /** For tests that only read. */
   const reader = () => (filledOnce ??= test().freshTenant().then(filled));
+  let filledTwice: Promise<Api> | undefined;
+  const filledElsewhere = () => (filledTwice ??= test().freshTenant().then(filled));
+
+  it.each(lists)(
+    'LIST-2 a cursor of %s is refused by another tenant with the same content',
+    async (_, list) => {
+      const [cairn, other] = [await reader(), await filledElsewhere()];
+      const { next_cursor } = await list(cairn, { limit: 5 });
+      expect((await list(cairn, { limit: 5, cursor: next_cursor! })).ids).toHaveLength(5);
+      expect(await refusalOf(list(other, { limit: 5, cursor: next_cursor! }))).toMatchObject({
+        code: 'INVALID_CURSOR',
+        status: 400,
+      });
+    },
+  );
+
+  it.each(inParts)('LIST-2 a cursor of %s is refused by another tenant, too', async (_, read) => {
+    const stores = [await reader(), await filledElsewhere()] as const;
+    for (const cairn of stores)
+      for (const i of [1, 2, 3])
+        await cairn.notes.create({
+          note_type: 'Fact',
+          title: `note ${i}`,
+          content: `lighthouse number ${i}`,
+        });
+    const { next_cursor } = await read(stores[0], { limit: 1 });
+    await read(stores[0], { limit: 1, cursor: next_cursor! });
+    expect(await refusalOf(read(stores[1], { limit: 1, cursor: next_cursor! }))).toMatchObject({
+      code: 'INVALID_CURSOR',
+    });
+  });
 
   it.each(lists)('LIST-1 the cursors of %s lead to every item once, in order', async (_, list) => {
     const cairn = await reader();

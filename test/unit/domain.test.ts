@@ -28,6 +28,8 @@ const codeOf = (action: () => unknown): string => {
 };
 
 describe('a cursor', () => {
+  const CARDS = { tenant: 'acme', operation: 'cards.list' };
+
   const kindOf = (key: CursorKey) => (typeof key === 'string' ? 'string' : 'number');
 
   it('gives back the key that it was made from', () => {
@@ -38,25 +40,29 @@ describe('a cursor', () => {
           fc.maxSafeInteger(),
         ),
         (key) => {
-          const cursor = encodeCursor('cards.list', { a: 1 }, key);
+          const cursor = encodeCursor(CARDS, { a: 1 }, key);
           expect(cursor).toMatch(/^[\w-]+$/);
-          expect(decodeCursor('cards.list', { a: 1 }, cursor, kindOf(key))).toBe(key);
+          expect(decodeCursor(CARDS, { a: 1 }, cursor, kindOf(key))).toBe(key);
         },
       ),
     );
   });
 
   it('is good for the same list with the same filters only', () => {
-    const cursor = encodeCursor('cards.list', { a: 1, b: 2 }, 'k');
-    expect(decodeCursor('cards.list', { b: 2, a: 1 }, cursor, 'string')).toBe('k');
-    expect(codeOf(() => decodeCursor('boxes.list', { a: 1, b: 2 }, cursor, 'string'))).toBe('INVALID_CURSOR');
-    expect(codeOf(() => decodeCursor('cards.list', { a: 1 }, cursor, 'string'))).toBe('INVALID_CURSOR');
-    expect(codeOf(() => decodeCursor('cards.list', { a: 1, b: 2 }, cursor, 'number'))).toBe('INVALID_CURSOR');
+    const cursor = encodeCursor(CARDS, { a: 1, b: 2 }, 'k');
+    expect(decodeCursor(CARDS, { b: 2, a: 1 }, cursor, 'string')).toBe('k');
+    expect(
+      codeOf(() => decodeCursor({ ...CARDS, operation: 'boxes.list' }, { a: 1, b: 2 }, cursor, 'string')),
+    ).toBe('INVALID_CURSOR');
+    expect(codeOf(() => decodeCursor(CARDS, { a: 1 }, cursor, 'string'))).toBe('INVALID_CURSOR');
+    const foreign = { ...CARDS, tenant: 'other' };
+    expect(codeOf(() => decodeCursor(foreign, { a: 1, b: 2 }, cursor, 'string'))).toBe('INVALID_CURSOR');
+    expect(codeOf(() => decodeCursor(CARDS, { a: 1, b: 2 }, cursor, 'number'))).toBe('INVALID_CURSOR');
   });
 
   it('is refused when it is anything else', () => {
     const forge = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const [mark] = JSON.parse(Buffer.from(encodeCursor('l', null, 1), 'base64url').toString()) as [string];
+    const [mark] = JSON.parse(Buffer.from(encodeCursor(CARDS, null, 1), 'base64url').toString()) as [string];
     for (const cursor of [
       '',
       'x',
@@ -67,13 +73,13 @@ describe('a cursor', () => {
       forge([mark]),
       forge([mark, 1.5]),
     ])
-      expect(codeOf(() => decodeCursor('l', null, cursor, 'number'))).toBe('INVALID_CURSOR');
+      expect(codeOf(() => decodeCursor(CARDS, null, cursor, 'number'))).toBe('INVALID_CURSOR');
     for (const key of [null, {}, ['a'], 'a\u0000'])
-      expect(codeOf(() => decodeCursor('l', null, forge([mark, key]), 'string'))).toBe('INVALID_CURSOR');
+      expect(codeOf(() => decodeCursor(CARDS, null, forge([mark, key]), 'string'))).toBe('INVALID_CURSOR');
     fc.assert(
       fc.property(
         fc.string(),
-        (cursor) => codeOf(() => decodeCursor('l', null, cursor, 'number')) === 'INVALID_CURSOR',
+        (cursor) => codeOf(() => decodeCursor(CARDS, null, cursor, 'number')) === 'INVALID_CURSOR',
       ),
     );
   });
