@@ -1,4 +1,5 @@
 /** Opens an SQLite file with the DatabaseSync API: Node's own where it is stable, a prebuilt twin on Node 20. */
+import { closeSync, openSync } from 'node:fs';
 import { DriverError } from './driver.js';
 import { sleep } from './group.js';
 import type { Param } from './sql.js';
@@ -35,6 +36,18 @@ async function load(): Promise<DatabaseConstructor> {
     return DatabaseSync;
   } finally {
     process.emitWarning = emitWarning;
+  }
+}
+
+/**
+ * Makes the file readable by its owner alone; SQLite gives its log the same mode. Only a file that is not there is opened:
+ * closing one that is would drop the locks that this process holds on it. What else fails, SQLite says in its own words.
+ */
+export function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or cannot be made.
   }
 }
 

@@ -26,7 +26,7 @@ import {
 import { compile, type Sql } from './sql.js';
 import { SqliteChannel } from './sqlite-channel.js';
 import { integrityOf, LongReader } from './sqlite-long.js';
-import { SqliteConnection } from './sqlite-open.js';
+import { createPrivate, SqliteConnection } from './sqlite-open.js';
 import { SqliteWakes } from './sqlite-wakes.js';
 import { WaitingWrites } from './waiting.js';
 
@@ -48,7 +48,8 @@ export async function openSqlite(file: string, options: DriverOptions): Promise<
     throw new CairnError('INVALID_INPUT', 'an in-memory database would lose everything: name a file');
   }
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    createPrivate(path);
     const writer = await SqliteConnection.open(path);
     await writer
       .patiently(() => writer.exec('PRAGMA journal_mode = WAL'))
