@@ -26,7 +26,7 @@ function excerptOf({ snippet, highlights }: Answer<'recall'>['passages'][number]
 
 const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
   remember: ({ entity_type, id, name }) =>
-    `remembered as ${entity_type} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
+    `remembered as ${entity_type.toLowerCase()} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
   recall: (recalled) => {
     const told = recalled.passages.flatMap((one, i) => {
       const indent = ' '.repeat(String(i + 1).length + 2);

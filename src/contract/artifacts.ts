@@ -101,7 +101,7 @@ export const artifacts = {
   search: operation({
     method: 'POST',
     path: '/api/v1/artifacts/search',
-    input: searchInputOf('artifact'),
+    input: searchInputOf('Artifact'),
     output: searchOutput,
     access: 'read',
     memory: [reads('Artifact', 'listed')],

@@ -100,7 +100,7 @@ export const notes = {
   search: operation({
     method: 'POST',
     path: '/api/v1/notes/search',
-    input: searchInputOf('note'),
+    input: searchInputOf('Note'),
     output: searchOutput,
     access: 'read',
     memory: [reads('Note', 'listed')],

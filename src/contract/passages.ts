@@ -27,7 +27,8 @@ const figure = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** Such as `note "Tea", by Anna, 2026-01-31`. */
 export function sourceOf({ entity_type, name, speaker, occurred_at }: Passage): string {
-  const named = name === null ? entity_type : `${entity_type} "${name}"`;
+  const type = entity_type.toLowerCase();
+  const named = name === null ? type : `${type} "${name}"`;
   return [named, ...(speaker === null ? [] : [`by ${speaker}`]), occurred_at.slice(0, 10)].join(', ');
 }
 
@@ -50,7 +51,7 @@ const VERBS: Readonly<Record<string, Readonly<Record<Related['direction'], strin
 export const relationsOf = ({ related }: Passage): string[] =>
   related.map(({ edge_type, direction, entity_type, id, snippet }) => {
     const verb = VERBS[edge_type]?.[direction] ?? `${edge_type} ${direction}`;
-    return `${verb} ${entity_type} "${snippet.replace(/\s+/g, ' ')}", id ${id}`;
+    return `${verb} ${entity_type.toLowerCase()} "${snippet.replace(/\s+/g, ' ')}", id ${id}`;
   });
 
 /** What a recall answered with, as far as it is told in words. */

@@ -4,7 +4,7 @@ import { instant } from '../model/common.js';
 import { uuid } from '../model/ids.js';
 import { jsonObject, text, words } from '../model/json.js';
 import { ttl } from '../model/memory.js';
-import { excerpt, foundEntity, MAX_QUERY, searchedType, searchInput } from '../model/search.js';
+import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../model/search.js';
 import { turnRole } from '../model/turn.js';
 import { makes, readsAnything, where } from './memory-use.js';
 import { operation } from './operation.js';
@@ -32,7 +32,7 @@ const rememberInput = z.strictObject({
 
 const remembered = z
   .object({
-    entity_type: z.enum(['note', 'turn']),
+    entity_type: z.enum(['Note', 'Turn']),
     id: z.string(),
     name: z.string().nullable(),
     trajectory_id: z.string(),
@@ -46,11 +46,11 @@ const recallInput = z.strictObject({
   ...searchInput,
   query: words(MAX_QUERY).describe('What you want to know, in plain words'),
   entity_types: z
-    .array(searchedType)
+    .array(wantedType)
     .min(1)
     .max(6)
     .optional()
-    .describe('turn, artifact, note and card unless given'),
+    .describe('Turn, Artifact, Note and Card unless given'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
 });
 

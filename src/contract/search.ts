@@ -1,6 +1,6 @@
 /** Searching everything that is remembered. */
 import { z } from 'zod';
-import { searchedType, searchInput, searchOutput } from '../model/search.js';
+import { searchInput, searchOutput, wantedType } from '../model/search.js';
 import { readsAnything } from './memory-use.js';
 import { operation } from './operation.js';
 
@@ -10,13 +10,13 @@ export const search = {
     path: '/api/v1/search',
     input: z.strictObject({
       ...searchInput,
-      entity_types: z.array(searchedType).min(1).max(6).optional().describe('All, unless given'),
+      entity_types: z.array(wantedType).min(1).max(6).optional().describe('All, unless given'),
     }),
     output: searchOutput,
     access: 'read',
     memory: readsAnything,
     event: null,
     summary: 'Search turns, artifacts, notes, cards, packets and thoughts: the best first, with the reasons.',
-    example: { query: 'which database did we choose', entity_types: ['note', 'turn'], limit: 5 },
+    example: { query: 'which database did we choose', entity_types: ['Note', 'Turn'], limit: 5 },
   }),
 };

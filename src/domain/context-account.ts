@@ -102,7 +102,7 @@ function turnEntries(fitting: Fitting, { turns: shown }: Fit, behind: number): C
   const { turns, units } = fitting;
   const facts = ({ card_id }: TurnCard) => ({
     section: 'turns' as const,
-    entity_type: 'turn' as const,
+    entity_type: 'Turn' as const,
     id: card_id,
     card_id,
     score: null,
@@ -143,7 +143,7 @@ function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
       const by = standIns.get(turn.card_id);
       const facts = {
         section: 'turns',
-        entity_type: 'turn',
+        entity_type: 'Turn',
         id: turn.card_id,
         card_id: turn.card_id,
       } as const;
@@ -155,7 +155,7 @@ function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
   });
   for (const [candidate, reason] of fit.out) {
     // One that is shown as a turn is there, where turns are.
-    const by = candidate.entity_type === 'turn' && shown.has(candidate.card_id) ? candidate.card_id : null;
+    const by = candidate.entity_type === 'Turn' && shown.has(candidate.card_id) ? candidate.card_id : null;
     out.push({ ...factsOf(candidate), action: 'exclude', reason, ...OUT, by });
   }
   return out;

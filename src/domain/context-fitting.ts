@@ -8,7 +8,7 @@ import type { WindowPart } from './context-window.js';
 
 /** Something that may go into a section other than turns. */
 export interface Candidate {
-  readonly entity_type: 'turn' | 'artifact' | 'note' | 'card';
+  readonly entity_type: 'Turn' | 'Artifact' | 'Note' | 'Card';
   readonly id: string;
   readonly card_id: string;
   readonly score: number | null;
@@ -113,7 +113,7 @@ export const turnsShown = (
 };
 
 function isShown({ entity_type, card_id, covers }: Candidate, shown: ReadonlySet<string>): boolean {
-  if (entity_type === 'turn') return shown.has(card_id);
+  if (entity_type === 'Turn') return shown.has(card_id);
   if (!covers || covers.others || covers.card_ids.length === 0) return false;
   return covers.card_ids.every((id) => shown.has(id));
 }

@@ -115,7 +115,7 @@ export const contextEntry = z
     action: contextAction,
     section: z.enum([...SECTIONS, 'box']).describe('box: it was packed into one'),
     reason: contextReason,
-    entity_type: z.enum(['turn', 'artifact', 'note', 'card']),
+    entity_type: z.enum(['Turn', 'Artifact', 'Note', 'Card']),
     id: z.string(),
     card_id: z.string(),
     tokens: z.int().nullable().describe('Of it alone, as rendered; null where it was too long to count'),

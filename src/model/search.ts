@@ -1,13 +1,16 @@
 /** What is searched for, and what is found. */
 import { z } from 'zod';
 import { instant } from './common.js';
+import { SEARCHED_TYPES, type SearchedType } from './entity-types.js';
 import { uuid } from './ids.js';
 import { text } from './json.js';
-import { readLeniently } from './lenient-input.js';
+import { inAnyCase, readLeniently } from './lenient-input.js';
 import { abstractionLevel } from './memory.js';
+import { trajectoryStatus } from './trajectory.js';
 
-export const searchedType = z.enum(['turn', 'artifact', 'note', 'card', 'packet', 'thought']);
-export type SearchedType = z.output<typeof searchedType>;
+export const searchedType = z.enum(SEARCHED_TYPES);
+/** As it is asked for. */
+export const wantedType = inAnyCase(SEARCHED_TYPES);
 
 /** Seed 004's categories, by what a thing is and how long it lives. */
 export const memoryCategory = z.enum(['ephemeral', 'working', 'episodic', 'semantic', 'procedural']);
@@ -20,7 +23,11 @@ export const MAX_FILTER_DEPTH = 8;
 export const filterFields = {
   entity_type: 'text',
   type: 'text',
+  artifact_type: 'text',
+  note_type: 'text',
   name: 'text',
+  title: 'text',
+  status: 'state',
   role: 'text',
   speaker: 'text',
   agent_id: 'text',
@@ -38,6 +45,7 @@ export type FilterField = keyof typeof filterFields;
 const operators = {
   text: ['eq', 'ne', 'in', 'contains'],
   list: ['eq', 'ne', 'in'],
+  state: ['eq', 'ne', 'in'],
   time: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'],
 } as const;
 
@@ -46,6 +54,7 @@ const knownValues: { readonly [F in FilterField]?: readonly string[] } = {
   entity_type: searchedType.options,
   abstraction_level: abstractionLevel.options,
   category: memoryCategory.options,
+  status: trajectoryStatus.options,
 };
 const ids: readonly FilterField[] = ['trajectory_id', 'scope_id'];
 
@@ -146,7 +155,8 @@ const inSize = z.preprocess((given, ctx) => {
 // Typed as the list: what a caller gives is no less known for having been looked at.
 export const filters = (inSize as unknown as typeof listOfFilters).describe(
   'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
-    `fields: ${Object.keys(filterFields).join(', ')}`,
+    `fields: ${Object.keys(filterFields).join(', ')}. artifact_type is the type of an artifact, note_type and title are those ` +
+    'of a note, status is that of the trajectory',
 );
 
 export const MAX_QUERY = 4000;

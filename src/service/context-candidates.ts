@@ -12,7 +12,7 @@ import type { Call } from './runtime.js';
 /** Something found, before its card is read. */
 export interface Found {
   readonly section: SectionName;
-  readonly entity_type: 'turn' | 'artifact' | 'note';
+  readonly entity_type: 'Turn' | 'Artifact' | 'Note';
   readonly id: string;
   readonly card_id: string;
   readonly score: number | null;
@@ -34,7 +34,7 @@ export async function withCards(
 ): Promise<Read> {
   const { tenant } = call;
   const memories = found
-    .filter(({ entity_type }) => entity_type !== 'turn')
+    .filter(({ entity_type }) => entity_type !== 'Turn')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
   const summaries = found.filter(({ section }) => section === 'summaries').map(({ id }) => id);
   const memory_ids = memories.map(({ memory_id }) => memory_id);
@@ -133,7 +133,7 @@ const candidateOf = (
   card_id,
   score,
   reason,
-  part: entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, name),
+  part: entity_type === 'Turn' ? passagePart(row) : memoryPart(section, row, name),
   moment: row.created_at,
   ...(covers ? { covers } : {}),
 });

@@ -107,7 +107,7 @@ async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Unco
   const texts: Uncounted[] = [];
   const add = (part: WindowPart, card_id: string) => {
     if (isBlank(part.text)) return;
-    texts.push({ entity_type: 'card', id: card_id, card_id, score: null, reason: 'given', part, moment: 0 });
+    texts.push({ entity_type: 'Card', id: card_id, card_id, score: null, reason: 'given', part, moment: 0 });
   };
   if (input.profile !== undefined) {
     const { card_id, content } = await openProfile(call, query, input.profile);
@@ -164,7 +164,7 @@ function searchesFor(call: Call, input: Wanted, said: string | undefined): Searc
   const notes = include_notes && max_notes > 0 ? max_notes + MORE : 0;
   const searches = {
     inTrajectory: sought(soughtInTrajectory(input)),
-    notes: sought({ entity_types: ['note'], limit: notes }),
+    notes: sought({ entity_types: ['Note'], limit: notes }),
   };
   // What fails before anyone waits for it is told to whoever does.
   for (const one of Object.values(searches)) one.catch(() => undefined);
@@ -176,9 +176,9 @@ function soughtInTrajectory(input: Wanted): Omit<SoughtEntities, 'query'> {
   const { trajectory_id, include_artifacts = true, include_history = true } = input;
   const artifacts = include_artifacts ? (input.max_artifacts ?? 5) : 0;
   const passages = include_history ? (input.max_passages ?? 10) : 0;
-  const entity_types: ('artifact' | 'turn')[] = [];
-  if (artifacts > 0) entity_types.push('artifact');
-  if (passages > 0) entity_types.push('turn');
+  const entity_types: ('Artifact' | 'Turn')[] = [];
+  if (artifacts > 0) entity_types.push('Artifact');
+  if (passages > 0) entity_types.push('Turn');
   const limit = entity_types.length === 0 ? 0 : Math.min(100, artifacts + passages + 4 * MORE);
   return { entity_types, trajectory_id, limit };
 }
@@ -228,10 +228,10 @@ async function findNotes(call: Call, query: Query, input: Wanted, found: Promise
   ]);
   const isPrinciple = ({ doc }: Hits[number]) => doc.abstraction_level === 'L2';
   return [
-    ...ranked('principles', 'note', hits.filter(isPrinciple), principles, limit, min_relevance),
+    ...ranked('principles', 'Note', hits.filter(isPrinciple), principles, limit, min_relevance),
     ...ranked(
       'notes',
-      'note',
+      'Note',
       hits.filter((hit) => !isPrinciple(hit)),
       learned,
       limit,
@@ -256,7 +256,7 @@ async function findArtifacts(
     .filter(({ doc }) => doc.entity_type === 'artifact')
     .filter(({ doc }) => doc.type !== 'Summary' || doc.abstraction_level !== 'L1')
     .slice(0, limit + MORE);
-  return ranked('artifacts', 'artifact', own, newest, limit, min_relevance);
+  return ranked('artifacts', 'Artifact', own, newest, limit, min_relevance);
 }
 
 async function findSummaries(call: Call, query: Query, input: Wanted): Promise<Found[]> {
@@ -265,7 +265,7 @@ async function findSummaries(call: Call, query: Query, input: Wanted): Promise<F
   const newest = await newestSummaries(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit));
   return newest.map(({ memory_id, card_id }) => ({
     section: 'summaries',
-    entity_type: 'artifact',
+    entity_type: 'Artifact',
     id: memory_id,
     card_id,
     score: null,
@@ -282,5 +282,5 @@ async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly Tu
   const hits = (await found)
     .filter(({ doc }) => doc.entity_type === 'turn' && doc.content_id !== latest)
     .slice(0, limit + MORE);
-  return ranked('passages', 'turn', hits, [], limit, min_relevance);
+  return ranked('passages', 'Turn', hits, [], limit, min_relevance);
 }

@@ -96,7 +96,7 @@ async function renderedAgain(
   refuseTexts(call, row, shown, cards);
   if (erased.length > 0) throw goneFrom(row, erased);
   const memories = shown
-    .filter(({ entity_type }) => entity_type === 'artifact' || entity_type === 'note')
+    .filter(({ entity_type }) => entity_type === 'Artifact' || entity_type === 'Note')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
   const names = await namesOf(query, call.tenant, memories);
   return shapes[row.format!].render(windowOf(row, shown, cards, names));
@@ -173,7 +173,7 @@ function partOf(
 ): WindowPart {
   const section = named as SectionName;
   if (GIVEN.includes(section)) return givenPart(section, row);
-  return entity_type === 'turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
+  return entity_type === 'Turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
 }
 
 /** What another's request said is shown to those who may read its cards. */
@@ -186,7 +186,7 @@ function refuseTexts(
   if (row.agent_id !== null && row.agent_id === call.caller.agent_id) return;
   const beyond = shown.filter(({ entity_type, card_id }) => {
     const card = cards.get(card_id);
-    return entity_type === 'card' && card !== undefined && !mayReadCard(call, card);
+    return entity_type === 'Card' && card !== undefined && !mayReadCard(call, card);
   });
   if (beyond.length > 0)
     throw cardsBeyond(
@@ -195,23 +195,21 @@ function refuseTexts(
     );
 }
 
-const REACHED_BY = { artifact: 'artifact_id', note: 'note_id', turn: 'turn_id' } as const;
-const TYPES = { artifact: 'Artifact', note: 'Note', turn: 'Turn' } as const;
+const REACHED_BY = { Artifact: 'artifact_id', Note: 'note_id', Turn: 'turn_id' } as const;
 
 /** What an agent saw once it is shown again only as far as it still reaches. */
 async function refuseBeyond(call: Call, query: Query, shown: readonly ContextEntry[]): Promise<void> {
   if (!call.acting) return;
   for (const { entity_type, id } of shown) {
-    if (entity_type === 'card') continue;
-    const memory_type = TYPES[entity_type];
-    const reach = reachOf(call, memory_type);
+    if (entity_type === 'Card') continue;
+    const reach = reachOf(call, entity_type);
     if (!reach) continue;
     const by: ReachedBy = REACHED_BY[entity_type];
     if (reach.extent !== 'none' && (await isWithin(query, call.tenant, by, id, reach)) !== false) continue;
     throw new CairnError(
       'FORBIDDEN',
       `agent ${reach.agent_id} may no longer read ${entity_type} ${id}, which is in this context`,
-      { rule: 'memory_access', memory_type, need: 'read', scope: reach.turns ?? reach.extent },
+      { rule: 'memory_access', memory_type: entity_type, need: 'read', scope: reach.turns ?? reach.extent },
     );
   }
 }

@@ -149,7 +149,7 @@ const namedEntries = (
 ): ContextEntry[] =>
   entries.map((entry) => {
     const card_id = texts.get(entry.section as RequestText);
-    return card_id === undefined || entry.entity_type !== 'card' ? entry : { ...entry, id: card_id, card_id };
+    return card_id === undefined || entry.entity_type !== 'Card' ? entry : { ...entry, id: card_id, card_id };
   });
 
 /** The places of the turns that are shown, those that follow each other as one. */

@@ -74,7 +74,7 @@ export async function isReached(
 export async function similarTo(call: Call, { content }: ExtractedFact): Promise<string[]> {
   const hits = await findEntities(call, {
     query: content.slice(0, 500),
-    entity_types: ['note', 'artifact'],
+    entity_types: ['Note', 'Artifact'],
     limit: PASSAGES,
   });
   return hits.map(({ doc }) => doc.entity_id);

@@ -57,7 +57,7 @@ async function boxEntries(call: Call, query: Query, row: ManifestRow, limit: num
       action: 'include',
       section: 'box',
       reason: 'given',
-      entity_type: 'card',
+      entity_type: 'Card',
       id: card_id,
       card_id,
       tokens: null,

@@ -83,7 +83,7 @@ async function rememberNote(
     ...(input.ttl === undefined ? {} : { ttl: input.ttl }),
   });
   const { note_id: id, title: name, token_count, created_at } = note;
-  return { entity_type: 'note', id, name, trajectory_id, scope_id: null, token_count, created_at };
+  return { entity_type: 'Note', id, name, trajectory_id, scope_id: null, token_count, created_at };
 }
 
 async function rememberTurn(
@@ -101,10 +101,10 @@ async function rememberTurn(
   const turn = await addTurn(call, { scope_id, role: input.role ?? 'User', content: input.text, metadata });
   const { turn_id: id, token_count, created_at } = turn;
   const trajectory_id = scope!.trajectory_id;
-  return { entity_type: 'turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
+  return { entity_type: 'Turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
 }
 
-const RECALLED = ['turn', 'artifact', 'note', 'card'] as const;
+const RECALLED = ['Turn', 'Artifact', 'Note', 'Card'] as const;
 
 export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
@@ -122,7 +122,7 @@ export async function recall(call: Call, input: In<'recall'>): Promise<Out<'reca
     const told = { snippet, highlights, text: hit.text!, token_count, same_as: [...same_as] };
     passages.push({ ...describeHit(hit), ...told });
   }
-  const memories = passages.filter(({ entity_type }) => entity_type === 'note' || entity_type === 'artifact');
+  const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
   call.access.touch(
     call.tenant,
     memories.map(({ id }) => id),

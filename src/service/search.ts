@@ -4,9 +4,10 @@ import type { search as operations } from '../contract/search.js';
 import { decodeCursor, encodeCursor } from '../domain/cursor.js';
 import { VECTOR_WEIGHT } from '../domain/fusion.js';
 import { seal, unseal } from '../domain/sealed-text.js';
+import { indexedType, type SearchedType, shownType } from '../model/entity-types.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
-import type { SearchedType, SearchOutput } from '../model/search.js';
+import type { SearchOutput } from '../model/search.js';
 import { toIso } from '../model/times.js';
 import type { Viewer } from '../store/search-conditions.js';
 import type { SearchAnswer, SearchHit, SearchRequest, Shows } from '../store/search-job.js';
@@ -51,6 +52,7 @@ export async function find(call: Call, input: In, shows: Shows, once = false): P
   const place = cursor === undefined ? undefined : placeOf(call, filters, cursor);
   const request: SearchRequest = {
     ...asked,
+    entity_types: asked.entity_types?.map(indexedType),
     tenant: call.tenant,
     store: call.meta.store_epoch,
     index_key: keyOf(call),
@@ -121,7 +123,7 @@ function placeOf(call: Call, filters: Json, cursor: string): Place {
 
 /** What all that was found says of itself. */
 export const describeHit = ({ doc, why, related }: SearchHit) => ({
-  entity_type: doc.entity_type,
+  entity_type: shownType(doc.entity_type),
   id: doc.entity_id,
   checkpoint_id: doc.entity_type === 'thought' ? doc.content_id.slice(0, -doc.entity_id.length - 1) : null,
   name: doc.name,
@@ -141,7 +143,7 @@ export const describeHit = ({ doc, why, related }: SearchHit) => ({
   tags: doc.tags === null ? [] : (JSON.parse(doc.tags) as string[]),
   occurred_at: toIso(doc.occurred_at),
   created_at: toIso(doc.created_at),
-  related: related.map((one) => ({ ...one })),
+  related: related.map((one) => ({ ...one, entity_type: shownType(one.entity_type) })),
 });
 
 export async function query(call: Call, input: In): Promise<SearchOutput> {

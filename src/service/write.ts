@@ -1,6 +1,7 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
 import { canonical, sha256 } from '../domain/canonical.js';
 import type { Query, Tx } from '../driver/driver.js';
+import { entityName } from '../model/entity-types.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
@@ -130,7 +131,11 @@ export function event(
     metadata: { agent: agent_id ?? undefined, schema_version: SCHEMA_VERSION },
     packet_id,
     packet_type,
-    payload: { actor: { agent_id, key_id }, ...facts, entity: { id: entity_id, type: entity_type } },
+    payload: {
+      actor: { agent_id, key_id },
+      ...facts,
+      entity: { id: entity_id, type: entityName(entity_type) },
+    },
     provenance: { source: 'cairn' },
     thread_id: thread_id ?? undefined,
     timestamp: toIso(now),

@@ -46,7 +46,7 @@ const isRun = (one: Single | Run): one is Run => one[0] === RUN;
 
 const mayRun = (entry: ContextEntry): boolean =>
   entry.section === 'turns' &&
-  entry.entity_type === 'turn' &&
+  entry.entity_type === 'Turn' &&
   entry.id === entry.card_id &&
   entry.score === null &&
   entry.kept_characters === null;
@@ -136,7 +136,7 @@ async function entriesOfRun(query: Query, tenant: string, run: Run): Promise<Con
     action,
     section: 'turns',
     reason,
-    entity_type: 'turn',
+    entity_type: 'Turn',
     id: card_id,
     card_id,
     tokens: tokens[i]!,

@@ -128,11 +128,34 @@ const isIn = (tenant: string, trajectory_ids: readonly string[]): Sql =>
       AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
       AND source.entity_type = 'Trajectory' AND source.entity_id = ANY(${trajectory_ids}))))`;
 
+/** What only entities of one type have. */
+const ofOneType = {
+  artifact_type: { type: 'artifact', column: sql`d.type` },
+  note_type: { type: 'note', column: sql`d.type` },
+  title: { type: 'note', column: sql`d.name` },
+} as const;
+
+/** Whether its trajectory has one of these states. */
+const inState = (tenant: string, states: readonly string[]): Sql =>
+  sql`EXISTS (SELECT 1 FROM trajectories t WHERE t.tenant_id = ${tenant} AND t.trajectory_id = d.trajectory_id
+    AND t.status = ANY(${states}))`;
+
+/** Kept in lower case, and taken in any. */
+const LOWER: readonly string[] = ['role', 'entity_type'];
+
 function compare(tenant: string, one: Comparison): Sql {
   const { field, operator } = one;
   const given = Array.isArray(one.value) ? one.value : [one.value];
-  // Roles are kept in lower case, and taken in any.
-  const values = field === 'role' ? given.map(asciiLower) : given;
+  const values = LOWER.includes(field) ? given.map(asciiLower) : given;
+  if (field === 'artifact_type' || field === 'note_type' || field === 'title') {
+    const { type, column } = ofOneType[field];
+    const isIt =
+      operator === 'contains' ? contains(column, values[0]!) : sql`COALESCE(${column}, '') = ANY(${values})`;
+    const has = sql`(d.entity_type = ${type} AND ${isIt})`;
+    return operator === 'ne' ? sql`NOT ${has}` : has;
+  }
+  if (field === 'status')
+    return operator === 'ne' ? sql`NOT ${inState(tenant, values)}` : inState(tenant, values);
   if (field === 'tag') return operator === 'ne' ? sql`NOT ${hasTag(values)}` : hasTag(values);
   if (field === 'trajectory_id' && operator !== 'contains')
     return sql`CASE WHEN ${isIn(tenant, values)} THEN 1 ELSE 0 END = ${operator === 'ne' ? 0 : 1}`;

@@ -4,13 +4,13 @@ import { givingWay } from '../domain/giving-way.js';
 import { callsAsText, resultsAsText, textOf } from '../domain/searchable.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
+import type { IndexedType } from '../model/entity-types.js';
 import type { Json } from '../model/json.js';
 import type { Packet } from '../model/packet.js';
-import type { SearchedType } from '../model/search.js';
 import { contentKey } from './search-docs.js';
 
 export interface Content {
-  readonly entity_type: SearchedType;
+  readonly entity_type: IndexedType;
   readonly content_id: string;
 }
 
@@ -57,7 +57,7 @@ export async function saidOf(
 ): Promise<Map<string, Said>> {
   const said = new Map<string, Said>();
   const giveWay = givingWay();
-  const ids = (type: (entity_type: SearchedType) => boolean) =>
+  const ids = (type: (entity_type: IndexedType) => boolean) =>
     contents.filter(({ entity_type }) => type(entity_type)).map(({ content_id }) => content_id);
   const ofCards = ids((type) => type !== 'packet' && type !== 'thought');
   if (ofCards.length > 0) {

@@ -2,11 +2,12 @@
 import type { Measured } from '../domain/searchable.js';
 import type { Table, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
-import type { MemoryCategory, SearchedType } from '../model/search.js';
+import type { IndexedType } from '../model/entity-types.js';
+import type { MemoryCategory } from '../model/search.js';
 
 /** What a thing is found by, besides what its card, packet or thought has anyway. */
 export interface Doc {
-  readonly entity_type: SearchedType;
+  readonly entity_type: IndexedType;
   readonly entity_id: string;
   readonly type: string | null;
   readonly name: string | null;

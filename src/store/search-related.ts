@@ -2,7 +2,7 @@
 import { beginningOf } from '../domain/snippets.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
-import type { SearchedType } from '../model/search.js';
+import type { IndexedType } from '../model/entity-types.js';
 import type { Asked } from './search-candidates.js';
 import { textsOf } from './search-contents.js';
 import { contentKey } from './search-docs.js';
@@ -12,7 +12,7 @@ import { supersededAmong } from './search-superseded.js';
 export interface RelatedEntity {
   readonly edge_type: string;
   readonly direction: 'to' | 'from';
-  readonly entity_type: SearchedType;
+  readonly entity_type: IndexedType;
   readonly id: string;
   readonly name: string | null;
   readonly snippet: string;
@@ -34,7 +34,7 @@ interface Tie {
 }
 
 /** What edges call each; a turn and its card are one. No edge leads to a thought. */
-const inEdges: Readonly<Record<SearchedType, readonly string[]>> = {
+const inEdges: Readonly<Record<IndexedType, readonly string[]>> = {
   turn: ['Turn', 'Card'],
   artifact: ['Artifact'],
   note: ['Note'],

@@ -1,13 +1,14 @@
 /** Rows of search_docs as they are shown. */
 import type { Query } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
-import type { MemoryCategory, SearchedType } from '../model/search.js';
+import type { IndexedType } from '../model/entity-types.js';
+import type { MemoryCategory } from '../model/search.js';
 import type { Asked } from './search-candidates.js';
 import { canBeRead, seenBy } from './search-conditions.js';
 
 export interface DocRow {
   readonly doc_no: number;
-  readonly entity_type: SearchedType;
+  readonly entity_type: IndexedType;
   readonly entity_id: string;
   readonly content_id: string;
   readonly type: string | null;
@@ -34,7 +35,7 @@ const TEXTS: Sql = sql`d.doc_no, d.entity_type, d.entity_id, d.content_id, d.typ
 
 type Values = [
   doc_no: number,
-  entity_type: SearchedType,
+  entity_type: IndexedType,
   entity_id: string,
   content_id: string,
   type: string | null,

@@ -1,12 +1,12 @@
 /** vectors, vector_docs and vector_progress: what has a vector, what still needs one, and who makes them. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, type Sql, sql } from '../driver/sql.js';
-import type { SearchedType } from '../model/search.js';
+import type { IndexedType } from '../model/entity-types.js';
 
 /** A document that has no vector of a model. */
 export interface Lacking {
   readonly doc_no: number;
-  readonly entity_type: SearchedType;
+  readonly entity_type: IndexedType;
   readonly content_id: string;
   readonly name: string | null;
   readonly speaker: string | null;

@@ -151,7 +151,7 @@ onEveryTarget('closing scopes', (test) => {
       {
         packet_type: 'cairn.lifetime.erased',
         thread_id: trajectory_id,
-        payload: { cards_erased: 250, cards_kept: 0, entity: { type: 'scope', id: scope_id } },
+        payload: { cards_erased: 250, cards_kept: 0, entity: { type: 'Scope', id: scope_id } },
       },
     ]);
     const [left] = await test().store.driver.long<{ count: number }>(

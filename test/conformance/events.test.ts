@@ -38,18 +38,18 @@ onEveryTarget('events', (test) => {
     const events = await followToNow(cairn, before);
     const entities = events.map(({ packet_type, payload }) => [packet_type, payload?.entity]);
     expect(entities).toEqual([
-      ['cairn.card.added', { type: 'card', id: 'a' }],
-      ['cairn.card.added', { type: 'card', id: 'b' }],
-      ['cairn.box.created', { type: 'box', id: 'x' }],
-      ['cairn.box.appended', { type: 'box', id: 'x' }],
-      ['cairn.box.saved', { type: 'box', id: 'x' }],
-      ['cairn.box.forked', { type: 'box', id: 'f' }],
-      ['cairn.box.granted', { type: 'box', id: 'x' }],
-      ['cairn.box.ungranted', { type: 'box', id: 'x' }],
-      ['cairn.box.sealed', { type: 'box', id: 'x' }],
-      ['cairn.card.deleted', { type: 'card', id: 'a' }],
-      ['cairn.key.created', { type: 'key', id: key_id }],
-      ['cairn.key.revoked', { type: 'key', id: key_id }],
+      ['cairn.card.added', { type: 'Card', id: 'a' }],
+      ['cairn.card.added', { type: 'Card', id: 'b' }],
+      ['cairn.box.created', { type: 'Box', id: 'x' }],
+      ['cairn.box.appended', { type: 'Box', id: 'x' }],
+      ['cairn.box.saved', { type: 'Box', id: 'x' }],
+      ['cairn.box.forked', { type: 'Box', id: 'f' }],
+      ['cairn.box.granted', { type: 'Box', id: 'x' }],
+      ['cairn.box.ungranted', { type: 'Box', id: 'x' }],
+      ['cairn.box.sealed', { type: 'Box', id: 'x' }],
+      ['cairn.card.deleted', { type: 'Card', id: 'a' }],
+      ['cairn.key.created', { type: 'Key', id: key_id }],
+      ['cairn.key.revoked', { type: 'Key', id: key_id }],
     ]);
     const text = JSON.stringify(events);
     expect(text).not.toContain('a secret');

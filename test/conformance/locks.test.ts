@@ -382,7 +382,7 @@ onEveryTarget('locks', (test) => {
     expect(events[0]!.payload).toMatchObject({
       ...file,
       mode: 'Exclusive',
-      entity: { type: 'lock', id: lock_id },
+      entity: { type: 'Lock', id: lock_id },
     });
   });
 

@@ -12,7 +12,7 @@ onEveryTarget('remember and recall', (test) => {
     const cairn = await test().freshTenant();
     const text = 'Anna prefers tea to coffee. She drinks it black.';
     const kept = await cairn.memory.remember({ text });
-    expect(kept).toMatchObject({ entity_type: 'note', name: 'Anna prefers tea to coffee.', scope_id: null });
+    expect(kept).toMatchObject({ entity_type: 'Note', name: 'Anna prefers tea to coffee.', scope_id: null });
     expect(await cairn.notes.get({ note_id: kept.id })).toMatchObject({
       note_type: 'Fact',
       content: text,
@@ -239,7 +239,7 @@ onEveryTarget('remember and recall', (test) => {
       token_count: 0,
     });
     const packets = await cairn.memory.recall({ query: 'comet', entity_types: ['packet'] });
-    expect(packets.passages).toMatchObject([{ entity_type: 'packet', text: 'what\ncomet' }]);
+    expect(packets.passages).toMatchObject([{ entity_type: 'Packet', text: 'what\ncomet' }]);
     const counts = async () => (await cairn.notes.list()).notes.map(({ access_count }) => access_count);
     const before = await counts();
     await found(cairn, 'comet');

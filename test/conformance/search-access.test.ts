@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { MemoryAccess } from '#cairn/model/agent.js';
-import type { SearchedType } from '#cairn/model/search.js';
+import type { SearchedType } from '#cairn/model/entity-types.js';
 import { atWork, thought, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { KINDS, type Kind, makeWorld, SAID, STANDINGS, type World } from '../support/memory-world.js';
@@ -11,12 +11,12 @@ import { found, note, theOne } from '../support/search.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const TYPES: Readonly<Record<Kind, SearchedType>> = {
-  Turn: 'turn',
-  Artifact: 'artifact',
-  Note: 'note',
-  Card: 'card',
-  Packet: 'packet',
-  Checkpoint: 'thought',
+  Turn: 'Turn',
+  Artifact: 'Artifact',
+  Note: 'Note',
+  Card: 'Card',
+  Packet: 'Packet',
+  Checkpoint: 'Thought',
 };
 const coder = { agent_type: 'coder', capabilities: ['code'] };
 const every = (read: MemoryAccess['read']): MemoryAccess => ({ read, write: [] });
@@ -100,9 +100,9 @@ onEveryTarget('what an agent finds', (test) => {
       agent_id: 'ann',
       memory_access: every([{ memory_type: 'Turn', scope: 'own' }]),
     });
-    expect(await found(cairn, 'treasure')).toContain(`turn ${own.turn_id}`);
+    expect(await found(cairn, 'treasure')).toContain(`Turn ${own.turn_id}`);
     expect(await ann.search.query({ query: 'treasure' })).toMatchObject({ results: [], total: 0 });
-    expect(await found(ann, '')).toEqual([`turn ${own.turn_id}`]);
+    expect(await found(ann, '')).toEqual([`Turn ${own.turn_id}`]);
   });
 
   it('SEARCH-14 cards of an agent_turn are found by those who may see a box that has them', async () => {
@@ -112,7 +112,7 @@ onEveryTarget('what an agent finds', (test) => {
     const { cards } = await cairn.agent_turns.append({ ...held, cards: [thought('quagmire')] });
     const as = (agent: string) => test().as({ tenant, agent, role: 'write' });
     const [bob, worker] = [await as('bob'), await as(turn.agent_id)];
-    const card = [`card ${cards[0]!.card_id}`];
+    const card = [`Card ${cards[0]!.card_id}`];
     expect(await found(cairn, 'quagmire')).toEqual(card);
     expect(await found(worker, 'quagmire')).toEqual(card);
     expect(await found(await as('ann'), 'quagmire')).toEqual(card);

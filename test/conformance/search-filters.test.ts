@@ -41,12 +41,12 @@ async function world(cairn: Api) {
     tags: ['rain'],
   });
   const names: Record<string, string> = {
-    [`turn ${turn.turn_id}`]: 'turn',
-    [`note ${fact.note_id}`]: 'fact',
-    [`note ${steps.note_id}`]: 'steps',
-    [`artifact ${drawing.artifact_id}`]: 'drawing',
-    [`card ${card.card_id}`]: 'card',
-    [`packet ${packet.packet_id}`]: 'packet',
+    [`Turn ${turn.turn_id}`]: 'turn',
+    [`Note ${fact.note_id}`]: 'fact',
+    [`Note ${steps.note_id}`]: 'steps',
+    [`Artifact ${drawing.artifact_id}`]: 'drawing',
+    [`Card ${card.card_id}`]: 'card',
+    [`Packet ${packet.packet_id}`]: 'packet',
   };
   return { scope_id, trajectory_id, names };
 }
@@ -75,6 +75,26 @@ onEveryTarget('filters of a search', (test) => {
         ['type', 'ne', 'Fact'],
         ['turn', 'steps', 'drawing', 'card', 'packet'],
       ],
+      [['artifact_type', 'eq', 'Image'], ['drawing']],
+      [
+        ['artifact_type', 'ne', 'Image'],
+        ['turn', 'fact', 'steps', 'card', 'packet'],
+      ],
+      [['artifact_type', 'in', ['Procedure', 'Image']], ['drawing']],
+      [['note_type', 'eq', 'Procedure'], ['steps']],
+      [['note_type', 'eq', 'Image'], []],
+      [['note_type', 'contains', 'proc'], ['steps']],
+      [['title', 'eq', 'How'], ['steps']],
+      [['title', 'contains', 'chart'], []],
+      [
+        ['status', 'eq', 'active'],
+        ['turn', 'drawing'],
+      ],
+      [
+        ['status', 'ne', 'Active'],
+        ['fact', 'steps', 'card', 'packet'],
+      ],
+      [['status', 'in', ['Completed', 'FAILED']], []],
       [['name', 'eq', 'chart'], ['drawing']],
       [['name', 'contains', 'wind'], ['fact']],
       [['role', 'eq', 'Assistant'], ['turn']],
@@ -134,6 +154,57 @@ onEveryTarget('filters of a search', (test) => {
           compared.join(' '),
         ).toEqual([...wanted].sort());
     }
+  });
+
+  it('SEARCH-9 status is that of the trajectory, as it is now', async () => {
+    const cairn = await test().freshTenant();
+    const { names, trajectory_id } = await world(cairn);
+    const filters = [is('status', 'eq', 'Completed')];
+    expect(await found(cairn, 'weather', { filters })).toEqual([]);
+    await cairn.trajectories.update({ trajectory_id, status: 'Completed' });
+    // Its scope has closed with it.
+    expect((await found(cairn, 'weather', { filters })).map((one) => names[one])).toEqual(['drawing']);
+  });
+
+  it('SEARCH-7 an entity type has one spelling in all answers, and is taken in any case: a hit fits an edge', async () => {
+    const cairn = await test().freshTenant();
+    const { names } = await world(cairn);
+    const { results } = await cairn.search.query({
+      query: 'weather',
+      entity_types: ['Artifact', 'note', 'TURN'],
+    });
+    expect(results.map(({ entity_type }) => entity_type).sort()).toEqual([
+      'Artifact',
+      'Note',
+      'Note',
+      'Turn',
+    ]);
+    const participants = results.map(({ entity_type, id }) => ({
+      entity_type: entity_type as 'Note',
+      entity_id: id,
+    }));
+    const edge = await cairn.edges.create({ edge_type: 'Supports', participants });
+    expect(
+      edge.participants.map(({ entity_type, entity_id }) => `${entity_type} ${entity_id}`).sort(),
+    ).toEqual(
+      Object.keys(names)
+        .filter((one) => !/^(Card|Packet)/.test(one))
+        .sort(),
+    );
+    const { passages } = await cairn.memory.recall({ query: 'weather' });
+    const spelled = /^(Turn|Artifact|Note|Card)$/;
+    for (const { entity_type, related } of passages) {
+      expect(entity_type).toMatch(spelled);
+      for (const one of related) expect(one.entity_type).toMatch(spelled);
+    }
+    const note = await cairn.memory.remember({ text: 'The weather turned.' });
+    expect(note.entity_type).toBe('Note');
+    const { trace, manifest_id } = await cairn.context.assemble({ query: 'weather' });
+    const { entries } = await cairn.manifests.get({ manifest_id });
+    expect(trace.length).toBeGreaterThan(0);
+    for (const { entity_type } of [...trace, ...entries]) expect(entity_type).toMatch(spelled);
+    const { packets } = await cairn.packets.list({ packet_type: 'cairn.note.created' });
+    expect(packets[0]).toMatchObject({ payload: { entity: { type: 'Note', id: note.id } } });
   });
 
   it('SEARCH-9 are joined by and, or and not, and all must hold', async () => {
@@ -197,7 +268,7 @@ onEveryTarget('filters of a search', (test) => {
       [[is('created_at', 'gt', 'soon')], /filters\[0\]\.value: must be an ISO 8601 time/],
       [
         [is('entity_type', 'eq', 'memory')],
-        /filters\[0\]\.value: must be of turn, artifact, note, card, packet, thought, not memory/,
+        /filters\[0\]\.value: must be of Turn, Artifact, Note, Card, Packet, Thought, not memory/,
       ],
       [[is('category', 'in', ['semantic', 'long'])], /filters\[0\]\.value: .*, not long/],
       [
@@ -264,9 +335,9 @@ onEveryTarget('filters of a search', (test) => {
               FROM search_docs d CROSS JOIN n WHERE d.tenant_id = ${tenant} AND d.content_id = ${turn_id}`),
       );
     await say(cairn, scope_id, 'and it goes on');
-    const turn = `turn ${turn_id}`;
-    const artifact = `artifact ${drawing.artifact_id}`;
-    const all = [turn, artifact, `note ${learned.note_id}`].sort();
+    const turn = `Turn ${turn_id}`;
+    const artifact = `Artifact ${drawing.artifact_id}`;
+    const all = [turn, artifact, `Note ${learned.note_id}`].sort();
     const asked = async (more: object) => (await found(cairn, 'project', more)).sort();
     expect(await asked({ filters: [is('tag', 'eq', 'needle')] })).toEqual([turn]);
     expect(await asked({ filters: [is('speaker', 'eq', 'Ann')] })).toEqual([turn]);

@@ -180,7 +180,7 @@ onEveryTarget('pages of a search', (test) => {
   it('SEARCH-13 without a question show the newest first, and nothing for a question of no words', async () => {
     const cairn = await test().freshTenant();
     const ids = [];
-    for (const text of ['first', 'second', 'third']) ids.push(`note ${(await note(cairn, text)).note_id}`);
+    for (const text of ['first', 'second', 'third']) ids.push(`Note ${(await note(cairn, text)).note_id}`);
     expect(await found(cairn, '')).toEqual([...ids].reverse());
     expect(await found(cairn, ' \n ')).toEqual([...ids].reverse());
     expect(await cairn.search.query({ query: '?!…' })).toEqual({ results: [], next_cursor: null, total: 0 });

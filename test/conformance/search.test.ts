@@ -27,21 +27,21 @@ onEveryTarget('search', (test) => {
     const scope = await someScope(cairn);
     const { trajectory_id, scope_id } = scope;
     const turn = await say(cairn, scope_id, 'The heron waits.');
-    expect(await found(cairn, 'herons')).toEqual([`turn ${turn.turn_id}`]);
+    expect(await found(cairn, 'herons')).toEqual([`Turn ${turn.turn_id}`]);
     const artifact = await cairn.artifacts.create({
       trajectory_id,
       artifact_type: 'Fact',
       name: 'bird',
       content: { seen: ['a heron'] },
     });
-    expect(await found(cairn, 'heron')).toContain(`artifact ${artifact.artifact_id}`);
+    expect(await found(cairn, 'heron')).toContain(`Artifact ${artifact.artifact_id}`);
     const { note_id } = await note(cairn, 'Grey.', { title: 'The heron' });
-    expect(await found(cairn, 'heron')).toContain(`note ${note_id}`);
+    expect(await found(cairn, 'heron')).toContain(`Note ${note_id}`);
     const { card_id } = await cairn.cards.add({ content: [{ type: 'text', text: 'heron' }] });
-    expect(await found(cairn, 'heron')).toContain(`card ${card_id}`);
+    expect(await found(cairn, 'heron')).toContain(`Card ${card_id}`);
     const packet = { packet_type: 'sighting', payload: { bird: 'heron' }, tags: ['pond'] };
     const { packet_id } = await cairn.packets.write(packet);
-    expect(await found(cairn, 'heron')).toContain(`packet ${packet_id}`);
+    expect(await found(cairn, 'heron')).toContain(`Packet ${packet_id}`);
     const checkpoint = await beginRun(cairn, 'run');
     await checkpoint('first', { thoughts: [tell('t-1', 'Where is the heron?')] });
     expect(await found(cairn, 'heron')).toHaveLength(6);
@@ -73,7 +73,7 @@ onEveryTarget('search', (test) => {
     const bundle = await cairn.executions.export({ execution_id: 'run' });
     const other = await test().freshTenant();
     await other.executions.import({ bundle } as never);
-    expect(await found(other, 'otter')).toEqual(['thought t-1']);
+    expect(await found(other, 'otter')).toEqual(['Thought t-1']);
   });
 
   it('SEARCH-1 finds a thought of each execution, once, and tells the checkpoint that brought it', async () => {
@@ -96,10 +96,10 @@ onEveryTarget('search', (test) => {
     const { note_id } = await note(cairn, 'The kettle is green.', { metadata: { tags: ['kitchen'] } });
     await cairn.notes.update({ note_id, content: 'The teapot is green.' });
     expect(await found(cairn, 'kettle')).toEqual([]);
-    expect(await found(cairn, 'teapot')).toEqual([`note ${note_id}`]);
-    expect(await found(cairn, 'green')).toEqual([`note ${note_id}`]);
+    expect(await found(cairn, 'teapot')).toEqual([`Note ${note_id}`]);
+    expect(await found(cairn, 'green')).toEqual([`Note ${note_id}`]);
     await cairn.notes.update({ note_id, title: 'crockery', metadata: {} });
-    expect(await found(cairn, 'crockery teapot')).toEqual([`note ${note_id}`]);
+    expect(await found(cairn, 'crockery teapot')).toEqual([`Note ${note_id}`]);
     expect(await found(cairn, 'kitchen')).toEqual([]);
     const trajectory_id = await newTrajectory(cairn);
     const made = await cairn.artifacts.create({
@@ -110,7 +110,7 @@ onEveryTarget('search', (test) => {
     });
     await cairn.artifacts.update({ artifact_id: made.artifact_id, content: 'plate' });
     expect(await found(cairn, 'saucer')).toEqual([]);
-    expect(await found(cairn, 'plate')).toEqual([`artifact ${made.artifact_id}`]);
+    expect(await found(cairn, 'plate')).toEqual([`Artifact ${made.artifact_id}`]);
     expect(await theOne(cairn, 'plate')).toMatchObject({ name: 'n', type: 'Fact', trajectory_id });
   });
 
@@ -119,8 +119,8 @@ onEveryTarget('search', (test) => {
     const { note_id } = await note(cairn, 'a band from London', { title: 'The Who' });
     const { card_id } = await cairn.cards.add({ content: 'Who is this?' });
     await cairn.cards.add({ content: 'the owl, who waits' });
-    expect((await found(cairn, 'The Who')).sort()).toEqual([`card ${card_id}`, `note ${note_id}`]);
-    expect(await found(cairn, 'Who was in London?')).toEqual([`note ${note_id}`]);
+    expect((await found(cairn, 'The Who')).sort()).toEqual([`Card ${card_id}`, `Note ${note_id}`]);
+    expect(await found(cairn, 'Who was in London?')).toEqual([`Note ${note_id}`]);
   });
 
   it('SEARCH-3 finds nothing that has expired or was deleted', async () => {
@@ -137,12 +137,12 @@ onEveryTarget('search', (test) => {
     expect(await found(cairn, 'walrus')).toHaveLength(5);
     await cairn.notes.update({ note_id: kept.note_id, ttl: 'LongTerm' });
     test().advance(2 * HOUR);
-    expect((await found(cairn, 'walrus')).sort()).toEqual([`note ${kept.note_id}`, `packet ${packet_id}`]);
+    expect((await found(cairn, 'walrus')).sort()).toEqual([`Note ${kept.note_id}`, `Packet ${packet_id}`]);
     await cairn.notes.update({ note_id: kept.note_id, ttl: 'Permanent' });
     test().advance(366 * 24 * HOUR);
-    expect(await found(cairn, 'walrus')).toEqual([`note ${kept.note_id}`]);
+    expect(await found(cairn, 'walrus')).toEqual([`Note ${kept.note_id}`]);
     await cairn.lifetime.sweep();
-    expect(await found(cairn, 'walrus')).toEqual([`note ${kept.note_id}`]);
+    expect(await found(cairn, 'walrus')).toEqual([`Note ${kept.note_id}`]);
     await cairn.notes.delete({ note_id: kept.note_id });
     const { artifact_id } = await cairn.artifacts.create(fact);
     const { card_id } = await cairn.cards.add({ content: 'walrus' });
@@ -168,13 +168,13 @@ onEveryTarget('search', (test) => {
     const stays = await note(cairn, 'puffin', { source_trajectory_ids: [trajectory_id] });
     expect(await found(cairn, 'puffin')).toHaveLength(6);
     await cairn.scopes.close({ scope_id });
-    const left = [`artifact ${session.artifact_id}`, `note ${own.note_id}`];
-    const both = [`artifact ${lasting.artifact_id}`, `note ${stays.note_id}`];
+    const left = [`Artifact ${session.artifact_id}`, `Note ${own.note_id}`];
+    const both = [`Artifact ${lasting.artifact_id}`, `Note ${stays.note_id}`];
     expect((await found(cairn, 'puffin')).sort()).toEqual([...left, ...both].sort());
     await finishTrajectory(cairn, trajectory_id);
     expect((await found(cairn, 'puffin')).sort()).toEqual(both.sort());
     await deleteTrajectory(cairn, trajectory_id);
-    expect(await found(cairn, 'puffin')).toEqual([`note ${stays.note_id}`]);
+    expect(await found(cairn, 'puffin')).toEqual([`Note ${stays.note_id}`]);
   });
 
   it('SEARCH-3 finds nothing that something else supersedes, as long as that can be read', async () => {
@@ -183,19 +183,19 @@ onEveryTarget('search', (test) => {
     const fresh = await note(cairn, 'It is black.', { ttl: 'ShortTerm' });
     await link(cairn, 'Supersedes', ['Note', fresh.note_id], ['Note', old.note_id]);
     expect(await cairn.search.query({ query: 'ibis' })).toMatchObject({ results: [], total: 0 });
-    expect(await found(cairn, '')).toEqual([`note ${fresh.note_id}`]);
+    expect(await found(cairn, '')).toEqual([`Note ${fresh.note_id}`]);
     const { scope_id } = await someScope(cairn);
     const turns = [await say(cairn, scope_id, 'ibis, I said'), await say(cairn, scope_id, 'no: a stork')];
     await link(cairn, 'Supersedes', ['Turn', turns[1]!.turn_id], ['Turn', turns[0]!.turn_id]);
-    expect(await found(cairn, 'ibis')).toEqual([`turn ${turns[1]!.turn_id}`]);
+    expect(await found(cairn, 'ibis')).toEqual([`Turn ${turns[1]!.turn_id}`]);
     test().advance(2 * HOUR);
-    expect(await found(cairn, 'ibis white')).toContain(`note ${old.note_id}`);
+    expect(await found(cairn, 'ibis white')).toContain(`Note ${old.note_id}`);
     const cards = [await cairn.cards.add({ content: 'crake' }), await cairn.cards.add({ content: 'rail' })];
     const [from, to] = [cards[1]!.card_id, cards[0]!.card_id];
     const { edge_id } = await link(cairn, 'Supersedes', ['Card', from], ['Card', to]);
     expect(await found(cairn, 'crake')).toEqual([]);
     await cairn.edges.delete({ edge_id });
-    expect(await found(cairn, 'crake')).toEqual([`card ${to}`]);
+    expect(await found(cairn, 'crake')).toEqual([`Card ${to}`]);
   });
 
   it('SEARCH-3 takes a card, a packet and a thought of the same id for three things', async () => {
@@ -214,13 +214,13 @@ onEveryTarget('search', (test) => {
       const { results } = await cairn.search.query({ query: 'quokka' });
       return results.map(({ entity_type, snippet }) => `${entity_type} ${snippet.includes('quokka')}`).sort();
     };
-    expect(await texts()).toEqual(['card true', 'packet true', 'thought true']);
+    expect(await texts()).toEqual(['Card true', 'Packet true', 'Thought true']);
     const { card_id: other } = await cairn.cards.add({ content: 'better' });
     await link(cairn, 'Supersedes', ['Card', other], ['Card', card_id]);
-    expect(await texts()).toEqual(['packet true', 'thought true']);
+    expect(await texts()).toEqual(['Packet true', 'Thought true']);
     await cairn.cards.delete({ card_id });
     await cairn.cards.delete({ card_id: `${checkpoint_id}/t-1` });
-    expect(await texts()).toEqual(['packet true', 'thought true']);
+    expect(await texts()).toEqual(['Packet true', 'Thought true']);
   });
 
   it('SEARCH-4 finds turns of a closed scope in an open one that was restored from it, and only those it has', async () => {
@@ -236,8 +236,8 @@ onEveryTarget('search', (test) => {
     await closeScope(cairn, scope_id);
     expect(await found(cairn, 'plover')).toEqual([]);
     const second = await cairn.scopes.restore({ scope_id });
-    expect(await found(cairn, 'plover')).toEqual([`turn ${early.turn_id}`]);
-    expect(await found(cairn, 'plover')).not.toContain(`turn ${late.turn_id}`);
+    expect(await found(cairn, 'plover')).toEqual([`Turn ${early.turn_id}`]);
+    expect(await found(cairn, 'plover')).not.toContain(`Turn ${late.turn_id}`);
     const shown = await theOne(cairn, 'plover');
     expect(shown).toMatchObject({ scope_id: second.scope_id, sequence: 1, trajectory_id });
     expect(await cairn.turns.get({ turn_id: early.turn_id })).toMatchObject({ scope_id: shown.scope_id });
@@ -245,7 +245,7 @@ onEveryTarget('search', (test) => {
     await cairn.scopes.checkpoint({ scope_id: second.scope_id });
     await closeScope(cairn, second.scope_id);
     const third = await cairn.scopes.restore({ scope_id: second.scope_id });
-    const both = [`turn ${early.turn_id}`, `turn ${more.turn_id}`].sort();
+    const both = [`Turn ${early.turn_id}`, `Turn ${more.turn_id}`].sort();
     expect((await found(cairn, 'plover')).sort()).toEqual(both);
     expect((await found(cairn, 'plover', { scope_id: third.scope_id })).sort()).toEqual(both);
     await closeScope(cairn, third.scope_id);
@@ -269,14 +269,14 @@ onEveryTarget('search', (test) => {
     const [one, two] = [await newTrajectory(cairn), await newTrajectory(cairn)];
     const learned = await note(cairn, 'a vole', { source_trajectory_ids: [one, two] });
     await note(cairn, 'a vole');
-    expect(await found(cairn, 'vole', { trajectory_id: one })).toEqual([`note ${learned.note_id}`]);
+    expect(await found(cairn, 'vole', { trajectory_id: one })).toEqual([`Note ${learned.note_id}`]);
     await cairn.notes.update({ note_id: learned.note_id, content: 'a water vole' });
-    expect(await found(cairn, 'vole', { trajectory_id: one })).toEqual([`note ${learned.note_id}`]);
-    expect(await found(cairn, 'vole', { trajectory_id: two })).toEqual([`note ${learned.note_id}`]);
+    expect(await found(cairn, 'vole', { trajectory_id: one })).toEqual([`Note ${learned.note_id}`]);
+    expect(await found(cairn, 'vole', { trajectory_id: two })).toEqual([`Note ${learned.note_id}`]);
     await deleteTrajectory(cairn, two);
     expect(await found(cairn, 'vole', { trajectory_id: two })).toEqual([]);
     const filters = [{ field: 'trajectory_id', operator: 'eq', value: one }] as never;
-    expect(await found(cairn, '', { filters })).toEqual([`note ${learned.note_id}`]);
+    expect(await found(cairn, '', { filters })).toEqual([`Note ${learned.note_id}`]);
   });
 
   it('SEARCH-7 tells of each what it is', async () => {
@@ -289,7 +289,7 @@ onEveryTarget('search', (test) => {
       metadata: { speaker: 'Anna', occurred_at: '2023-05-08T13:56:00Z', tags: ['shore', 'bird'] },
     });
     expect(await theOne(cairn, 'dunlin')).toEqual({
-      entity_type: 'turn',
+      entity_type: 'Turn',
       id: turn.turn_id,
       checkpoint_id: null,
       name: null,

@@ -240,7 +240,7 @@ onEveryTarget('summaries', (test) => {
         ...(await agent.artifacts.list({})).artifacts.map((one) => one.artifact_id),
         ...(await agent.notes.list({})).notes.map((one) => one.note_id),
       ];
-      const found = results.filter(({ entity_type }) => entity_type !== 'turn').map(({ id }) => id);
+      const found = results.filter(({ entity_type }) => entity_type !== 'Turn').map(({ id }) => id);
       expect(found.sort()).toEqual([...lists].sort());
       return lists;
     };

@@ -57,7 +57,7 @@ onEveryTarget('trajectories', (test) => {
     expect(await eventsOf(cairn, made.trajectory_id)).toMatchObject([
       {
         packet_type: 'cairn.trajectory.created',
-        payload: { entity: { type: 'trajectory', id: made.trajectory_id } },
+        payload: { entity: { type: 'Trajectory', id: made.trajectory_id } },
       },
     ]);
     expect(JSON.stringify(await eventsOf(cairn, made.trajectory_id))).not.toContain('bug');
@@ -313,7 +313,7 @@ onEveryTarget('trajectories', (test) => {
       const closed = scopes.map(({ scope_id }) => scope_id).sort();
       const events = (await eventsOf(cairn, id)).slice(1);
       expect(events.filter(({ packet_type }) => packet_type === 'cairn.scope.closed')).toMatchObject(
-        closed.map((scope_id) => ({ payload: { entity: { type: 'scope', id: scope_id } } })),
+        closed.map((scope_id) => ({ payload: { entity: { type: 'Scope', id: scope_id } } })),
       );
       expect(events.filter(({ packet_type }) => packet_type !== 'cairn.scope.closed')).toMatchObject([
         {
@@ -645,7 +645,7 @@ onEveryTarget('trajectories', (test) => {
     const [created] = await eventsOf(cairn, trajectory_id);
     expect(created!.payload).toMatchObject({ parent_trajectory_id: root });
     expect((await eventsOf(cairn, root)).at(-1)!.payload).toMatchObject({
-      entity: { type: 'trajectory', id: root },
+      entity: { type: 'Trajectory', id: root },
       trajectory_ids: [root, trajectory_id].sort(),
       trajectories: 2,
     });

@@ -584,9 +584,9 @@ onEveryTarget('versions', (test) => {
       ['cairn.artifact.deleted', trajectory_id],
       ['cairn.note.created', trajectory_id],
     ]);
-    expect(events[0]!.payload).toMatchObject({ entity: { id: artifact_id, type: 'artifact' }, version: 1 });
+    expect(events[0]!.payload).toMatchObject({ entity: { id: artifact_id, type: 'Artifact' }, version: 1 });
     expect(events[1]!.payload).toMatchObject({ version: 2 });
-    expect(events[3]!.payload).toMatchObject({ entity: { id: note_id, type: 'note' } });
+    expect(events[3]!.payload).toMatchObject({ entity: { id: note_id, type: 'Note' } });
     expect(JSON.stringify(events)).not.toContain(secret);
     expect(JSON.stringify(events)).not.toContain(content_hash);
   });

@@ -85,7 +85,7 @@ async function tried(printed: string, options: Parameters<typeof run>[2]): Promi
     .split('\n')
     .map((line) => JSON.parse(line) as unknown);
 }
-const TRIED = [{ entity_type: 'note' }, { passages: [{ name: 'Anna prefers green tea to coffee.' }] }];
+const TRIED = [{ entity_type: 'Note' }, { passages: [{ name: 'Anna prefers green tea to coffee.' }] }];
 
 describe('serve', () => {
   it('prints its address, its data and a curl that works; SIGTERM ends it with 0', () =>
@@ -320,7 +320,7 @@ describe('tail', () => {
     inFolder(async (cwd) => {
       await cairn(['cards', 'add', '--content', 'hello'], { cwd });
       const tail = startCairn(['tail', '--after', '0'], { cwd });
-      await tail.until(/#1 cairn\.card\.added card /);
+      await tail.until(/#1 cairn\.card\.added Card /);
       await cairn(
         ['packets', 'write', '--packet-type', 'event', '--payload', '{"n":1}', '--tags', 'a', '--tags', 'b'],
         {

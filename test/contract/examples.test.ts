@@ -122,7 +122,7 @@ describe('README.md', () => {
       }
       await server.stop();
       expect(answers).toMatchObject([
-        { entity_type: 'note' },
+        { entity_type: 'Note' },
         { passages: [{ text: 'Anna prefers green tea to coffee.' }] },
         { status: 'ok', error_message: null },
         { name: 'tidy' },

@@ -54,7 +54,7 @@ describe('tools', () => {
     await mcp.client.listTools();
     const kept = await mcp.call('remember', { text: 'Anna prefers tea', tags: ['people'] });
     expect(kept.isError).toBeUndefined();
-    expect(kept.structuredContent).toMatchObject({ entity_type: 'note' });
+    expect(kept.structuredContent).toMatchObject({ entity_type: 'Note' });
     const { id } = kept.structuredContent as { id: string };
     expect(textOf(kept)).toContain(id);
     const found = await mcp.call('recall', { query: 'which tea does Anna drink' });

@@ -124,7 +124,7 @@ const candidate: fc.Arbitrary<Uncounted> = fc
     moment: fc.nat(5),
   })
   .map(({ section, title, text, moment }) => ({
-    entity_type: 'note',
+    entity_type: 'Note',
     id: `${section}/${title}/${text}`,
     card_id: `${section}/${title}/${text}`,
     score: 1,
@@ -140,7 +140,7 @@ const inConflict = (one: Uncounted, all: readonly Uncounted[]): Uncounted => {
 };
 
 const given = (section: SectionName, text: string): Uncounted => ({
-  entity_type: 'card',
+  entity_type: 'Card',
   id: section,
   card_id: section,
   score: null,

@@ -82,20 +82,20 @@ describe('an event on one line', () => {
 
   it('says when, where in the stream, what and about what', () => {
     const payload = {
-      entity: { type: 'box', id: 'b1' },
+      entity: { type: 'Box', id: 'b1' },
       actor: { agent_id: 'ann', key_id: null },
       revision: 2,
     };
     expect(describeEvent(packet({ packet_type: 'cairn.box.appended', payload }))).toBe(
-      '12:00:01.234 #7 cairn.box.appended box b1 {"revision":2} by ann',
+      '12:00:01.234 #7 cairn.box.appended Box b1 {"revision":2} by ann',
     );
   });
 
   it('leaves out what is not there', () => {
     expect(describeEvent(packet({}))).toBe('12:00:01.234 #7 event');
     expect(describeEvent(packet({ payload: {} }))).toBe('12:00:01.234 #7 event');
-    const tenant = { entity: { type: 'card', id: 'c' }, actor: { agent_id: null, key_id: null } };
-    expect(describeEvent(packet({ payload: tenant }))).toBe('12:00:01.234 #7 event card c');
+    const tenant = { entity: { type: 'Card', id: 'c' }, actor: { agent_id: null, key_id: null } };
+    expect(describeEvent(packet({ payload: tenant }))).toBe('12:00:01.234 #7 event Card c');
     expect(describeEvent(packet({ erased: true }))).toBe('12:00:01.234 #7 event (erased)');
   });
 
