@@ -210,7 +210,10 @@ async function scriptOf(
 
 function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrated {
   if (content_hash === step.content_hash) return answer(turn, step, prompt);
-  throw new Error(`step ${step.step} of agent_turn ${turn.agent_turn_id} renders otherwise than it did`);
+  throw new CairnError(
+    'STORAGE_FAILED',
+    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders otherwise than it did: what it showed was altered in the database`,
+  );
 }
 
 export async function replay(call: Call, { agent_turn_id, step }: In<'replay'>): Promise<Hydrated> {

@@ -62,7 +62,10 @@ export async function replayed(call: Call, query: Query, row: ManifestRow): Prom
   const rendering = await renderedAgain(call, query, row, entries);
   const content_hash = sha256(rendering.text);
   if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {
-    throw new Error(`manifest ${row.manifest_id} renders otherwise than it did`);
+    throw new CairnError(
+      'STORAGE_FAILED',
+      `manifest ${row.manifest_id} renders otherwise than it did: what it showed was altered in the database`,
+    );
   }
   return { rendering, entries, sections: sectionsOf(row, entries), content_hash };
 }

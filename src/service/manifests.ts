@@ -221,7 +221,7 @@ async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContex
 function wasThere(row: CardRow | undefined, moment: number): boolean {
   if (!row || !wasVisible(row, moment)) return false;
   if (sha256(row.content ?? 'null') === row.content_hash) return true;
-  throw new Error(`card ${row.card_id} is not what it was`);
+  throw new CairnError('STORAGE_FAILED', `card ${row.card_id} was altered in the database`);
 }
 
 export async function diff(call: Call, input: In<'diff'>): Promise<ManifestDiff> {

@@ -338,6 +338,28 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     expect(await all(saver.list({}, { filter: { writes: 'other' } }))).toEqual([]);
   });
 
+  it('compares an object of a filter with all that is in it, also where it is too large for a label', async () => {
+    const { saver } = await fresh();
+    const of = (n: number, bytes: number) => ({ n, inner: { list: [n, 'x'.repeat(bytes)] } });
+    for (const bytes of [1, 2000]) {
+      const one = await put(saver, thread(`t${bytes}`), {}, { metadata: { of: of(1, bytes) } });
+      const listed = async (filter: object) =>
+        (await all(saver.list(thread(`t${bytes}`), { filter }))).map(({ config }) => config);
+      expect(await listed({ of: of(1, bytes) })).toEqual([one]);
+      const { inner } = of(1, bytes);
+      for (const differing of [
+        of(2, bytes),
+        { ...of(1, bytes), n: 2 },
+        { n: 1, inner: { list: [...inner.list].reverse() } },
+        { n: 1, inner, more: 1 },
+        { inner },
+        {},
+        [of(1, bytes)],
+      ])
+        expect(await listed({ of: differing }), JSON.stringify(differing).slice(0, 50)).toEqual([]);
+    }
+  });
+
   it('leaves nothing but ids, versions, source and step to read with a serializer that hides', async () => {
     const cairn = await test().freshTenant();
     const turn = (data: Uint8Array) => Uint8Array.from(data, (byte) => byte ^ 0x55);
@@ -350,7 +372,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
         JSON.parse(new TextDecoder().decode(turn(data as Uint8Array))),
     };
     const saver = new CairnSaver(cairn, { serde });
-    const metadata = { ...META, step: 3, by: 'whisper' };
+    const metadata = { ...META, step: 3, by: 'whisper', of: { by: 'a' } };
     const one = await put(saver, thread('t'), { list: ['whisper', 'b'], of: { a: 'whisper' } }, { metadata });
     const two = await put(saver, one, { list: ['whisper', 'b', 'c'] }, { metadata: { by: 'other' } });
     await saver.putWrites(two, [['c', { d: 'whisper' }]], 'task');
@@ -362,6 +384,8 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     const ids = async (filter: object) => (await all(other.list({}, { filter }))).map(({ config }) => config);
     expect(await ids({ step: 3 })).toEqual([one]);
     expect(await ids({ by: 'other', source: 'loop' })).toEqual([two]);
+    expect(await ids({ of: { by: 'a' } })).toEqual([one]);
+    expect(await ids({ of: { by: 'b' } })).toEqual([]);
     const { checkpoints } = await cairn.checkpoints.list({ thread_id: 't' });
     const stored = await Promise.all(
       checkpoints.map(({ id }) => cairn.checkpoints.get({ checkpoint_id: id })),

@@ -142,6 +142,10 @@ onEveryTarget('the store of LangGraph', (test) => {
       ['a', 'x', 'c'],
     ]);
     expect(await store.listNamespaces({ suffix: ['c'] })).toHaveLength(2);
+    // A wildcard stands for one label, not for none.
+    expect(await store.listNamespaces({ prefix: ['z', '*'] })).toEqual([]);
+    expect(await store.listNamespaces({ suffix: ['*', 'z'] })).toEqual([]);
+    expect(await store.listNamespaces({ prefix: ['*'], suffix: ['z'] })).toEqual([['z']]);
     expect(await store.listNamespaces({ maxDepth: 2 })).toEqual([['a', 'b'], ['a', 'x'], ['z']]);
     expect(await store.listNamespaces({ limit: 1, offset: 1 })).toEqual([['a', 'b', 'd']]);
     await store.delete(['z'], 'k');

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { canonical, sha256 } from '#cairn/domain/canonical.js';
+import { sql } from '#cairn/driver/sql.js';
+import type { Card } from '#cairn/model/card.js';
 import type { Hydrated } from '#cairn/model/hydration.js';
 import type { Json } from '#cairn/model/json.js';
 import { addEndings, turnBoxHolder } from '#cairn/store/endings.js';
@@ -451,6 +453,27 @@ onEveryTarget('what agent_turns leave', (test) => {
         message: expect.stringContaining('step 5'),
       });
     });
+  });
+
+  it('ATURN-22 a step whose card was altered in the database is not replayed', async () => {
+    const cairn = await withProfile(test());
+    const tenant = await tenantOf(cairn);
+    const { turn, held } = await atWork(cairn);
+    await cairn.agent_turns.append({ ...held, cards: [thought('true')] });
+    const { agent_turn_id } = held;
+    const key = { idempotency_key: 'once' };
+    const shown = await cairn.agent_turns.hydrate(held, key);
+    const [{ card_id }] = (await cairn.boxes.cards({ box_id: turn.output_box_id })).cards as [Card];
+    const alter = (text: string) =>
+      test().store.driver.write(tenant, (tx) =>
+        tx.run(sql`UPDATE cards SET content = ${text} WHERE tenant_id = ${tenant} AND card_id = ${card_id}`),
+      );
+    await alter('"forged"');
+    const altered = { code: 'STORAGE_FAILED', status: 500, message: expect.stringContaining('altered') };
+    expect(await refusalOf(cairn.agent_turns.replay({ agent_turn_id }))).toMatchObject(altered);
+    expect(await refusalOf(cairn.agent_turns.hydrate(held, key))).toMatchObject(altered);
+    await alter('"true"');
+    expect(await cairn.agent_turns.replay({ agent_turn_id })).toEqual(shown);
   });
 
   it('ATURN-20 steps that say the same of prompt and tools share their cards', async () => {

@@ -187,6 +187,31 @@ onEveryTarget('contexts', (test) => {
     expect(small.sections.find(({ name }) => name === 'turns')).toMatchObject({ included: 1, left_out: 4 });
   });
 
+  it('CTX-6 a result belongs to the last call of its id that waits, and the call before it stays unanswered', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someTask(cairn);
+    const called = (n: number) => ({
+      scope_id,
+      role: 'Assistant' as const,
+      content: `asking ${n}`,
+      tool_calls: [{ id: 'a', function: { name: 'look', arguments: `{"n":${n}}` } }],
+    });
+    await cairn.turns.add({ ...called(1), content: LONG });
+    await sayAll(cairn, scope_id, ['Never mind.']);
+    await cairn.turns.add(called(2));
+    await cairn.turns.add({ scope_id, role: 'Tool', content: 'found', metadata: { tool_call_id: 'a' } });
+    const large = saidIn(await cairn.context.assemble({ scope_id }));
+    expect(large.slice(1)).toEqual([
+      expect.stringMatching(/^tool: .*pending/),
+      'user: Never mind.',
+      'assistant: asking 2',
+      'tool: found',
+    ]);
+    // Tied to the first call, all would be in or out together.
+    const small = await cairn.context.assemble({ scope_id, token_budget: 500, max_passages: 0 });
+    expect(saidIn(small)).toEqual(['user: Never mind.', 'assistant: asking 2', 'tool: found']);
+  });
+
   it('CTX-7 sections take no more than their share while others want the rest, by priority, and stand in the order that is given', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);

@@ -117,6 +117,43 @@ onEveryTarget('manifests', (test) => {
     });
   });
 
+  it('MAN-4 a context whose card was altered in the database is not replayed, assembled or packed', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const { scope_id } = await someTask(cairn);
+    const [turn_id] = await sayAll(cairn, scope_id, ['true']);
+    const assembled = await cairn.context.assemble({ scope_id });
+    await cairn.cards.add({ card_id: 'c', content: 'true' });
+    await cairn.boxes.create({ box_id: 'x', card_ids: ['c'], agent_id: 'planner' });
+    await cairn.profiles.create({ name: 'coder' });
+    await cairn.pmo.pack_context({
+      tool_suffix: 'test',
+      source_agent_id: 'planner',
+      arguments: { profile_name: 'coder', instruction: 'do it', input_box_ids: ['x'] },
+      handover: 'instruction',
+    });
+    const [packed] = (await cairn.manifests.list({ card_id: 'c' })).manifests;
+    const alter = (text: string) =>
+      test().store.driver.write(tenant, (tx) =>
+        tx.run(
+          sql`UPDATE cards SET content = ${text} WHERE tenant_id = ${tenant} AND card_id = ANY(${[turn_id!, 'c']})`,
+        ),
+      );
+    const ids = [assembled.manifest_id, packed!.manifest_id];
+    const before = [];
+    for (const manifest_id of ids) before.push(await cairn.manifests.replay({ manifest_id }));
+    await alter('"forged"');
+    for (const manifest_id of ids)
+      expect(await refusalOf(cairn.manifests.replay({ manifest_id }))).toMatchObject({
+        code: 'STORAGE_FAILED',
+        status: 500,
+        message: expect.stringContaining('altered'),
+      });
+    await alter('"true"');
+    for (const [i, manifest_id] of ids.entries())
+      expect(await cairn.manifests.replay({ manifest_id })).toEqual(before[i]);
+  });
+
   it('MAN-4 MAN-6 turns of a closed scope are replayed where it was restored, and found in contexts of both', async () => {
     const cairn = await test().freshTenant();
     const { scope_id, trajectory_id } = await someTask(cairn);

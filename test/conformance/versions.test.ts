@@ -193,6 +193,58 @@ onEveryTarget('versions', (test) => {
     expect([page.notes[0]!.title, next.notes[0]!.title]).toEqual(['roof', 'other']);
   });
 
+  it('VERSION-4 at the very moment of a change or deletion as_of has what came of it, a millisecond before what was', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await cairn.trajectories.create({ name: 't' });
+    const { artifact_id } = await cairn.artifacts.create({
+      trajectory_id,
+      artifact_type: 'Fact',
+      name: 'a',
+      content: 'x',
+    });
+    test().advance(1000);
+    const note_id = await newNote(cairn, { source_artifact_ids: [artifact_id] });
+    /** When the newest event was recorded, and the millisecond before. */
+    const recorded = async (): Promise<[at: string, before: string]> => {
+      const [event] = (await cairn.packets.list({ limit: 1 })).packets;
+      const before = new Date(Date.parse(event!.recorded_at) - 1).toISOString();
+      // So that what comes next is not of the same millisecond.
+      test().advance(1000);
+      return [event!.recorded_at, before];
+    };
+    const state = async (as_of: string) => {
+      const { notes, total } = await cairn.notes.list({ as_of });
+      const { artifacts } = await cairn.artifacts.list({ as_of });
+      const note = await cairn.notes.get({ note_id, as_of }).catch(({ code }) => code as string);
+      const artifact = await cairn.artifacts.get({ artifact_id, as_of }).catch(({ code }) => code as string);
+      expect(total).toBe(notes.length);
+      return [
+        typeof note === 'string' ? note : [note.content, note.source_artifact_ids.length],
+        typeof artifact === 'string' ? artifact : artifact.content,
+        notes.map(({ content }) => content),
+        artifacts.length,
+      ];
+    };
+    const [created, earlier] = await recorded();
+    expect(await state(earlier)).toEqual(['NOTE_NOT_FOUND', 'x', [], 1]);
+    expect(await state(created)).toEqual([['blue', 1], 'x', ['blue'], 1]);
+    await cairn.notes.update({ note_id, content: 'grey' });
+    const [changed, unchanged] = await recorded();
+    expect(await state(unchanged)).toEqual([['blue', 1], 'x', ['blue'], 1]);
+    expect(await state(changed)).toEqual([['grey', 1], 'x', ['grey'], 1]);
+    const [edge] = (await cairn.edges.list({ entity_id: note_id, edge_type: 'DerivedFrom' })).edges;
+    await cairn.edges.delete({ edge_id: edge!.edge_id });
+    const [unlinked, linked] = await recorded();
+    expect(await state(linked)).toEqual([['grey', 1], 'x', ['grey'], 1]);
+    expect(await state(unlinked)).toEqual([['grey', 0], 'x', ['grey'], 1]);
+    await cairn.artifacts.delete({ artifact_id });
+    await recorded();
+    await cairn.notes.delete({ note_id });
+    const [deleted, there] = await recorded();
+    expect(await state(there)).toEqual([['grey', 0], 'ARTIFACT_NOT_FOUND', ['grey'], 0]);
+    expect(await state(deleted)).toEqual(['NOTE_NOT_FOUND', 'ARTIFACT_NOT_FOUND', [], 0]);
+  });
+
   it('VERSION-4 times filter versions as they are asked for', async () => {
     const cairn = await test().freshTenant();
     const start = moment();

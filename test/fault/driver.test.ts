@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { type Driver, DriverError } from '#cairn/driver/driver.js';
 import { openPostgres } from '#cairn/driver/postgres.js';
+import { sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite.js';
 import { LongReader } from '#cairn/driver/sqlite-long.js';
 import { Store } from '#cairn/service/open.js';
 import { packetJournal } from '#cairn/store/packets.js';
 import { illnesses } from '../support/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/faulty-driver.js';
+import { sleep } from '../support/server.js';
 import { freshDatabase, refusalOf, targetNames } from '../support/targets.js';
 
 const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));
@@ -109,6 +111,33 @@ function writesOn(cairn: Api, box_id: string, card_ids: string[]) {
     seal: () => cairn.boxes.seal({ box_id }),
   };
 }
+
+describe.each(kinds)('a snapshot on %s', (kind) => {
+  it('TX-9 keeps its moment, and a read beside it sees what was acknowledged before the read began', async () => {
+    const test = await open(kind);
+    const { driver } = test.store;
+    const count = sql`SELECT COUNT(*) AS cards FROM cards WHERE tenant_id = 'default'`;
+    let opened = () => {};
+    const isOpen = new Promise<void>((resolve) => (opened = resolve));
+    let end = () => {};
+    const mayEnd = new Promise<void>((resolve) => (end = resolve));
+    const snapshot = driver.snapshot('default', async (query) => {
+      const before = await query.all(count);
+      opened();
+      await mayEnd;
+      return [before, await query.all(count)];
+    });
+    await isOpen;
+    await test.cairn.cards.add({ card_id: 'new', content: 'x' });
+    const beside = [driver.at('default').all(count), test.cairn.cards.get({ card_id: 'new' })];
+    // A read that does not wait has its answer by then.
+    await sleep(50);
+    end();
+    expect(await Promise.all(beside)).toEqual([[{ cards: 1 }], expect.objectContaining({ content: 'x' })]);
+    expect(await snapshot).toEqual([[{ cards: 0 }], [{ cards: 0 }]]);
+    await test.close();
+  });
+});
 
 describe.each(kinds)('a statement that fails on %s', (kind) => {
   it.each([

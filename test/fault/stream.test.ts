@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { connectCairn } from '#cairn/client/index.js';
+import { CuttingProxy } from '../support/cutting-proxy.js';
 import { Follower } from '../support/follower.js';
 import { Ledger, runLoad } from '../support/load.js';
 import { type ServerProcess, sleep, startServer, until } from '../support/server.js';
@@ -103,6 +104,30 @@ describe.concurrent('the event stream', () => {
       expect(reader.seqs).toEqual(upTo(head));
       expect([...ledger.refusals]).toEqual([]);
       await reader.cut();
+      await cairn.close();
+    }));
+
+  it('EVENT-3 a client follows on across more than ten broken connections, as long as events come between them', () =>
+    withServer(async (server) => {
+      const cairn = connectCairn({ url: server.url });
+      const DROPS = 12;
+      const write = () => cairn.packets.write({ packet_type: 'p', payload: {} });
+      await write();
+      const proxy = await CuttingProxy.before(server.url);
+      const client = connectCairn({ url: proxy.url });
+      const seqs: number[] = [];
+      // Each connection is broken off behind the one event that it brings, and the next before it brings any.
+      for await (const { packet } of client.events.follow({ after: '0' })) {
+        if (!packet) continue;
+        seqs.push(packet.seq);
+        if (seqs.length > DROPS) break;
+        proxy.cut();
+        await write();
+      }
+      expect(seqs).toEqual(upTo(DROPS + 1));
+      expect(proxy.failures).toBe(DROPS);
+      await client.close();
+      await proxy.close();
       await cairn.close();
     }));
 

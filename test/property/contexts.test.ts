@@ -284,6 +284,67 @@ describe('contexts whose parts cost more together than alone', () => {
     ));
 });
 
+describe('a context that costs one token too many', () => {
+  it.each(FORMATS)('CTX-2 shows its newest turn alone, as %s', async (format) => {
+    const said = ['first words', 'last words'];
+    // Together they cost more than apart, so that both are chosen and counted once more.
+    const MORE = 50;
+    const meter = {
+      count: async (text: string) =>
+        (await countTokens(text)) + (said.every((words) => text.includes(words)) ? MORE : 0),
+      within: charactersWithin,
+    };
+    const material = (budget: number): Material => ({
+      format,
+      budget,
+      sections: sectionsFor([]),
+      given: [],
+      candidates: [],
+      refused: [],
+      turns: said.map((content, i) => ({
+        role: 'user',
+        content,
+        tool_calls: null,
+        tool_results: null,
+        tool_call_id: null,
+        card_id: `turn-${i}`,
+        created_at: i,
+      })),
+      turns_total: 2,
+      max_turns: 10,
+    });
+    const whole = await assemble(material(1000), meter);
+    for (const [budget, shown] of [
+      [whole.token_count, said],
+      [whole.token_count - 1, said.slice(1)],
+    ] as const) {
+      const { text, token_count } = await assemble(material(budget), meter);
+      expect(said.filter((words) => text.includes(words))).toEqual(shown);
+      expect(token_count).toBeLessThanOrEqual(budget);
+    }
+  });
+
+  it.each(FORMATS)('CTX-3 is refused where all of it must be in, as %s', async (format) => {
+    const material = (budget: number): Material => ({
+      format,
+      budget,
+      sections: sectionsFor([]),
+      given: [given('user_input', 'What must be in, whatever it costs.')],
+      candidates: [],
+      refused: [],
+      turns: [],
+      turns_total: 0,
+      max_turns: 10,
+    });
+    const { token_count } = await assemble(material(1000), meter);
+    expect((await assemble(material(token_count), meter)).token_count).toBe(token_count);
+    await expect(assemble(material(token_count - 1), meter)).rejects.toMatchObject({
+      code: 'CONTEXT_BUDGET_TOO_SMALL',
+      details: { needed_tokens: token_count, token_budget: token_count - 1 },
+    });
+  });
+});
+
 const answersTo = ({ tool_call_id, tool_results }: TurnCard, id: string): boolean =>
   tool_call_id === id ||
   (tool_results ?? []).some((one) => (one as { tool_call_id?: string }).tool_call_id === id);

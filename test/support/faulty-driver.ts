@@ -138,3 +138,15 @@ export class InterleavingDriver extends FaultyDriver {
     };
   }
 }
+
+/** A driver whose clock stands at a moment, for what happens at exactly that one. */
+export class StoppedClockDriver extends FaultyDriver {
+  moment: number;
+
+  constructor(driver: Driver) {
+    super(driver, () => undefined);
+    this.moment = driver.now();
+  }
+
+  override now = () => this.moment;
+}

@@ -50,6 +50,16 @@ describe('units', () => {
     ]);
   });
 
+  it('CTX-6 do not tie a result to a call of its id that was never answered, when the id was called again', () => {
+    const turns = [calling('1'), turn('user', 'x'), calling('1'), answering('1')];
+    expect(bounds(turns)).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 4],
+    ]);
+    expect(bounds([...turns, turn('user', 'y'), answering('1')])).toEqual([[0, 6]]);
+  });
+
   it('CTX-6 take a result without an id for the first call that waits, of the last turn that has one', () => {
     const turns = [
       calling('old'),
