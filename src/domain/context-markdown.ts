@@ -2,7 +2,8 @@
 import type { SectionName } from '../model/context.js';
 import type { JsonObject } from '../model/json.js';
 import { canonical } from './canonical.js';
-import { beginsWithFence, contained, inOneLine } from './context-contained.js';
+import { contained, defused, inOneLine, isQuoted } from './context-contained.js';
+import { defusedTranscript } from './context-defused.js';
 import { GIVEN } from './context-sections.js';
 import { conversationOf } from './context-turns.js';
 import {
@@ -26,7 +27,7 @@ const headingOf = (section: SectionName): string =>
 const headed = (title: string): string => (title === '' ? '' : `### ${title}${BETWEEN}`);
 
 const doubtOf = ({ contradicts = [] }: WindowPart): string =>
-  contradicts.length === 0 ? '' : `${BETWEEN}(Contradicts: ${contradicts.join('; ')})`;
+  contradicts.length === 0 ? '' : `${BETWEEN}(Contradicts: ${contradicts.map(inOneLine).join('; ')})`;
 
 /** What the request brings is written for this place, and stands as it is. */
 const partText = (part: WindowPart): string =>
@@ -45,9 +46,11 @@ function sectionTexts(window: Window): string[] {
 
 const NAMES = { user: 'User', assistant: 'Assistant' };
 
-/** A block of code begins in a line of its own, or it is none. */
-const labelled = (label: string, text: string): string =>
-  `**${inOneLine(label)}:**${beginsWithFence(text) ? BETWEEN : ' '}${contained(text)}`.trimEnd();
+/** A quoted text begins in a line of its own. */
+function labelled(label: string, text: string): string {
+  const shown = contained(text);
+  return `**${inOneLine(label)}:**${isQuoted(shown) ? BETWEEN : ' '}${shown}`.trimEnd();
+}
 
 function messageText({ role, text, calls }: Message): string {
   const lines = calls.flatMap(({ id, name, input, result }) => [
@@ -89,18 +92,18 @@ export const chat: Shape = {
   frame: '{"content":"","role":"system"},',
   around: (section) => (headingOf(section) === '' ? '' : escaped(headingOf(section)) + joint),
   part: (part) => escaped(partText(part)) + joint,
-  turns: ({ system, messages }) =>
-    system.map((text) => escaped(text) + joint).join('') +
-    openaiMessages('', messages)
+  turns: (conversation) =>
+    conversation.system.map((text) => escaped(contained(text)) + joint).join('') +
+    openaiMessages('', defusedTranscript(conversation).messages)
       .map((message) => `${canonical(message)},`)
       .join(''),
   render(window): Rendering {
-    const { system: said, messages } = conversationOf(window.turns);
-    const system = [...sectionTexts(window), ...said].join(BETWEEN);
+    const { system: said, messages } = defusedTranscript(conversationOf(window.turns));
+    const system = [...sectionTexts(window), ...said.map(contained)].join(BETWEEN);
     const input = textGiven(window, 'user_input');
     const shown: JsonObject[] = [
       ...openaiMessages(system, messages),
-      ...(input === undefined ? [] : [{ role: 'user', content: input }]),
+      ...(input === undefined ? [] : [{ role: 'user', content: defused(input) }]),
     ];
     const text = canonical(shown);
     // Members in the order of their names, so that whoever writes them as JSON writes these bytes.

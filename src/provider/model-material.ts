@@ -1,4 +1,5 @@
 /** Sources as a model gets them: each marked with a short id, so that it can name them, and as nothing but material. */
+import { defused } from '../domain/context-contained.js';
 import { parseDate } from '../domain/parse-date.js';
 import { roleOf, type TextSource } from '../domain/sources.js';
 
@@ -25,7 +26,8 @@ function rendered(mark: string, source: TextSource): string {
   ].filter(([, value]) => value !== '');
   const head = attributes.map(([name, value]) => `${name}="${value!.replace(/["<>\n\r]/g, ' ')}"`).join(' ');
   // A text must not end its own element and go on as if it were an instruction.
-  return `<source ${head}>\n${source.text.replace(/<(?=\/?source\b)/gi, '‹')}\n</source>`;
+  const text = defused(source.text).replace(/<(?=\/?source\b)/gi, '‹');
+  return `<source ${head}>\n${text}\n</source>`;
 }
 
 export const MATERIAL_RULES =
