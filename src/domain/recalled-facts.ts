@@ -45,15 +45,12 @@ export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): bo
   );
 }
 
-/** Whether a text that stood in a window says it, sentence by sentence. */
-export const isSaidIn = (fact: ExtractedFact, text: string): boolean =>
-  isRecalled(
-    fact,
-    [...unitsOf(text)]
-      .filter(({ kind }) => kind !== 'fragment')
-      .slice(0, MAX_STATEMENTS)
-      .map((unit) => statementOf(unit.text)),
-  );
+/** The statements of a text that stood in a window, sentence by sentence: `isRecalled` tells whether a fact is among them. */
+export const statementsIn = (text: string): Statement[] =>
+  [...unitsOf(text)]
+    .filter(({ kind }) => kind !== 'fragment')
+    .slice(0, MAX_STATEMENTS)
+    .map((unit) => statementOf(unit.text));
 
 const MEMORY = /<(memory|memories|context|recalled|retrieved|documents?|background)\b[^<>]{0,200}>/gi;
 

@@ -10,7 +10,7 @@ const FEW_STEMS = 3;
 
 export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
   if (a.type === 'Code' || b.type === 'Code') return sameCode(a, b);
-  if (isSlotted(a) && isSlotted(b)) {
+  if (isSlotted(a) && isSlotted(b) && isShort(a) && isShort(b)) {
     const relation = bySlot(a, b);
     if (relation !== 'apart') return relation;
     // What two rules found in two wordings may be the same all the same, but not the contrary.
@@ -19,12 +19,18 @@ export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
   return byWording(a, b);
 }
 
+/** A longer text is no statement: it is compared letter by letter, and in no other way. */
+export const LONGEST_STATEMENT = 4000;
+
 const saidIn = (text: string): Statement => statementOf(withForWithout(withNames(text)));
 
 type Slotted = ComparableFact & { readonly subject: string; readonly slot: string; readonly value: string };
 
 const isSlotted = (fact: ComparableFact): fact is Slotted =>
   fact.subject !== undefined && fact.slot !== undefined && fact.value !== undefined && fact.slot !== '';
+
+const isShort = ({ content, value }: Slotted): boolean =>
+  content.length <= LONGEST_STATEMENT && value.length <= LONGEST_STATEMENT;
 
 /** `apart`: by what they are about, they have nothing to do with each other. */
 function bySlot(a: Slotted, b: Slotted): FactRelation | 'apart' {
@@ -67,6 +73,7 @@ function byWording(
   { content: a, subject }: ComparableFact,
   { content: b, ...fact }: ComparableFact,
 ): FactRelation {
+  if (Math.max(a.length, b.length) > LONGEST_STATEMENT) return a === b ? 'same' : 'different';
   const one = saidIn(a);
   const other = saidIn(b);
   const few = Math.min(one.stems.size, other.stems.size);
@@ -84,6 +91,7 @@ function byWording(
 
 /** Other code in the same file is its next version, which contradicts nothing. */
 function sameCode(a: ComparableFact, b: ComparableFact): FactRelation {
-  const bare = (fact: ComparableFact): string => fact.content.replace(/\s+/g, ' ').trim();
-  return bare(a) === bare(b) ? 'same' : 'different';
+  return a.content === b.content || bareCode(a.content) === bareCode(b.content) ? 'same' : 'different';
 }
+
+const bareCode = (code: string): string => code.replace(/\s+/g, ' ').trim();

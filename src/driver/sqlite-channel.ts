@@ -1,6 +1,7 @@
 /** The writing SQLite connection in one transaction. */
 import type { Table } from './driver.js';
 import type { Channel } from './group.js';
+import { inShare } from './loop-share.js';
 import { compile, type Param, type Sql } from './sql.js';
 import type { SqliteConnection } from './sqlite-open.js';
 
@@ -14,12 +15,12 @@ export class SqliteChannel implements Channel {
 
   async all<R>(query: Sql): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite');
-    return this.#connection.all<R>(text, params);
+    return inShare(this.#connection.all<R>(text, params));
   }
 
   async run(query: Sql): Promise<number> {
     const { text, params } = compile(query, 'sqlite');
-    return this.#connection.run(text, params);
+    return inShare(this.#connection.run(text, params));
   }
 
   async send(query: Sql): Promise<void> {
@@ -28,7 +29,9 @@ export class SqliteChannel implements Channel {
 
   async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
     const text = insertText(table);
+    // Not between rows: whatever is asked next comes behind all of them.
     for (const row of rows) this.#connection.run(text, row);
+    await inShare(undefined);
   }
 
   savepoint(): void {

@@ -14,6 +14,7 @@ import {
   type WriteOptions,
 } from './driver.js';
 import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from './group.js';
+import { inShare } from './loop-share.js';
 import {
   APPLIED,
   type AppliedMigration,
@@ -144,7 +145,7 @@ class SqliteDriver implements Driver {
   async #readAll<R>(query: Sql): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite');
     try {
-      return await this.#reader.read<R>(text, params);
+      return await inShare(await this.#reader.read<R>(text, params));
     } catch (error) {
       throw readingError(error);
     }

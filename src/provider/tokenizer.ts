@@ -95,12 +95,22 @@ function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string
   return core.getBpeRankFromString(piece) === undefined ? core.bytePairEncode(piece).length : 1;
 }
 
-function mergedLong(
+/** The long pieces that were counted last: a window counts the same text several times while it is filled. */
+const metLong = new Map<string, number>();
+const MET_LONG_LIMIT = 4;
+
+async function mergedLong(
   { bytePairEncodingCoreProcessor: core }: Encoding,
   piece: string,
   giveWay: GiveWay,
 ): Promise<number> {
-  return longPieceTokens(Buffer.from(piece), (bytes) => core.getBpeRankFromBytes(bytes), giveWay);
+  const known = metLong.get(piece);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(piece);
+  const tokens = await longPieceTokens(bytes, (one) => core.getBpeRankFromBytes(one), giveWay);
+  if (metLong.size >= MET_LONG_LIMIT) metLong.delete(metLong.keys().next().value!);
+  if (piece.isWellFormed()) metLong.set(bytes.toString(), tokens);
+  return tokens;
 }
 
 /** How many characters from the start of a text have at most so many tokens; whole pieces, but for one that is long. */
@@ -129,13 +139,24 @@ export async function charactersWithin(text: string, limit: number): Promise<num
   }
 }
 
-/** Of a piece that does not fit whole, a start that does: halved until it fits, which need not be the longest. */
+/**
+ * Of a piece that does not fit whole, a start that does: the longest of its halves, quarters and so on. From the shortest
+ * that surely fits upwards, so that the work goes with what is shown and not with what there is.
+ */
 async function startWithin(api: Encoding, piece: string, limit: number, giveWay: GiveWay): Promise<number> {
-  let length = limit <= 0 || piece.length <= MET_LENGTH ? 0 : piece.length;
-  while (length > 0) {
-    length = Math.floor(length / 2);
-    if (/[\ud800-\udbff]/.test(piece[length - 1] ?? '')) length--;
-    if (length > 0 && (await tokensOf(api, piece.slice(0, length), giveWay)) <= limit) return length;
+  if (limit <= 0 || piece.length <= MET_LENGTH) return 0;
+  const lengths: number[] = [];
+  for (let length = piece.length >> 1; length > 0; length >>= 1) lengths.push(length);
+  let fitting = 0;
+  for (const length of lengths.reverse()) {
+    const start = /[\ud800-\udbff]/.test(piece[length - 1]!) ? length - 1 : length;
+    const fits =
+      start * MOST_TOKENS <= limit || (await tokensOf(api, piece.slice(0, start), giveWay)) <= limit;
+    if (!fits) break;
+    fitting = start;
   }
-  return 0;
+  return fitting;
 }
+
+/** No character has more bytes in UTF-8, and no token has less than a byte. */
+const MOST_TOKENS = 3;

@@ -2,7 +2,9 @@
  * Extracting: artifacts and notes of what turns say, before they go. The same fact again strengthens what is known, one
  * that contradicts it is kept beside it.
  */
-import type { ExtractedFact } from '../domain/facts.js';
+import type { ExtractedFact, FactRelation } from '../domain/facts.js';
+import { type GiveWay, givingWay } from '../domain/giving-way.js';
+import { sameFact } from '../domain/same-fact.js';
 import { recalledIn, sourcesOf } from '../domain/turn-sources.js';
 import type { Tx } from '../driver/driver.js';
 import type { Made } from '../model/summary.js';
@@ -10,7 +12,7 @@ import type { Turn } from '../model/turn.js';
 import type { Extraction } from '../provider/extractor.js';
 import { noteHolder, trajectoryHolder } from '../store/endings.js';
 import type { EntityRef } from '../store/entities.js';
-import { factKey, lockFacts, memoriesByFact, noteFact } from '../store/fact-keys.js';
+import { factKey, lockFacts, noteFact, placesByFact } from '../store/fact-keys.js';
 import type { VersionRow } from '../store/memories.js';
 import { linkEdge } from '../store/memory-links.js';
 import { lockTrajectories } from '../store/memory-sources.js';
@@ -19,7 +21,17 @@ import { wasShown } from '../store/shown-memories.js';
 import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { artifactNoun } from './artifacts.js';
 import { linkAll } from './edges.js';
-import { factFields, isReached, knownFacts, type SoughtFact, similarTo } from './known-facts.js';
+import {
+  type Comparisons,
+  compareKnown,
+  factFields,
+  isReached,
+  type KnownFacts,
+  type KnownPlace,
+  knownFacts,
+  type SoughtFact,
+  similarTo,
+} from './known-facts.js';
 import {
   howMade,
   inferred,
@@ -54,7 +66,12 @@ interface Extracting {
   readonly scope: ScopeRow;
   readonly extraction: Extraction;
   readonly trajectories: ReadonlyMap<string, TrajectoryRow>;
+  readonly comparisons: Comparisons;
+  readonly twins: Twins;
 }
+
+/** How facts of one extraction stand to earlier ones of it, where they are not different. */
+type Twins = ReadonlyMap<Draft, ReadonlyMap<Draft, FactRelation>>;
 
 const refOf = (turn: Turn): EntityRef => ({ entity_type: 'Turn', entity_id: turn.turn_id });
 const refTo = ({ kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>): EntityRef => ({
@@ -88,7 +105,7 @@ async function keepFact(
   tx: Tx,
   { task, scope, extraction }: Extracting,
   draft: Draft,
-  contradicted: readonly VersionRow[],
+  contradicted: readonly KnownPlace[],
   now: number,
 ): Promise<Memory> {
   const { fact, prepared, turns } = draft;
@@ -151,7 +168,7 @@ async function strengthen(
   tx: Tx,
   { reader, task, scope, trajectories }: Extracting,
   { fact, turns }: Draft,
-  row: VersionRow,
+  row: KnownPlace,
   now: number,
 ): Promise<void> {
   const agent_id = task.agent_id ?? scope.agent_id;
@@ -192,7 +209,7 @@ async function isEcho(
   tx: Tx,
   { turns, repeatable }: Draft,
   { trajectory_id }: ScopeRow,
-  known: readonly VersionRow[],
+  known: readonly KnownPlace[],
 ): Promise<boolean> {
   if (!repeatable) return false;
   const until = Math.min(...turns.map(({ created_at }) => Date.parse(created_at)));
@@ -202,6 +219,41 @@ async function isEcho(
   return false;
 }
 
+/** Of the facts before it that one fact is compared with: as many as a text of some pages holds. */
+const MAX_TWINS = 200;
+
+/** Compares the facts of one extraction with each other, before the transaction. */
+async function twinsAmong(drafts: readonly Draft[], give_way: GiveWay): Promise<Twins> {
+  const twins = new Map<Draft, Map<Draft, FactRelation>>();
+  for (const [at, draft] of drafts.entries()) {
+    const own = new Map<Draft, FactRelation>();
+    for (const earlier of drafts.slice(Math.max(0, at - MAX_TWINS), at)) {
+      await give_way();
+      const relation = sameFact(draft.fact, earlier.fact);
+      if (relation !== 'different') own.set(earlier, relation);
+    }
+    twins.set(draft, own);
+  }
+  return twins;
+}
+
+/** What is known of a fact, what was kept of it a moment ago included. */
+function withKept(known: KnownFacts, draft: Draft, { twins }: Extracting, kept: Kept): KnownFacts {
+  if (known.same) return known;
+  const contradicted: KnownPlace[] = [...known.contradicted];
+  for (const [earlier, relation] of twins.get(draft)!) {
+    const place = kept.get(earlier);
+    if (!place) continue;
+    if (relation === 'same') return { same: place, contradicted: [], telling: [] };
+    // Under the same key it was found already.
+    if (!contradicted.some(({ memory_id }) => memory_id === place.memory_id)) contradicted.push(place);
+  }
+  return { ...known, contradicted };
+}
+
+/** What was made in this transaction, by its draft. */
+type Kept = ReadonlyMap<Draft, KnownPlace>;
+
 async function keepFacts(
   call: Call,
   tx: Tx,
@@ -210,23 +262,33 @@ async function keepFacts(
   now: number,
 ): Promise<Pick<Outcome, 'made' | 'strengthened' | 'contradictions' | 'artifacts' | 'notes'>> {
   const kept: Memory[] = [];
+  const places = new Map<Draft, KnownPlace>();
   const strengthened: Made[] = [];
   let contradictions = 0;
+  const { reader, scope, comparisons } = extracting;
   await lockFacts(
     tx,
     call.tenant,
     drafts.map(({ key }) => key),
   );
   for (const draft of drafts) {
-    const similar = [...draft.similar, ...kept.map(idOf)];
-    const known = await knownFacts(extracting.reader, tx, { ...draft, similar }, now);
+    const stored = await knownFacts(reader, tx, draft, comparisons, now);
+    const known = withKept(stored, draft, extracting, places);
     const { same, contradicted } = known;
-    if (await isEcho(call, tx, draft, extracting.scope, same ? [same] : known.telling)) continue;
+    if (await isEcho(call, tx, draft, scope, same ? [same] : known.telling)) continue;
     if (!same) {
       const made = await keepFact(call, tx, extracting, draft, contradicted, now);
       for (const { memory_id } of contradicted)
         kept.find((one) => idOf(one) === memory_id)?.contradicted_by.push(idOf(made));
       kept.push(made);
+      const { trajectory_id } = scope;
+      const kind = draft.fact.kind;
+      places.set(draft, {
+        memory_id: idOf(made),
+        kind,
+        trajectory_id: kind === 'note' ? null : trajectory_id,
+        created_at: now,
+      });
       if (contradicted.length > 0) contradictions++;
     } else if (!kept.some((one) => idOf(one) === same.memory_id)) {
       await strengthen(call, tx, extracting, draft, same, now);
@@ -252,7 +314,7 @@ async function trajectoriesOf(call: Call, scope: ScopeRow, drafts: readonly Draf
   const { driver, tenant } = call;
   const ids = new Set([scope.trajectory_id]);
   for (const { key } of drafts)
-    for (const row of await memoriesByFact(driver.at(tenant), tenant, key, driver.now()))
+    for (const row of await placesByFact(driver.at(tenant), tenant, key, driver.now()))
       if (row.trajectory_id !== null) ids.add(row.trajectory_id);
   return [...ids];
 }
@@ -272,6 +334,9 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
   for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, fact, byId));
+  const give_way = givingWay(attempt.signal);
+  const comparisons = await compareKnown(call, drafts, give_way);
+  const twins = await twinsAmong(drafts, give_way);
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
   let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();
   let locked: ScopeRow | undefined;
@@ -290,7 +355,7 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
         return nothingMade(COVERED, cost);
       }
       await noteCovered(tx, tenant, { ...locked, extracted_turns: turns.at(-1)!.sequence });
-      const extracting = { reader, task, scope: locked, extraction, trajectories };
+      const extracting = { reader, task, scope: locked, extraction, trajectories, comparisons, twins };
       const kept = await keepFacts(call, tx, extracting, drafts, now);
       const reason = fallback_reason ?? (drafts.length === 0 ? NOTHING_SAID : null);
       return { ...kept, sources: turns.map(refOf), cost, reason };

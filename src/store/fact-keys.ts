@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { ExtractedFact } from '../domain/facts.js';
 import type { Query, Table, Tx } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
+import { type Sql, sql } from '../driver/sql.js';
 import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
 
 /** Facts with the same key are about the same: they say the same, or contradict each other, or only may. */
@@ -40,19 +40,38 @@ export function noteFact(tx: Tx, tenant: string, key: string, memory_id: string)
 /** How many are looked at of one key: what was said of it last counts. */
 const FEW = 20;
 
+/** Where a fact may be kept already; without its content, which may be long. */
+export interface FactPlace
+  extends Pick<
+    VersionRow,
+    'memory_id' | 'card_id' | 'kind' | 'agent_id' | 'trajectory_id' | 'abstraction_level' | 'created_at'
+  > {}
+
+const PLACE_COLUMNS: Sql = sql`v.memory_id, v.card_id, v.kind, v.agent_id, v.trajectory_id, v.abstraction_level,
+  v.created_at`;
+
 /** What is kept under a key and can be read, the newest first. */
-export function memoriesByFact(
-  query: Query,
-  tenant: string,
-  key: string,
-  now: number,
-): Promise<VersionRow[]> {
-  return query.all<VersionRow>(
-    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
+export function placesByFact(query: Query, tenant: string, key: string, now: number): Promise<FactPlace[]> {
+  return query.all<FactPlace>(
+    sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${tenant} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (
           SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${tenant} AND k.fact_key = ${key}
             ORDER BY k.memory_id DESC LIMIT ${FEW})
         ORDER BY v.memory_id DESC`,
+  );
+}
+
+/** The same of some artifacts and notes, if they can be read. */
+export function currentPlaces(
+  query: Query,
+  tenant: string,
+  memory_ids: readonly string[],
+  now: number,
+): Promise<FactPlace[]> {
+  return query.all<FactPlace>(
+    sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
+          AND ${livesAt(now)} ORDER BY v.memory_id`,
   );
 }
 

@@ -59,6 +59,26 @@ onEveryTarget('extraction', (test) => {
     expect(await linked(cairn, note_id, 'Supports')).toHaveLength(1);
   });
 
+  it('LOAD-5 EXTRACT-2 EXTRACT-3 finds what is known beside texts of many pages, within one extraction too', async () => {
+    const cairn = await test().freshTenant();
+    const pages = 'Ben lives in Oslo. Anna lives in Rome, as everybody knows. '.repeat(2000);
+    for (const i of [1, 2, 3]) await cairn.memory.remember({ text: `Chapter ${i}. ${pages}` });
+    const known = await cairn.memory.remember({ text: 'Anna lives in Rome.' });
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'Anna lives in Rome. Ben lives in Oslo. Clara lives in Lima.');
+    await say(cairn, scope_id, 'Ben lives in Bergen. Clara lives in Lima.');
+    const made = await cairn.scopes.extract({ scope_id });
+    expect(made.strengthened).toEqual([{ kind: 'note', id: known.id }]);
+    expect(made.notes.map(({ content }) => content)).toEqual([
+      'Ben lives in Oslo.',
+      'Clara lives in Lima.',
+      'Ben lives in Bergen.',
+    ]);
+    const [oslo, , bergen] = made.notes.map(({ note_id }) => note_id);
+    expect(made.contradictions).toBe(1);
+    expect(await linked(cairn, oslo!, 'Contradicts')).toEqual([[bergen, oslo]]);
+  });
+
   it('EXTRACT-2 loses nothing that differs by a name, or by a word that narrows it', async () => {
     const cairn = await test().freshTenant();
     const said = async (text: string) => {

@@ -1,5 +1,6 @@
 /** The real server as its own process: `bin/cairn.js serve`, on loopback. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -18,6 +19,8 @@ export interface ServerProcess {
   readonly pid: number;
   /** What it has written to stderr. */
   log(): string;
+  /** Asks the module that was loaded first. */
+  ask(message: string): Promise<unknown>;
   /** Sends a signal and waits for the end of the process. */
   end(signal: NodeJS.Signals): Promise<Exit>;
 }
@@ -33,22 +36,26 @@ export interface ServerOptions {
   readonly port?: number;
   /** A command that runs the command behind it. */
   readonly under?: readonly string[];
+  /** A module that is loaded into the server first; `ask` talks to it. */
+  readonly preload?: string;
 }
 
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
-  const { database, port = 0, under = [] } = options;
+  const { database, port = 0, under = [], preload } = options;
   const serve = ['bin/cairn.js', 'serve', '--port', String(port), '--database', database];
-  const [command, ...args] = [...under, process.execPath, ...serve] as [string, ...string[]];
-  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const first = preload === undefined ? [] : ['--import', preload];
+  const [command, ...args] = [...under, process.execPath, ...first, ...serve] as [string, ...string[]];
+  const channel = preload === undefined ? [] : ['ipc' as const];
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe', ...channel] });
   let out = '';
   let log = '';
-  child.stderr.on('data', (chunk) => (log = (log + String(chunk)).slice(-20_000)));
+  child.stderr!.on('data', (chunk) => (log = (log + String(chunk)).slice(-20_000)));
   running.add(child);
   const exited = exitOf(child);
   exited.then(() => running.delete(child));
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the server did not start:\n${out}${log}`)), START_MS);
-    child.stdout.on('data', (chunk) => {
+    child.stdout!.on('data', (chunk) => {
       out += String(chunk);
       const found = /listens on (http:\S+)/.exec(out)?.[1];
       if (!found) return;
@@ -64,6 +71,11 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
     url,
     pid: child.pid!,
     log: () => log,
+    ask: async (message) => {
+      const answer = once(child, 'message');
+      child.send(message);
+      return (await answer)[0] as unknown;
+    },
     end: (signal) => {
       child.kill(signal);
       return within(END_MS, exited, `the server to end by ${signal}`);

@@ -234,4 +234,12 @@ describe('contents of which nothing else is known', () => {
     expect(sameFact(code, { ...code, content: 'a()\nc()' })).toBe('different');
     expect(sameFact(code, { content: 'We decided to use Go.' })).toBe('different');
   });
+
+  it('LOAD-5 are not looked for word by word in a text of many pages', async () => {
+    const known = await fact('I live in Ghent.');
+    const pages = `${known.content} `.repeat(1000);
+    expect(sameFact(known, { content: pages })).toBe('different');
+    expect(sameFact({ content: pages }, { content: pages })).toBe('same');
+    expect(sameFact(known, { ...known, content: pages })).toBe('different');
+  });
 });
