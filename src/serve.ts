@@ -10,6 +10,7 @@ export interface ServeOptions extends StoreOptions {
   readonly host?: string;
   readonly port?: number;
   readonly max_body_bytes?: number;
+  readonly wrong_keys_per_minute?: number;
   readonly log?: (line: string) => void;
 }
 
@@ -22,7 +23,14 @@ export interface Serving {
 }
 
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, max_body_bytes, log, ...rest } = options;
+  const {
+    host = DEFAULT_HOST,
+    port = DEFAULT_PORT,
+    max_body_bytes,
+    wrong_keys_per_minute,
+    log,
+    ...rest
+  } = options;
   const store = await Store.open(rest);
   try {
     const open = !(await store.hasKeys());
@@ -35,6 +43,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const server = createServer(store, {
       version,
       ...(max_body_bytes === undefined ? {} : { max_body_bytes }),
+      ...(wrong_keys_per_minute === undefined ? {} : { wrong_keys_per_minute }),
       ...(log ? { log } : {}),
     });
     const bound = await server.listen({ host, port });

@@ -66,6 +66,15 @@ Examples:
         .argParser(wholeNumber(1024, 2 ** 30)),
     )
     .addOption(
+      new Option(
+        '--wrong-keys-per-minute <number>',
+        'wrong keys of a client that are answered without delay; 0 for no limit',
+      )
+        .env('CAIRN_WRONG_KEYS_PER_MINUTE')
+        .default(10)
+        .argParser(wholeNumber(0, 1_000_000)),
+    )
+    .addOption(
       new Option('--pool-size <number>', 'connections to PostgreSQL at most')
         .env('CAIRN_POOL_SIZE')
         .default(10)
@@ -168,10 +177,11 @@ interface ServeFlags {
   readonly maxBodyBytes: number;
   readonly maxCardBytes: number;
   readonly poolSize: number;
+  readonly wrongKeysPerMinute: number;
 }
 
 async function runServer(flags: ServeFlags): Promise<void> {
-  const { database, host, port, maxBodyBytes, maxCardBytes, poolSize } = flags;
+  const { database, host, port, maxBodyBytes, maxCardBytes, poolSize, wrongKeysPerMinute } = flags;
   // Here, since no other command needs a server.
   const { serve } = await import('../serve.js');
   const serving = await serve({
@@ -181,6 +191,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     max_body_bytes: maxBodyBytes,
     limits: { max_card_bytes: maxCardBytes },
     pool_size: poolSize,
+    wrong_keys_per_minute: wrongKeysPerMinute,
     ...modelSettings(),
     ...(await embedderOf()),
   });

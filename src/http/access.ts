@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { CallOptions, Host } from '../contract/api.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
+import type { WrongKeys } from './wrong-keys.js';
 
 /** Whether a host's name or address leads to this machine alone. */
 export function isLoopback(host: string): boolean {
@@ -28,12 +29,14 @@ function keyOf(request: FastifyRequest): string | undefined {
   return bearer ?? other;
 }
 
-export async function callerOf(host: Host, request: FastifyRequest): Promise<Caller> {
+/** Who calls. `wrong` is told of a key that is none, and may keep its sender waiting. */
+export async function callerOf(host: Host, request: FastifyRequest, wrong?: WrongKeys): Promise<Caller> {
   const key = keyOf(request);
   if (key !== undefined) {
     const caller = await host.authenticate(key);
-    if (!caller) throw new CairnError('UNAUTHORIZED', 'this key is unknown or revoked');
-    return caller;
+    if (caller) return caller;
+    await wrong?.note(request);
+    throw new CairnError('UNAUTHORIZED', 'this key is unknown or revoked');
   }
   if (await host.hasKeys()) {
     throw new CairnError(

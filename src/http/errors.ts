@@ -24,6 +24,12 @@ function translate(error: FastifyError, limit: number | undefined): CairnError |
   }
 }
 
+/** Answers hold what their caller may read: no cache keeps them, and no browser takes them for something else. */
+export function protect({ raw }: FastifyReply): void {
+  raw.setHeader('x-content-type-options', 'nosniff');
+  raw.setHeader('cache-control', 'no-store');
+}
+
 export function errorHandler(log: (line: string) => void) {
   return (error: FastifyError | CairnError, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof CairnError ? error : translate(error, request.routeOptions?.bodyLimit);
@@ -37,6 +43,7 @@ export function errorHandler(log: (line: string) => void) {
     }
     if (answer.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
     if (answer.status === 503) reply.header('retry-after', '1');
+    if (answer.status === 429) reply.header('retry-after', String(answer.details?.retry_after_s ?? 1));
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer));
   };
 }
@@ -56,6 +63,7 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): v
   const body = JSON.stringify(answer);
   socket.end(
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +
+      `X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), 1000).unref();

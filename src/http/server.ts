@@ -7,9 +7,9 @@ import { restGoesTo } from '../contract/operation.js';
 import { allOperations } from '../contract/operations.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
-import { callerOf, checkTenant, optionsOf, refuseStrangers } from './access.js';
+import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
 import { parseBody } from './body.js';
-import { errorHandler, refuseMalformed } from './errors.js';
+import { errorHandler, protect, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
 import { pageAt, referencePage } from './reference.js';
@@ -17,10 +17,13 @@ import { methodsAt, type Route, routesOf } from './routes.js';
 import { sendStream } from './stream.js';
 import { admitBody, drainBody, holdExpecting, isUnread } from './unread-body.js';
 import { untilGone } from './waits.js';
+import { WrongKeys } from './wrong-keys.js';
 
 export interface ServerOptions {
   readonly version: string;
   readonly max_body_bytes?: number;
+  /** Wrong keys of a client that are answered without delay; 0 for no limit. 10 unless given. */
+  readonly wrong_keys_per_minute?: number;
   readonly log?: (line: string) => void;
 }
 
@@ -32,6 +35,7 @@ export interface CairnServer {
   readonly app: FastifyInstance;
 }
 
+const WRONG_KEYS_PER_MINUTE = 10;
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** How much more a body that carries a whole state may have. */
 const LARGE = 8;
@@ -46,6 +50,12 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`));
   const stopping = new AbortController();
   const metrics = new Metrics();
+  const wrong = new WrongKeys({
+    per_minute: options.wrong_keys_per_minute ?? WRONG_KEYS_PER_MINUTE,
+    log,
+    stopping: stopping.signal,
+  });
+  const enter: Enter = (request) => callerOf(host, request, wrong);
   const app = Fastify({
     logger: false,
     bodyLimit: limit,
@@ -56,7 +66,10 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     // Ids have up to 200 characters, each up to 12 in a path.
     routerOptions: { maxParamLength: 2400 },
     clientErrorHandler: refuseMalformed,
-    frameworkErrors: (error, request, reply) => errorHandler(log)(error, request, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => {
+      protect(reply as FastifyReply);
+      return errorHandler(log)(error, request, reply as FastifyReply);
+    },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -72,7 +85,8 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(notFound);
   // Hooks that every request passes call back: a promise for each would cost more than what they do.
-  app.addHook('onRequest', (_request, _reply, done) => {
+  app.addHook('onRequest', (_request, reply, done) => {
+    protect(reply);
     if (!stopping.signal.aborted) return done();
     done(isStopping());
   });
@@ -96,9 +110,10 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   const silent = connectionsWithoutRequest(app);
   for (const route of routes) {
     const bodyLimit = route.operation.large ? limit * LARGE : limit;
-    addRoute(app, host, route, bodyLimit, metrics, stopping.signal);
+    addRoute(app, { host, enter, metrics, stopping: stopping.signal }, route, bodyLimit);
   }
-  addPages(app, host, options.version, metrics);
+  const figures = () => ({ ...host.figures(), wrong_keys: wrong.total });
+  addPages(app, host, options.version, enter, () => metrics.render(figures()));
   return {
     app,
     listen: async (address) => {
@@ -136,13 +151,21 @@ declare module 'fastify' {
   }
 }
 
+/** Lets a request in, or refuses it. */
+type Enter = (request: FastifyRequest) => Promise<Caller>;
+
+interface Answering {
+  readonly host: Host;
+  readonly enter: Enter;
+  readonly metrics: Metrics;
+  readonly stopping: AbortSignal;
+}
+
 function addRoute(
   app: FastifyInstance,
-  host: Host,
+  { host, enter, metrics, stopping }: Answering,
   { method, url, operation }: Route,
   bodyLimit: number,
-  metrics: Metrics,
-  stopping: AbortSignal,
 ): void {
   const readQuery = queryReader(operation);
   const takesQuery = restGoesTo(operation.method) === 'query';
@@ -165,7 +188,7 @@ function addRoute(
     bodyLimit,
     // Before the body is read: a stranger's megabytes are not worth parsing.
     onRequest: async (request) => {
-      request.caller = await callerOf(host, request);
+      request.caller = await enter(request);
       checkTenant(request.caller, request);
     },
     onResponse: (_request, reply, done) => {
@@ -226,15 +249,24 @@ async function* whileValid(
   }
 }
 
-function addPages(app: FastifyInstance, host: Host, version: string, metrics: Metrics): void {
+function addPages(
+  app: FastifyInstance,
+  host: Host,
+  version: string,
+  enter: Enter,
+  figures: () => string,
+): void {
   // Made when they are first asked for: making them takes as long as the rest of a start.
   let description: string | undefined;
   let page: string | undefined;
-  // Figures are of all tenants together: they are for who runs the server.
+  // Figures are of all tenants together: they are for who runs the server, and no tenant's admin but the default one's.
   const operator = async (request: FastifyRequest) => {
-    const { role, agent_id } = await callerOf(host, request);
-    if (role !== 'admin' || agent_id !== null) {
-      throw new CairnError('FORBIDDEN', 'metrics need a key with the role admin and without an agent');
+    const { tenant_id, role, agent_id } = await enter(request);
+    if (tenant_id !== OPEN_CALLER.tenant_id || role !== 'admin' || agent_id !== null) {
+      throw new CairnError(
+        'FORBIDDEN',
+        `metrics cover all tenants: they need a key of the tenant \`${OPEN_CALLER.tenant_id}\` with the role admin and without an agent`,
+      );
     }
   };
   app.get('/', { onRequest: localUnlessKeys(host) }, (request, reply) =>
@@ -255,7 +287,7 @@ function addPages(app: FastifyInstance, host: Host, version: string, metrics: Me
     return reply.send({ status: 'ready' });
   });
   app.get('/metrics', { onRequest: operator }, (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render(host.figures())),
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(figures()),
   );
 }
 

@@ -28,6 +28,10 @@ export const errorCodes = {
     status: 400,
     meaning: 'What must be in the context does not fit into its token_budget.',
   },
+  TOO_MANY_ATTEMPTS: {
+    status: 429,
+    meaning: 'Too many wrong keys came from this address. A good key is not affected.',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'A key is needed, and none, an unknown or a revoked one was given.' },
   FORBIDDEN: { status: 403, meaning: 'The key is valid but its role or agent may not do this.' },
   TENANT_MISMATCH: { status: 403, meaning: 'The tenant in the header or path is not the tenant of the key.' },
