@@ -82,7 +82,10 @@ export const checkpoints = {
     path: '/api/v1/checkpoints/{checkpoint_id}',
     input: z.strictObject({
       ...byId,
-      diff: z.boolean().optional().describe('With what changed since its parent'),
+      diff: z
+        .boolean()
+        .optional()
+        .describe('With what changed since its parent; default: only the diff that a document came with'),
     }),
     output: checkpoint,
     access: 'read',

@@ -1,35 +1,40 @@
 /** Version 0.9.0 of the portable checkpoint: what it was, and how it becomes 1.0.0. docs/checkpoint-format.md describes it. */
 import { z } from 'zod';
 import type { Checkpoint, CheckpointReason, Thought } from '../model/checkpoint.js';
-import { message, thought, toolCall } from '../model/checkpoint.js';
+import { checkpoint, message, open, thought, toolCall, unknownMembers } from '../model/checkpoint.js';
 import { instant } from '../model/common.js';
+import { CairnError } from '../model/errors.js';
 import { anyId } from '../model/ids.js';
-import { jsonObject, jsonValue, text } from '../model/json.js';
+import { type JsonObject, jsonObject, jsonValue, text } from '../model/json.js';
 import { toMs } from '../model/times.js';
 
 const moment = instant.refine((iso) => toMs(iso) >= 0, 'must not be before 1970');
 const count = z.int().min(0);
 
-const oldThought = z.strictObject({
-  id: anyId,
-  kind: thought.shape.type,
-  text: thought.shape.content,
-  why: thought.shape.reasoning,
-  confidence: thought.shape.confidence,
-  parent: anyId.optional(),
-  notes: jsonObject.optional(),
-  at: moment,
-});
+const oldThought = open(
+  z.strictObject({
+    id: anyId,
+    kind: thought.shape.type,
+    text: thought.shape.content,
+    why: thought.shape.reasoning,
+    confidence: thought.shape.confidence,
+    parent: anyId.optional(),
+    notes: jsonObject.optional(),
+    at: moment,
+  }),
+);
 
-const oldTool = z.strictObject({
-  id: anyId.optional(),
-  tool: anyId,
-  args: jsonObject.optional(),
-  result: jsonValue.optional(),
-  ok: z.boolean(),
-  seconds: z.number().min(0),
-  at: moment,
-});
+const oldTool = open(
+  z.strictObject({
+    id: anyId.optional(),
+    tool: anyId,
+    args: jsonObject.optional(),
+    result: jsonValue.optional(),
+    ok: z.boolean(),
+    seconds: z.number().min(0),
+    at: moment,
+  }),
+);
 
 const reasons = {
   step: 'step_complete',
@@ -41,33 +46,36 @@ const reasons = {
 type OldReason = keyof typeof reasons;
 
 /** Flat: the parts of the state stand beside what is known about it. */
-export const checkpoint090 = z.strictObject({
-  version: z.literal('0.9.0'),
-  checkpoint_id: anyId,
-  execution_id: anyId,
-  agent: anyId,
-  created_at: moment,
-  reason: z.enum(Object.keys(reasons) as [OldReason, ...OldReason[]]),
-  step: count,
-  tokens: count.optional(),
-  seconds: z.number().min(0).optional(),
-  parent_id: anyId.nullish(),
-  branch: text(2000).optional(),
-  current_thought: anyId.optional(),
-  thoughts: z.array(oldThought),
-  messages: z.array(message),
-  variables: jsonObject,
-  tools: z.array(oldTool),
-  pending_tools: z.array(anyId).optional(),
-  last_tool: toolCall.shape.id,
-});
+export const checkpoint090 = open(
+  z.strictObject({
+    version: z.literal('0.9.0'),
+    checkpoint_id: anyId,
+    execution_id: anyId,
+    agent: anyId,
+    created_at: moment,
+    reason: z.enum(Object.keys(reasons) as [OldReason, ...OldReason[]]),
+    step: count,
+    tokens: count.optional(),
+    seconds: z.number().min(0).optional(),
+    parent_id: anyId.nullish(),
+    branch: text(2000).optional(),
+    current_thought: anyId.optional(),
+    thoughts: z.array(oldThought),
+    messages: z.array(open(message)),
+    variables: jsonObject,
+    tools: z.array(oldTool),
+    pending_tools: z.array(anyId).optional(),
+    last_tool: toolCall.shape.id,
+  }),
+);
 type Checkpoint090 = z.output<typeof checkpoint090>;
 
 const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
-/** What 0.9.0 left out is what it meant by that: no tokens, no time, no arguments, a result of null. */
+/** What 0.9.0 left out is what it meant by that: no tokens, no time, no arguments, a result of null. What it did not know stays. */
 export function from090(old: Checkpoint090): Checkpoint {
   return {
+    ...othersOf(old, checkpoint090, checkpoint, ''),
     version: '1.0.0',
     id: old.checkpoint_id,
     timestamp: toMs(old.created_at),
@@ -89,7 +97,8 @@ export function from090(old: Checkpoint090): Checkpoint {
       tool_state: {
         ...(old.last_tool === undefined ? {} : { last_tool_call_id: old.last_tool }),
         pending: old.pending_tools ?? [],
-        completed: old.tools.map(({ id, tool, args, result, ok, seconds, at }) => ({
+        completed: old.tools.map(({ id, tool, args, result, ok, seconds, at, ...others }, i) => ({
+          ...othersOf(others, oldTool, toolCall, ` in tools[${i}]`),
           ...(id === undefined ? {} : { id }),
           tool_id: tool,
           arguments: args ?? {},
@@ -101,6 +110,17 @@ export function from090(old: Checkpoint090): Checkpoint {
       },
     },
   };
+}
+
+/** What 0.9.0 does not know, and 1.0.0 neither: one that 1.0.0 gives a meaning to would be taken for something else. */
+function othersOf(value: object, old: z.ZodObject, next: z.ZodObject, place: string): JsonObject {
+  const others = unknownMembers(old, value) ?? {};
+  const taken = Object.keys(others).find((name) => Object.hasOwn(next.shape, name));
+  if (taken === undefined) return others;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `checkpoint of version 0.9.0: unknown field "${taken}"${place}, which has a meaning in later versions`,
+  );
 }
 
 /** A branch was one that said why. */
@@ -115,7 +135,8 @@ function parentOf({ parent_id, branch }: Checkpoint090): Pick<Checkpoint, 'paren
 function thoughtsOf({ thoughts }: Checkpoint090): Thought[] {
   const children = new Map<string, string[]>(thoughts.map(({ id }) => [id, []]));
   for (const { id, parent } of thoughts) if (parent !== undefined) children.get(parent)?.push(id);
-  return thoughts.map(({ id, kind, text, why, confidence, parent, notes, at }) => ({
+  return thoughts.map(({ id, kind, text, why, confidence, parent, notes, at, ...others }, i) => ({
+    ...othersOf(others, oldThought, thought, ` in thoughts[${i}]`),
     id,
     type: kind,
     content: text,

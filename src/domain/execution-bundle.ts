@@ -1,17 +1,18 @@
 /** A whole execution in one file: how its checkpoints go into it, and how their states come out again. */
 import { z } from 'zod';
-import type { CheckpointSummary, PendingWrite, Snapshot } from '../model/checkpoint.js';
+import type { Checkpoint, CheckpointSummary, PendingWrite, Snapshot } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, bundle } from '../model/execution.js';
 import { parseAs } from '../model/issues.js';
-import type { Json } from '../model/json.js';
+import type { Json, JsonObject } from '../model/json.js';
 import { snapshotCheck } from './snapshot-check.js';
 import { stableJson } from './stable-json.js';
 import { diffStates } from './state-diff.js';
 import { applyChanges } from './state-patch.js';
 
 export interface BundledCheckpoint {
-  readonly summary: CheckpointSummary;
+  /** The document but for its snapshot, with the members that Cairn does not know. */
+  readonly summary: CheckpointSummary & Pick<Checkpoint, 'diff'>;
   readonly snapshot: Snapshot;
   readonly pending_writes: readonly PendingWrite[];
 }
@@ -40,18 +41,35 @@ export function startBundle(execution: BundledExecution): {
       order.next(summary);
       const state = snapshot as Json;
       const parent = states.get(summary.parent?.checkpoint_id ?? '');
-      const rest = pending_writes.length > 0 ? { pending_writes: [...pending_writes] } : {};
+      const rest = {
+        ...apart(summary),
+        ...(pending_writes.length > 0 ? { pending_writes: [...pending_writes] } : {}),
+      };
       if (parent === undefined) {
         states.set(summary.id, state);
-        entries.push({ ...summary, snapshot, ...rest });
+        entries.push({ ...rest, snapshot });
       } else {
         const changes = diffStates(parent, state);
         states.set(summary.id, applyChanges(parent, changes));
-        entries.push({ ...summary, changes, ...rest });
+        entries.push({ ...rest, changes });
       }
     },
     done: () => ({ format: BUNDLE_FORMAT, version: BUNDLE_VERSION, execution, checkpoints: entries }),
   };
+}
+
+/** Members of an entry that a document may have under the same names, with a meaning of its own. */
+const OWN = ['changes', 'pending_writes', 'others'] as const;
+
+/** A document whose members of these names stand apart. */
+function apart(summary: CheckpointSummary): CheckpointSummary & { others?: JsonObject } {
+  const named = Object.entries(summary).filter(([name]) => (OWN as readonly string[]).includes(name));
+  if (named.length === 0) return summary;
+  const rest = Object.fromEntries(
+    Object.entries(summary).filter(([name]) => !(name in Object.fromEntries(named))),
+  );
+  const others = Object.fromEntries(named) as JsonObject;
+  return { ...(rest as CheckpointSummary), others };
 }
 
 /** Stable bytes, checked before they are written. */
@@ -68,7 +86,8 @@ export function readBundle(value: unknown): {
   const order = orderCheck();
   const check = snapshotCheck();
   const checkpoints = given.map((one, index) => {
-    const { snapshot, changes, pending_writes, ...summary } = readEntry(one, index);
+    const { snapshot, changes, pending_writes, others, ...rest } = readEntry(one, index);
+    const summary = { ...rest, ...others };
     const what = naming(summary.id);
     if (summary.execution_id !== execution.execution_id) {
       refuse(summary.id, `it is of execution ${summary.execution_id}, not of ${execution.execution_id}`);

@@ -5,16 +5,20 @@ import {
   MAX_STATE_BYTES,
   memoryEntry,
   message,
+  open,
   type Snapshot,
   type ToolCall,
   thought,
   toolCall,
+  unknownMembers,
 } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
 import { anyId } from '../model/ids.js';
 import { describeIssues } from '../model/issues.js';
-import { type JsonObject, jsonFault } from '../model/json.js';
+import { type Json, type JsonObject, jsonFault } from '../model/json.js';
+import { canonical } from './canonical.js';
 import { SentThoughts, wholeThoughts } from './implied-children.js';
+import { keep } from './json-values.js';
 import { assemble, type StoredPart } from './state-assembly.js';
 import { updateList } from './state-lists.js';
 import {
@@ -43,7 +47,12 @@ export interface Rest {
   readonly last_tool_call_id?: string | undefined;
   /** Whether there is a list of memory at all. */
   readonly memory: boolean;
+  /** Members around the lists that Cairn does not know. */
+  readonly others?: Others | undefined;
 }
+
+/** By the part of the snapshot that they are in. */
+type Others = Partial<Record<'snapshot' | 'thought_chain' | 'context' | 'tool_state', JsonObject>>;
 
 const noList = (id: number): ListNode => ({ kind: 'list', id, value: [], runs: [], ref: null, size: 0 });
 
@@ -72,13 +81,16 @@ export function stateOf(parts: readonly StoredPart[], rest: Rest, retained: bool
 }
 
 export function snapshotOf(state: State): Snapshot {
-  const { current_step_id, last_tool_call_id, memory } = state.rest;
+  const { current_step_id, last_tool_call_id, memory, others } = state.rest;
   return {
+    ...others?.snapshot,
     thought_chain: {
+      ...others?.thought_chain,
       ...(current_step_id === undefined ? {} : { current_step_id }),
       steps: wholeThoughts(state.thoughts.value),
     },
     context: {
+      ...others?.context,
       messages: state.messages.value as unknown as Snapshot['context']['messages'],
       variables: state.variables.value,
       ...(memory
@@ -86,6 +98,7 @@ export function snapshotOf(state: State): Snapshot {
         : {}),
     },
     tool_state: {
+      ...others?.tool_state,
       ...(last_tool_call_id === undefined ? {} : { last_tool_call_id }),
       pending: [...state.pending.value] as string[],
       completed: state.tool_calls.value as unknown as Snapshot['tool_state']['completed'],
@@ -100,39 +113,80 @@ export const sizeOf = (state: State): number =>
   state.messages.size +
   state.memory.size +
   state.pending.size +
-  state.variables.size;
+  state.variables.size +
+  (state.rest.others === undefined ? 0 : canonical(state.rest.others as Json).length);
 
 const someList = z.custom<unknown[]>(Array.isArray, 'Invalid input: expected array');
-const frame = z.strictObject({
-  thought_chain: z.strictObject({ current_step_id: anyId.optional(), steps: someList }),
-  context: z.strictObject({
-    messages: someList,
-    variables: z.custom<JsonObject>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-      'Invalid input: expected object',
-    ),
-    memory: someList.optional(),
-  }),
-  tool_state: z.strictObject({
-    last_tool_call_id: anyId.optional(),
-    pending: someList,
-    completed: someList,
-  }),
-});
+const parts = {
+  thought_chain: open(z.strictObject({ current_step_id: anyId.optional(), steps: someList })),
+  context: open(
+    z.strictObject({
+      messages: someList,
+      variables: z.custom<JsonObject>(
+        (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+        'Invalid input: expected object',
+      ),
+      memory: someList.optional(),
+    }),
+  ),
+  tool_state: open(
+    z.strictObject({ last_tool_call_id: anyId.optional(), pending: someList, completed: someList }),
+  ),
+};
+const frame = open(z.strictObject(parts));
 
 export interface NextState extends Edit {
   readonly state: State;
   /** To be filled in before the edit is stored. */
   readonly stamp: Stamp;
+  /** Members that Cairn does not know, of what differs from the state before: what they are, and a place of each. */
+  readonly unknown: ReadonlyMap<string, string>;
 }
 
-const elementOf = {
-  thoughts: thought,
-  tool_calls: toolCall,
-  messages: message,
-  memory: memoryEntry,
+const elementOf = { thoughts: thought, tool_calls: toolCall, messages: message, memory: memoryEntry };
+const openElementOf = {
+  thoughts: open(thought),
+  tool_calls: open(toolCall),
+  messages: open(message),
+  memory: open(memoryEntry),
   pending: anyId,
 };
+
+/** Of everything in a snapshot the members that Cairn does not know, as `NextState` names them. */
+export function unknownIn(state: State): Set<string> {
+  const found = new Set<string>();
+  for (const [part, others] of Object.entries(state.rest.others ?? {}))
+    for (const name of Object.keys(others)) found.add(`${part} ${name}`);
+  for (const [list, schema] of Object.entries(elementOf) as [keyof typeof elementOf, z.ZodObject][])
+    for (const element of state[list].value)
+      for (const name of Object.keys(unknownMembers(schema, element as object) ?? {}))
+        found.add(`${list} ${name}`);
+  return found;
+}
+
+/** Notes them, each with the first place that has it. */
+class Unknown extends Map<string, string> {
+  note(part: string, others: JsonObject | undefined, place: () => string): void {
+    for (const name of Object.keys(others ?? {})) {
+      const known = `${part} ${name}`;
+      if (!this.has(known)) this.set(known, `unknown field "${name}" in ${place()}`);
+    }
+  }
+}
+
+function othersOf(framed: z.output<typeof frame>, unknown: Unknown): Others | undefined {
+  const others: Others = {};
+  const take = (part: keyof Others, schema: z.ZodObject, value: object) => {
+    const found = unknownMembers(schema, value);
+    if (!found) return;
+    others[part] = keep(found) as JsonObject;
+    unknown.note(part, found, () => (part === 'snapshot' ? part : `snapshot.${part}`));
+  };
+  take('snapshot', frame, framed);
+  for (const part of ['thought_chain', 'context', 'tool_state'] as const)
+    take(part, parts[part], framed[part]);
+  return Object.keys(others).length === 0 ? undefined : others;
+}
 
 /** What a snapshot that was sent makes of the state before it. Refuses what is no snapshot, naming the field. */
 export function nextState(before: State, sent: unknown): NextState {
@@ -140,23 +194,21 @@ export function nextState(before: State, sent: unknown): NextState {
   if (!framed.success) throw refusal(framed.error, 'snapshot');
   const { thought_chain, context, tool_state } = framed.data;
   const editing = new Editing();
+  const unknown = new Unknown();
+  const nextOf = (name: ListName, path: string, elements: readonly unknown[]) =>
+    nextList({ editing, before, unknown }, name, path, elements);
   const state: State = {
-    thoughts: nextList(editing, before, 'thoughts', 'snapshot.thought_chain.steps', thought_chain.steps),
-    tool_calls: nextList(
-      editing,
-      before,
-      'tool_calls',
-      'snapshot.tool_state.completed',
-      tool_state.completed,
-    ),
-    messages: nextList(editing, before, 'messages', 'snapshot.context.messages', context.messages),
-    memory: nextList(editing, before, 'memory', 'snapshot.context.memory', context.memory ?? []),
-    pending: nextList(editing, before, 'pending', 'snapshot.tool_state.pending', tool_state.pending),
+    thoughts: nextOf('thoughts', 'snapshot.thought_chain.steps', thought_chain.steps),
+    tool_calls: nextOf('tool_calls', 'snapshot.tool_state.completed', tool_state.completed),
+    messages: nextOf('messages', 'snapshot.context.messages', context.messages),
+    memory: nextOf('memory', 'snapshot.context.memory', context.memory ?? []),
+    pending: nextOf('pending', 'snapshot.tool_state.pending', tool_state.pending),
     variables: nextVariables(editing, before.variables, context.variables),
     rest: {
       current_step_id: thought_chain.current_step_id,
       last_tool_call_id: tool_state.last_tool_call_id,
       memory: context.memory !== undefined,
+      others: othersOf(framed.data, unknown),
     },
   };
   const size = sizeOf(state);
@@ -166,12 +218,15 @@ export function nextState(before: State, sent: unknown): NextState {
       `the snapshot is ${size} characters of JSON, the limit is ${MAX_STATE_BYTES}`,
     );
   }
-  return { state, stamp: editing.stamp, added: editing.added, ended: editing.ended };
+  return { state, stamp: editing.stamp, added: editing.added, ended: editing.ended, unknown };
 }
 
 function nextList(
-  editing: Editing,
-  before: State,
+  {
+    editing,
+    before,
+    unknown,
+  }: { readonly editing: Editing; readonly before: State; readonly unknown: Unknown },
   name: ListName,
   path: string,
   elements: readonly unknown[],
@@ -183,9 +238,10 @@ function nextList(
     );
   }
   editing.check = (element) => {
-    const parsed = elementOf[name].safeParse(element);
-    if (!parsed.success)
-      throw refusal(parsed.error, `${path}[${elements.findIndex((each) => Object.is(each, element))}]`);
+    const place = () => `${path}[${elements.findIndex((each) => Object.is(each, element))}]`;
+    const parsed = openElementOf[name].safeParse(element);
+    if (!parsed.success) throw refusal(parsed.error, place());
+    if (name !== 'pending') unknown.note(name, unknownMembers(elementOf[name], element as object), place);
   };
   const node =
     name === 'thoughts'

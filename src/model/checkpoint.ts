@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { pageOutput } from './common.js';
 import { anyId } from './ids.js';
-import { jsonObject, jsonValue, text } from './json.js';
+import { type JsonObject, jsonObject, jsonValue, text } from './json.js';
 import { confidence, name, smallMetadata } from './memory.js';
 
 export const CHECKPOINT_VERSION = '1.0.0';
@@ -16,6 +16,18 @@ export const MAX_ENTRIES = 100_000;
 /** Epoch milliseconds, as everything inside a checkpoint. */
 export const timestamp = z.number().min(0).max(253_402_300_799_999);
 
+/** The same in an imported document: members that Cairn does not know are kept and given back. */
+export const open = <S extends z.ZodObject>(schema: S): S =>
+  z.object(schema.shape).catchall(jsonValue) as unknown as S;
+
+/** The members of a part of a document that Cairn does not know; undefined where there are none. */
+export function unknownMembers(schema: z.ZodObject, value: object): JsonObject | undefined {
+  const others = Object.entries(value).filter(
+    ([name, member]) => !Object.hasOwn(schema.shape, name) && member !== undefined,
+  );
+  return others.length === 0 ? undefined : (Object.fromEntries(others) as JsonObject);
+}
+
 export const thoughtType = z.enum([
   'planning',
   'reasoning',
@@ -24,65 +36,71 @@ export const thoughtType = z.enum([
   'reflection',
   'decision',
 ]);
-export const thought = z
-  .strictObject({
-    id: anyId,
-    type: thoughtType,
-    content: text(MAX_TEXT),
-    reasoning: text(MAX_TEXT).optional(),
-    confidence,
-    parent_id: anyId.optional(),
-    children: z.array(anyId).max(MAX_ENTRIES),
-    metadata: jsonObject.optional(),
-    timestamp,
-  })
-  .meta({ id: 'Thought' });
+export const thought = z.strictObject({
+  id: anyId,
+  type: thoughtType,
+  content: text(MAX_TEXT),
+  reasoning: text(MAX_TEXT).optional(),
+  confidence,
+  parent_id: anyId.optional(),
+  children: z.array(anyId).max(MAX_ENTRIES),
+  metadata: jsonObject.optional(),
+  timestamp,
+});
 export type Thought = z.output<typeof thought>;
 
-export const message = z
-  .strictObject({
-    role: z.enum(['user', 'assistant', 'system', 'tool']),
-    content: text(MAX_TEXT),
-    tool_calls: jsonValue.optional(),
-    tool_results: jsonValue.optional(),
-  })
-  .meta({ id: 'Message' });
+export const message = z.strictObject({
+  role: z.enum(['user', 'assistant', 'system', 'tool']),
+  content: text(MAX_TEXT),
+  tool_calls: jsonValue.optional(),
+  tool_results: jsonValue.optional(),
+});
 export type Message = z.output<typeof message>;
 
-export const memoryEntry = z.strictObject({ key: text(1000), value: jsonValue, importance: z.number() });
+export const memoryEntry = z.strictObject({
+  key: text(1000),
+  value: jsonValue.optional(),
+  importance: z.number(),
+});
 export type MemoryEntry = z.output<typeof memoryEntry>;
 
-export const toolCall = z
-  .strictObject({
-    id: anyId.optional().describe('Derived from tool_id, timestamp and place when absent'),
-    tool_id: anyId,
-    arguments: jsonObject,
-    result: jsonValue,
-    success: z.boolean(),
-    duration_ms: z.number().min(0),
-    timestamp,
-  })
-  .meta({ id: 'ToolCall' });
+export const toolCall = z.strictObject({
+  id: anyId.optional().describe('Derived from tool_id, timestamp and place when absent'),
+  tool_id: anyId,
+  arguments: jsonObject,
+  result: jsonValue.optional(),
+  success: z.boolean(),
+  duration_ms: z.number().min(0),
+  timestamp,
+});
 export type ToolCall = z.output<typeof toolCall>;
 
-export const snapshot = z
-  .strictObject({
-    thought_chain: z.strictObject({
-      current_step_id: anyId.optional(),
-      steps: z.array(thought).max(MAX_ENTRIES),
+const snapshotOf = (part: <S extends z.ZodObject>(schema: S) => S) =>
+  part(
+    z.strictObject({
+      thought_chain: part(
+        z.strictObject({
+          current_step_id: anyId.optional(),
+          steps: z.array(part(thought).meta({ id: 'Thought' })).max(MAX_ENTRIES),
+        }),
+      ),
+      context: part(
+        z.strictObject({
+          messages: z.array(part(message).meta({ id: 'Message' })).max(MAX_ENTRIES),
+          variables: jsonObject,
+          memory: z.array(part(memoryEntry)).max(MAX_ENTRIES).optional(),
+        }),
+      ),
+      tool_state: part(
+        z.strictObject({
+          last_tool_call_id: anyId.optional(),
+          pending: z.array(anyId).max(MAX_ENTRIES),
+          completed: z.array(part(toolCall).meta({ id: 'ToolCall' })).max(MAX_ENTRIES),
+        }),
+      ),
     }),
-    context: z.strictObject({
-      messages: z.array(message).max(MAX_ENTRIES),
-      variables: jsonObject,
-      memory: z.array(memoryEntry).max(MAX_ENTRIES).optional(),
-    }),
-    tool_state: z.strictObject({
-      last_tool_call_id: anyId.optional(),
-      pending: z.array(anyId).max(MAX_ENTRIES),
-      completed: z.array(toolCall).max(MAX_ENTRIES),
-    }),
-  })
-  .meta({ id: 'Snapshot' });
+  );
+export const snapshot = snapshotOf(open).meta({ id: 'Snapshot' });
 export type Snapshot = z.output<typeof snapshot>;
 
 /** As it is sent to be stored: its parts are checked where they differ from what is known, so not all of it each time. */
@@ -93,7 +111,10 @@ export const sentSnapshot = z
       ctx.addIssue({ code: 'custom', message: 'Invalid input: expected object' });
   })
   .meta({
-    ...(z.toJSONSchema(snapshot, { io: 'input' }) as object),
+    ...(z.toJSONSchema(
+      snapshotOf((schema) => schema),
+      { io: 'input' },
+    ) as object),
     id: undefined,
   }) as unknown as z.ZodType<Snapshot>;
 
@@ -118,11 +139,14 @@ export const changes = z
   .describe('By path; a member that was not there has no before, one that is gone no after');
 export type Changes = z.output<typeof changes>;
 
-export const checkpointDiff = z.strictObject({
-  from_checkpoint_id: anyId,
-  changes,
-  summary: z.string(),
-});
+/** As it came with a document: what another system changes by is its own. */
+export const checkpointDiff = open(
+  z.strictObject({
+    from_checkpoint_id: anyId,
+    changes: z.record(z.string(), open(changes.valueType)).describe(changes.description!),
+    summary: text(MAX_TEXT),
+  }),
+);
 
 export const parentLink = z
   .strictObject({
@@ -152,9 +176,15 @@ const around = {
 };
 
 /** One file, one checkpoint. Files have their members in the order of this schema: what is short comes first. */
-export const checkpoint = z
-  .strictObject({ ...around, diff: checkpointDiff.optional(), snapshot })
-  .meta({ id: 'Checkpoint' });
+export const checkpoint = open(
+  z.strictObject({
+    ...around,
+    metadata: open(checkpointMetadata),
+    parent: open(parentLink).optional(),
+    diff: checkpointDiff.optional(),
+    snapshot,
+  }),
+).meta({ id: 'Checkpoint' });
 export type Checkpoint = z.output<typeof checkpoint>;
 
 /** A checkpoint without its snapshot, as lists show it. */

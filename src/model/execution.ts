@@ -1,6 +1,14 @@
 /** An execution: one run of an agent, whose states are kept as a tree of checkpoints. */
 import { z } from 'zod';
-import { changes, checkpointSummary, pendingWrite, snapshot, timestamp } from './checkpoint.js';
+import {
+  changes,
+  checkpoint,
+  checkpointSummary,
+  open,
+  pendingWrite,
+  snapshot,
+  timestamp,
+} from './checkpoint.js';
 import { instant } from './common.js';
 import { anyId } from './ids.js';
 import { jsonObject, jsonValue, text } from './json.js';
@@ -147,31 +155,38 @@ export const BUNDLE_FORMAT = 'cairn.execution';
 export const BUNDLE_VERSION = '1.0.0';
 
 /** A whole execution in one file: the first state of each line in full, the others as changes from their parents. */
-export const bundle = z
-  .strictObject({
+export const bundle = open(
+  z.strictObject({
     format: z.literal(BUNDLE_FORMAT),
     version: z.literal(BUNDLE_VERSION),
-    execution: z.strictObject({
-      execution_id: anyId,
-      agent_id: anyId,
-      name: name.optional(),
-      status: executionStatus,
-      thread_id: text(1000, 1).optional(),
-      namespace: text(2000).optional(),
-      metadata: smallMetadata.optional(),
-      created_at: timestamp,
-      latest_checkpoint_id: anyId
-        .optional()
-        .describe('Where it stands; the last of the checkpoints unless given'),
-    }),
-    checkpoints: z.array(
+    execution: open(
       z.strictObject({
-        ...checkpointSummary.shape,
-        snapshot: snapshot.optional(),
-        changes: changes.optional(),
-        pending_writes: z.array(pendingWrite).optional(),
+        execution_id: anyId,
+        agent_id: anyId,
+        name: name.optional(),
+        status: executionStatus,
+        thread_id: text(1000, 1).optional(),
+        namespace: text(2000).optional(),
+        metadata: smallMetadata.optional(),
+        created_at: timestamp,
+        latest_checkpoint_id: anyId
+          .optional()
+          .describe('Where it stands; the last of the checkpoints unless given'),
       }),
     ),
-  })
-  .meta({ id: 'ExecutionBundle' });
+    checkpoints: z.array(
+      open(
+        z.strictObject({
+          ...checkpoint.shape,
+          snapshot: snapshot.optional(),
+          changes: changes.optional(),
+          pending_writes: z.array(pendingWrite).optional(),
+          others: jsonObject
+            .optional()
+            .describe('Unknown members of the document that are called as the three before, or as this'),
+        }),
+      ),
+    ),
+  }),
+).meta({ id: 'ExecutionBundle' });
 export type Bundle = z.output<typeof bundle>;

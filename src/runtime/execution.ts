@@ -7,7 +7,7 @@ import {
   type CheckpointMetadata,
   type CheckpointReason,
   type CheckpointSummary,
-  checkpoint,
+  checkpointSummary,
   type Snapshot,
 } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
@@ -47,7 +47,7 @@ export interface ExecutionOptions extends RunOptions, Partial<RunState> {
 
 export type StartOptions = RunOptions & Input<(typeof executions)['create']>;
 
-const details = checkpoint.pick({ name: true, description: true, labels: true });
+const details = checkpointSummary.pick({ name: true, description: true, labels: true });
 /** What a checkpoint that is taken by hand may carry. */
 export type CheckpointDetails = Frozen<Pick<Checkpoint, 'name' | 'description' | 'labels'>>;
 

@@ -1,5 +1,5 @@
 /** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { put } from '../domain/json-values.js';
 import { CairnError } from '../model/errors.js';
 import { describeIssues } from '../model/issues.js';
@@ -46,14 +46,34 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, what: st
   return frozenCopy(parse(schema, value, what));
 }
 
-/** Like `checked`, but keeps the very objects that were frozen here before. For schemas that only check. */
+/**
+ * Like `checked`, but keeps the very objects that were frozen here before. For schemas that only check. Members that the
+ * schema does not know are left out: a document may have them, and a run would not know what to do with them.
+ */
 export function checkedWhole<S extends z.ZodType>(
   schema: S,
   value: unknown,
   what: string,
 ): Frozen<z.output<S>> {
   parse(schema, value, what);
-  return frozenCopy(value as z.output<S>);
+  return frozenCopy(knownOnly(schema, value) as z.output<S>);
+}
+
+/** The value without members that its schema does not know; itself where there are none. */
+function knownOnly(schema: z.ZodType, value: unknown): unknown {
+  const inner = schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
+  if (typeof value !== 'object' || value === null || known.has(value)) return value;
+  if (Array.isArray(value)) {
+    if (!(inner instanceof z.ZodArray)) return value;
+    return value.map((element) => knownOnly(inner.element as z.ZodType, element));
+  }
+  if (!(inner instanceof z.ZodObject)) return value;
+  const shape = inner.shape as Readonly<Record<string, z.ZodType>>;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => Object.hasOwn(shape, name))
+      .map(([name, member]) => [name, knownOnly(shape[name]!, member)]),
+  );
 }
 
 /** What the schema makes of a value, which may hold parts that are yet to be checked. */

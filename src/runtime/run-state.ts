@@ -14,7 +14,7 @@ import { type Frozen, parse } from './frozen.js';
 const { checkpoint_reason: _, ...progress } = checkpointMetadata.shape;
 
 /** The parts check themselves, so that this looks at the members around them alone. */
-const parts = z.strictObject({
+const parts = z.object({
   thought_chain: sentSnapshot,
   context: sentSnapshot,
   tool_state: sentSnapshot,

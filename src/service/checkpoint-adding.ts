@@ -1,5 +1,13 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
-import { emptyState, type NextState, nextState, type State, snapshotOf } from '../domain/snapshot-state.js';
+import { sameCarried } from '../domain/carried-members.js';
+import {
+  emptyState,
+  type NextState,
+  nextState,
+  type State,
+  snapshotOf,
+  unknownIn,
+} from '../domain/snapshot-state.js';
 import type { Query, Tx } from '../driver/driver.js';
 import type { CheckpointSummary, Snapshot } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
@@ -49,6 +57,8 @@ const OPTIMISTIC = 3;
 
 interface SentDraft extends Draft {
   readonly snapshot: unknown;
+  /** The snapshot is a document, or a stored state: it may have members that Cairn does not know. */
+  readonly carries?: boolean;
 }
 
 /** `input` is what the request is known by if it comes again. */
@@ -60,7 +70,7 @@ export async function addCheckpoint(
 ): Promise<CheckpointSummary> {
   // Before anything is waited for: the caller may go on to change what was sent.
   const taken = takeSnapshot(call, sent);
-  const { snapshot: _, ...draft } = sent;
+  const { snapshot: _, carries: __, ...draft } = sent;
   const snapshot = (): Snapshot => snapshotOf(taken.next.state);
   const isKnown = call.options.idempotency_key !== undefined;
   const request = isKnown && 'snapshot' in input ? { ...input, snapshot: snapshot() } : input;
@@ -75,6 +85,8 @@ export async function addCheckpoint(
       attempt === 1 && taken.base_id === parent_id
         ? taken.next
         : nextState(await stateBefore(call, draft.execution_id, parent_id), snapshot());
+    if (!sent.carries && next.unknown.size > 0)
+      refuseUnknown(next, await stateBefore(call, draft.execution_id, parent_id));
     const measures = await measureThoughts(call, addedThoughts(next));
     let row: CheckpointRow | undefined;
     try {
@@ -104,6 +116,13 @@ export async function addCheckpoint(
       }
     }
   }
+}
+
+/** A member that Cairn does not know is most likely misspelt, unless the state that it goes on from has it. */
+function refuseUnknown({ unknown }: NextState, before: State): void {
+  const known = unknownIn(before);
+  const errors = [...unknown].filter(([member]) => !known.has(member)).map(([, told]) => told);
+  if (errors.length > 0) throw new CairnError('INVALID_INPUT', errors[0]!, { errors: errors.slice(0, 20) });
 }
 
 /** A state that was sent, compared with the one that it most likely follows; from null, with none. */
@@ -303,15 +322,10 @@ async function sameCheckpoint(
   const query = call.driver.at(call.tenant);
   const row = await findCheckpoint(query, call.tenant, draft.checkpoint_id);
   if (!row) return undefined;
-  const { state, added, ended } = nextState(await readState(call, query, row, true), snapshot);
+  const next = nextState(await readState(call, query, row, true), snapshot);
+  const { added, ended } = next;
   const { line, revision, agent_id } = row;
-  const sent = rowFor(
-    draft,
-    undefined,
-    { line, revision, agent_id },
-    { state, added, ended, stamp: { line: 0, revision: 0 } },
-    row.timestamp,
-  );
+  const sent = rowFor(draft, undefined, { line, revision, agent_id }, next, row.timestamp);
   const compared = [
     'execution_id',
     'name',
@@ -331,7 +345,8 @@ async function sameCheckpoint(
     compared.some((field) => sent[field] !== row[field]) ||
     (draft.branch !== undefined &&
       (sent.is_branch !== row.is_branch || sent.branch_reason !== row.branch_reason)) ||
-    (parent_id !== undefined && parent_id !== row.parent_id);
+    (parent_id !== undefined && parent_id !== row.parent_id) ||
+    !sameCarried(sent.carried, row.carried);
   if (!differs) return showSummary(row);
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',

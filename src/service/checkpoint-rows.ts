@@ -30,6 +30,8 @@ export interface Draft {
   readonly description: string | null;
   readonly labels: JsonObject | undefined;
   readonly timestamp?: number | undefined;
+  /** What an imported document brought besides. */
+  readonly carried?: string | null;
 }
 
 /** What it takes where it is stored. */
@@ -65,6 +67,7 @@ export function rowFor(
     checkpoint_reason: metadata.checkpoint_reason ?? 'manual',
     timestamp: draft.timestamp ?? now,
     rest: canonical(next.state.rest as unknown as Json),
+    carried: draft.carried ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 /** The state of a checkpoint: read in one query, retained for the one that follows, shown in the portable form. */
+import { withCarried } from '../domain/carried-members.js';
 import { type Rest, type State, snapshotOf, stateOf } from '../domain/snapshot-state.js';
 import type { Query } from '../driver/driver.js';
 import {
@@ -76,10 +77,9 @@ export function showSummary(row: CheckpointRow): CheckpointSummary {
   return shown;
 }
 
-export const showCheckpoint = (row: CheckpointRow, state: State): Checkpoint => ({
-  ...showSummary(row),
-  snapshot: snapshotOf(state),
-});
+/** Whole, with all that its document brought, if it came as one. */
+export const showCheckpoint = (row: CheckpointRow, state: State): Checkpoint =>
+  withCarried<Checkpoint>({ ...showSummary(row), snapshot: snapshotOf(state) }, row.carried);
 
 export const showWrite = ({ task_id, place, channel, value }: WriteRow): PendingWrite => ({
   task_id,

@@ -71,7 +71,10 @@ async function readWhole(call: Call, query: Query, checkpoint_id: string): Promi
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
-  const read = await readCheckpoint(call, input.checkpoint_id);
+  const { diff, ...read } = await readCheckpoint(call, input.checkpoint_id);
+  if (input.diff === false) return read;
+  // A document keeps the diff that it came with.
+  if (diff !== undefined) return { ...read, diff };
   if (!input.diff || !read.parent) return read;
   const { checkpoint_id } = read.parent;
   const before = await readCheckpoint(call, checkpoint_id).catch(unlessAbsent);
@@ -157,6 +160,7 @@ export async function branch(call: Call, input: In<'branch'>): Promise<Checkpoin
       branch: { is_branch: true, reason: input.reason },
       resumes: true,
       snapshot: snapshotOf(state),
+      carries: true,
       metadata: total_steps_estimate === null ? metadata : { ...metadata, total_steps_estimate },
       name: input.name ?? null,
       description: null,

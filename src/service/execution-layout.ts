@@ -1,4 +1,5 @@
 /** Lays out checkpoints that come together: which line each is on, and the rows that their states become. */
+import { carriedBy } from '../domain/carried-members.js';
 import type { BundledCheckpoint } from '../domain/execution-bundle.js';
 import { emptyState, nextState, type State } from '../domain/snapshot-state.js';
 import type { CheckpointSummary, PendingWrite } from '../model/checkpoint.js';
@@ -88,4 +89,5 @@ const draftOf = (summary: CheckpointSummary): Draft => ({
   description: summary.description ?? null,
   labels: summary.labels,
   timestamp: summary.timestamp,
+  carried: carriedBy(summary),
 });

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { checkpoints as checkpointOperations } from '../contract/checkpoints.js';
 import type { executions as operations } from '../contract/executions.js';
 import { canonical } from '../domain/canonical.js';
+import { bundleWithCarried, carriedBy, carriedByBundle, withCarried } from '../domain/carried-members.js';
 import { descend } from '../domain/checkpoint-tree.js';
 import { readCheckpoint } from '../domain/checkpoint-versions.js';
 import {
@@ -65,12 +66,12 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   // Files may have come before those of their parents.
   const bundled = descend(contents.checkpoints).nodes.map(
     ({ row }): BundledCheckpoint => ({
-      summary: showSummary(row),
+      summary: withCarried(showSummary(row), row.carried),
       snapshot: snapshotOf(stateAt(row, JSON.parse(row.rest) as Rest)),
       pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
     }),
   );
-  return makeBundle(toBundle(execution), bundled);
+  return bundleWithCarried(makeBundle(toBundle(execution), bundled), execution.carried);
 }
 
 function toBundle(row: ExecutionRow): BundledExecution {
@@ -122,6 +123,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
           thread_id: execution.thread_id ?? null,
           namespace: execution.namespace ?? '',
           metadata: metadataText(execution.metadata),
+          carried: carriedByBundle(input.bundle as unknown as Bundle),
           revision: laidOut.rows.length,
           checkpoints: laidOut.rows.length,
           head_id,
@@ -217,6 +219,8 @@ export async function importCheckpoint(call: Call, input: ImportIn): Promise<Che
       absent_parent_id: known ? undefined : parent?.checkpoint_id,
       branch: { is_branch: parent?.is_branch ?? false, reason: parent?.branch_reason ?? null },
       imported: true,
+      carries: true,
+      carried: carriedBy(read),
       snapshot: read.snapshot,
       metadata: read.metadata,
       name: read.name ?? null,

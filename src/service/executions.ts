@@ -87,6 +87,7 @@ export function newExecution(
     thread_id: null,
     namespace: '',
     metadata: null,
+    carried: null,
     revision: 0,
     checkpoints: 0,
     head_id: null,

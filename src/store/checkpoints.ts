@@ -25,6 +25,8 @@ export interface CheckpointRow {
   readonly timestamp: number;
   /** What of the snapshot is in no list, as JSON. */
   readonly rest: string;
+  /** What an imported document brought besides, as JSON. */
+  readonly carried: string | null;
 }
 
 const table: Table = {
@@ -50,6 +52,7 @@ const table: Table = {
     checkpoint_reason: 'text',
     timestamp: 'double precision',
     rest: 'json',
+    carried: 'json',
   },
 };
 
@@ -81,6 +84,7 @@ export async function insertCheckpoints(
       row.checkpoint_reason,
       row.timestamp,
       row.rest,
+      row.carried,
     ]),
   );
 }

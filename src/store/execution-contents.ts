@@ -69,7 +69,9 @@ export async function storedBytes(
     sql`SELECT CAST(COALESCE(SUM(stored.bytes), 0) AS BIGINT) AS bytes FROM (
           SELECT OCTET_LENGTH(CAST(value AS text)) AS bytes FROM checkpoint_items ${which}
           UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM thoughts ${which}
-          UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM tool_calls ${which}) stored`,
+          UNION ALL SELECT OCTET_LENGTH(CAST(body AS text)) AS bytes FROM tool_calls ${which}
+          UNION ALL SELECT OCTET_LENGTH(CAST(carried AS text)) AS bytes FROM checkpoints
+            WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND revision <= ${revision}) stored`,
   );
   return row!.bytes;
 }

@@ -14,6 +14,8 @@ export interface ExecutionRow {
   readonly thread_id: string | null;
   readonly namespace: string;
   readonly metadata: string | null;
+  /** Members of an imported bundle that Cairn does not know, as JSON. */
+  readonly carried: string | null;
   /** The last that a checkpoint of it was given. */
   readonly revision: number;
   readonly checkpoints: number;
@@ -38,6 +40,7 @@ const table: Table = {
     thread_id: 'text',
     namespace: 'text',
     metadata: 'json',
+    carried: 'json',
     revision: 'bigint',
     checkpoints: 'bigint',
     head_id: 'text',
@@ -60,6 +63,7 @@ export async function insertExecution(tx: Tx, tenant: string, row: ExecutionRow)
       row.thread_id,
       row.namespace,
       row.metadata,
+      row.carried,
       row.revision,
       row.checkpoints,
       row.head_id,

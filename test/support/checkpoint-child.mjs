@@ -80,7 +80,8 @@ async function keep(cairn, named) {
   let last = null;
   for (let n = 0; n < Number(count); n++) {
     edit(snapshot, n);
-    const parent = named ? { parent_checkpoint_id: last } : {};
+    const first = last == null ? { root: true } : { parent_checkpoint_id: last };
+    const parent = named ? first : {};
     for (;;) {
       try {
         const made = await cairn.checkpoints.create({ execution_id, snapshot, ...parent });

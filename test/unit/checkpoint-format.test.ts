@@ -64,6 +64,19 @@ describe('an older version', () => {
     });
   });
 
+  it('FILE-13 keeps members that it does not know', () => {
+    const more = { x_host: { name: 'h' } };
+    const old = JSON.parse(JSON.stringify(altered('0.9.0', ['x_host'], more.x_host)));
+    Object.assign(old.thoughts[0], more);
+    Object.assign(old.tools[0], more);
+    Object.assign(old.messages[0], more);
+    const { snapshot, ...read } = readCheckpoint(old);
+    expect(read).toMatchObject(more);
+    expect(snapshot.thought_chain.steps[0]).toMatchObject(more);
+    expect(snapshot.tool_state.completed[0]).toMatchObject(more);
+    expect(snapshot.context.messages[0]).toMatchObject(more);
+  });
+
   it.each<[string, (string | number)[], unknown]>([
     ['0.9.0: agent', ['agent'], undefined],
     ['0.9.0: reason', ['reason'], 'step_complete'],
@@ -73,6 +86,7 @@ describe('an older version', () => {
     ['0.9.0: tools[0].ok', ['tools', 0, 'ok'], 'yes'],
     ['0.9.0: unknown field "snapshot"', ['snapshot'], {}],
     ['0.9.0: unknown field "success" in tools[0]', ['tools', 0, 'success'], true],
+    ['0.9.0: unknown field "type" in thoughts[1]', ['thoughts', 1, 'type'], 'planning'],
     ['0.9.0: variables: "plan.title" contains a NUL', ['variables', 'plan', 'title'], '\u0000'],
   ])('is refused by the name of its own field: %s', (named, path, value) => {
     expect(() => readCheckpoint(altered('0.9.0', path, value))).toThrow(

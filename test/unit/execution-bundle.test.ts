@@ -142,7 +142,6 @@ describe('readBundle', () => {
       '"2.0.0" cannot be read: those that can are 1.0.0',
     ],
     ['no version', (b) => delete b.version, 'UNSUPPORTED_VERSION', 'names no version'],
-    ['an unknown member', (b) => (b.more = 1), 'INVALID_INPUT', 'bundle: unknown field "more"'],
     [
       'a bad execution',
       (b) => (b.execution = { ...execution, status: 'x' }),
@@ -222,12 +221,6 @@ describe('readBundle', () => {
         (b.checkpoints[1]!.changes = { '/context/messages/1:1': { before: [], after: [{ role: 'user' }] } }),
       'INVALID_INPUT',
       'checkpoint b of the bundle: context.messages[1].content',
-    ],
-    [
-      'a part too many',
-      (b) => (b.checkpoints[2]!.changes = { '/more': { after: 1 } }),
-      'INVALID_INPUT',
-      'checkpoint c of the bundle: unknown field "more"',
     ],
     [
       'a part too few',
@@ -315,6 +308,6 @@ describe('snapshotCheck', () => {
     check(state([], { value }), 'first');
     const next = state([]);
     next.context.messages.push(value as unknown as Snapshot['context']['messages'][number]);
-    expect(() => check(next, 'second')).toThrow(/second: unknown field "any" in context\.messages\[0\]/);
+    expect(() => check(next, 'second')).toThrow(/second: context\.messages\[0\]\.role: must be user/);
   });
 });

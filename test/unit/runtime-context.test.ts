@@ -157,8 +157,16 @@ describe('as JSON', () => {
     expect(() => Context.fromJSON({ messages: [{ role: 'user' }], variables: {} } as never)).toThrow(
       /^context: messages\[0\]\.content: /,
     );
-    expect(() => Context.fromJSON({ messages: [], variables: {}, extra: 1 } as never)).toThrow(
-      'context: unknown field "extra"',
-    );
+  });
+
+  it('RUN-20 leaves out what it does not know, and takes a memory without a value', () => {
+    const known = { messages: [say('one')], variables: { x: 1 }, memory: [{ key: 'k', importance: 1 }] };
+    const json = {
+      extra: 1,
+      messages: [{ ...say('one'), extra: [1] }],
+      variables: { x: 1 },
+      memory: [{ key: 'k', importance: 1, extra: {} }],
+    };
+    expect(Context.fromJSON(json as never).toJSON()).toEqual(known);
   });
 });

@@ -146,4 +146,12 @@ describe('as JSON', () => {
     expect(tools.toJSON().completed).toBe(before.completed);
     expect(before.pending).toEqual([]);
   });
+
+  it('RUN-20 takes a completed call without a result, and leaves out what it does not know', () => {
+    const call = { tool_id: 'shell', arguments: {}, success: true, duration_ms: 1, timestamp: 1 };
+    const json = { pending: ['p'], completed: [{ ...call, host: 'h' }], queue: [] };
+    const tools = ToolState.fromJSON(json as never);
+    expect(tools.toJSON()).toEqual({ pending: ['p'], completed: [call] });
+    expect(tools.finish('p', { tool_id: 'grep' })).toMatchObject({ id: 'p', result: null });
+  });
 });

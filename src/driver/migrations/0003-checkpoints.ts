@@ -20,7 +20,8 @@ export const checkpoints: Migration = {
     `CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq)
       WHERE source IS NOT NULL AND source <> 'cairn'`,
 
-    // revision is the last that a checkpoint of it was given; head_id the checkpoint that it stands at.
+    // revision is the last that a checkpoint of it was given; head_id the checkpoint that it stands at; carried: members of
+    // an imported bundle that Cairn does not know.
     `CREATE TABLE executions (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -31,6 +32,7 @@ export const checkpoints: Migration = {
       thread_id ${id},
       namespace ${id} NOT NULL,
       metadata ${json},
+      carried ${json},
       revision ${int} NOT NULL,
       checkpoints ${int} NOT NULL,
       head_id ${id},
@@ -57,7 +59,8 @@ export const checkpoints: Migration = {
       PRIMARY KEY (tenant_id, execution_id, line)
     ) ${compact}`,
 
-    // Revisions rise within an execution. followed: whether another came behind it on its line. rest: what of the snapshot is in no list (current step, last tool call).
+    // Revisions rise within an execution. followed: whether another came behind it on its line. rest: what of the
+    // snapshot is in no list (current step, last tool call). carried: what an imported document brought besides.
     `CREATE TABLE checkpoints (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -79,6 +82,7 @@ export const checkpoints: Migration = {
       checkpoint_reason TEXT NOT NULL,
       timestamp ${real} NOT NULL,
       rest ${json} NOT NULL,
+      carried ${json},
       PRIMARY KEY (tenant_id, execution_id, checkpoint_id)
     ) ${compact}`,
     'CREATE UNIQUE INDEX checkpoints_by_id ON checkpoints (tenant_id, checkpoint_id)',
