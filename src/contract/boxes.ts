@@ -12,7 +12,7 @@ import {
   loadTail,
 } from '../model/box.js';
 import { card } from '../model/card.js';
-import { computed, pageInput, pageOutput, startsAs } from '../model/common.js';
+import { computed, listOrder, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject } from '../model/json.js';
 import { reads } from './memory-use.js';
@@ -176,7 +176,7 @@ export const boxes = {
   grants: operation({
     method: 'GET',
     path: '/projects/{project_id}/boxes/{box_id}/grants',
-    input: z.strictObject(byId),
+    input: z.strictObject({ ...byId, order: listOrder() }),
     output: z.object({ grants: z.array(grant) }),
     access: 'read',
     event: null,

@@ -126,7 +126,6 @@ export const checkpoints = {
         .describe(
           'Also those that have such a thought or tool call from a checkpoint before; else that brought it',
         ),
-      order: z.enum(['asc', 'desc']).optional().describe('By id: asc unless given'),
       ...pageInput,
     }),
     output: summaryPage,

@@ -51,6 +51,7 @@ export const batchInput = <C extends z.ZodType, U extends z.ZodType, K extends s
   });
 
 export const versionPage = {
+  order: pageInput.order,
   limit: pageInput.limit,
   cursor: pageInput.cursor,
 };

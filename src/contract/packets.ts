@@ -1,6 +1,6 @@
 /** Operations on packets (seed path: /api/v1/memory/packet). */
 import { z } from 'zod';
-import { instant, pageInput, pageOutput } from '../model/common.js';
+import { instant, listOrder, pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { packet, packetInput, writeResult } from '../model/packet.js';
@@ -79,8 +79,8 @@ export const packets = {
         .describe('`key:value`, where routing has this member with this simple value'),
       since: instant.optional().describe('Only packets whose timestamp is this or later'),
       until: instant.optional().describe('Only packets whose timestamp is before this'),
-      order: z.enum(['asc', 'desc']).optional().describe('desc, the newest first, unless given'),
       ...pageInput,
+      order: listOrder('desc'),
     }),
     output: z.object({ packets: z.array(packet), ...pageOutput }),
     access: 'read',
@@ -94,7 +94,6 @@ export const packets = {
     path: '/api/v1/memory/thread/{thread_id}',
     input: z.strictObject({
       thread_id: uuid,
-      order: z.enum(['asc', 'desc']).optional().describe('asc, the oldest first, unless given'),
       ...pageInput,
       limit: z.int().min(1).max(1000).optional(),
     }),

@@ -1,5 +1,6 @@
 /** Operations on the store itself: who am I, keys, the live stream, lifetimes. */
 import { z } from 'zod';
+import { listOrder } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { caller, createdKey, key, keyRole } from '../model/key.js';
@@ -39,7 +40,7 @@ export const keys = {
   list: operation({
     method: 'GET',
     path: '/api/v1/keys',
-    input: z.strictObject({}),
+    input: z.strictObject({ order: listOrder() }),
     output: z.object({ keys: z.array(key) }),
     access: 'admin',
     event: null,

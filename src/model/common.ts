@@ -42,8 +42,18 @@ export const startsAs = (value: string | boolean | null) =>
 
 export const role = z.enum(['user', 'assistant', 'system', 'tool']);
 
+export type ListOrder = 'asc' | 'desc';
+
+/** The direction of a list, which has an order of its own. */
+export const listOrder = (by_default: ListOrder = 'asc') =>
+  z
+    .enum(['asc', 'desc'])
+    .optional()
+    .describe(`Default: ${by_default}${by_default === 'desc' ? ', the newest first' : ''}`);
+
 /** The part of a list's input that every list takes. */
 export const pageInput = {
+  order: listOrder(),
   limit: z.int().min(1).max(500).optional().describe('How many to return, 100 unless given'),
   cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
   offset: z.int().min(0).max(10_000).optional().describe('How many to skip, instead of a cursor'),

@@ -63,10 +63,10 @@ export async function get(call: Call, input: In<'get'>): Promise<AgentTurn> {
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant, caller } = call;
   await noticeDue(call);
-  const { limit, cursor, offset, ...asked } = input;
+  const { limit, cursor, offset, order, ...asked } = input;
   const filter: AgentTurnFilter = { ...asked, party: caller.agent_id ?? undefined };
   const { rows, ...page } = await listPage<AgentTurnView, string>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: filter as Json,
     key: 'string',
     keyOf: ({ agent_turn_id }) => agent_turn_id,

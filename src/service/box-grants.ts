@@ -16,7 +16,7 @@ const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.grant
 export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
   return call.driver.snapshot(call.tenant, async (query) => {
     await openBox(call, query, input.box_id, 'read');
-    return { grants: (await listGrants(query, call.tenant, input.box_id)).map(toGrant) };
+    return { grants: (await listGrants(query, call.tenant, input.box_id, input.order)).map(toGrant) };
   });
 }
 

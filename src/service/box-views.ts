@@ -8,13 +8,14 @@ import type { Card } from '../model/card.js';
 import { CairnError } from '../model/errors.js';
 import type { JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
-import { type Entry, entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
+import { entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
 import { type BoxRow, countBoxes, findBoxes, listBoxes } from '../store/boxes.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../store/cards.js';
 import { isOfTurn } from '../store/endings.js';
 import { mayUse, openBox } from './box-access.js';
 import { distinctIds } from './cards.js';
 import { readCards } from './chunks.js';
+import { entryPage } from './entry-pages.js';
 import { mayReadCard } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
@@ -213,17 +214,8 @@ export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
     const row = await openBox(call, query, input.box_id, 'read');
     const segments = await segmentsOf(query, tenant, row, reached(row, input.revision));
     const total = segments.at(-1)!.through;
-    const { rows, ...page } =
-      input.tail !== undefined
-        ? { rows: await tailOf(query, tenant, segments, input.tail), next_cursor: null, total }
-        : await listPage<Entry, number>(call, {
-            input,
-            filters: { box_id: input.box_id, revision: input.revision ?? null },
-            key: 'number',
-            keyOf: ({ position }) => position,
-            read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
-            count: async () => total,
-          });
+    const filters = { box_id: input.box_id, revision: input.revision ?? null };
+    const { rows, ...page } = await entryPage(call, query, { segments, input, filters, total });
     const card_ids = rows.map(({ card_id }) => card_id);
     const [hydrated] = await hydrateViews(call, query, [{ row, card_ids }], 'cards by limit or tail');
     return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };

@@ -33,17 +33,17 @@ const msOf = (iso: string | undefined): number | undefined => (iso === undefined
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
-  const { limit, cursor, offset, order = 'asc', ...filters } = input;
+  const { limit, cursor, offset, order, ...filters } = input;
   const taken_after = msOf(filters.taken_after);
   const taken_before = msOf(filters.taken_before);
   const reach = reachOf(call, 'Checkpoint');
   const filter: CheckpointFilter = { ...filters, taken_after, taken_before, reach };
   const { rows, ...page } = await listPage<CheckpointRow, string>(call, {
-    input: { limit, cursor, offset },
-    filters: { ...filters, order } as Json,
+    input: { limit, cursor, offset, order },
+    filters: filters as Json,
     key: 'string',
     keyOf: ({ checkpoint_id }) => checkpoint_id,
-    read: (request) => listCheckpoints(atLength(driver, tenant), tenant, filter, order, request),
+    read: (request) => listCheckpoints(atLength(driver, tenant), tenant, filter, request),
     bytesOf: ({ labels, description }) => (labels?.length ?? 0) + (description?.length ?? 0),
     count: countCheckpoints(tenant, filter),
   });
@@ -74,19 +74,19 @@ interface EntriesInput extends PageInput, EntryFilter {
 /** A page of thoughts or tool calls: of one checkpoint what it has, else what the table has. */
 function entryPage(
   call: Call,
-  { limit, cursor, offset, ...filters }: EntriesInput,
+  { limit, cursor, offset, order, ...filters }: EntriesInput,
   held: readonly FoundRow[] | undefined,
   stored: { readonly read: typeof listThoughts; readonly count: typeof countThoughts },
 ) {
   const { driver, tenant } = call;
   const reached = { ...filters, reach: reachOf(call, 'Checkpoint') };
   return listPage<FoundRow, string>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: filters as Json,
     key: 'string',
     keyOf,
     read: held
-      ? pageOf(held)
+      ? pageOf(order === 'desc' ? [...held].reverse() : held)
       : async ({ after, ...request }) =>
           stored.read(atLength(driver, tenant), tenant, reached, { ...request, after: keyFrom(after) }),
     bytesOf: ({ body }) => body.length,

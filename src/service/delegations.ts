@@ -211,11 +211,11 @@ export async function get(call: Call, input: In<'get'>): Promise<Delegation> {
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant, caller } = call;
   await noticeDue(call);
-  const { limit, cursor, offset, ...asked } = input;
+  const { limit, cursor, offset, order, ...asked } = input;
   const filter: DelegationFilter = { ...asked, party: caller.agent_id ?? undefined };
   const now = driver.now();
   const { rows, ...page } = await listPage<DelegationView, string>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: filter as Json,
     key: 'string',
     keyOf: ({ delegation_id }) => delegation_id,

@@ -171,10 +171,10 @@ export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
-  const { limit, cursor, offset, ...filters } = input;
+  const { limit, cursor, offset, order, ...filters } = input;
   const filter = { ...filters, times: timesOf(filters), reach: reachOf(call, 'Checkpoint') };
   const { rows, ...page } = await listPage<ExecutionRow, string>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: filters as Json,
     key: 'string',
     keyOf: ({ execution_id }) => execution_id,

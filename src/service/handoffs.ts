@@ -192,11 +192,11 @@ const bytesOf = ({ reason, rejection, body, context_snapshot }: HandoffRow): num
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
-  const { limit, cursor, offset, ...asked } = input;
+  const { limit, cursor, offset, order, ...asked } = input;
   const filter = { ...asked, party: call.caller.agent_id ?? undefined };
   const now = driver.now();
   const { rows, ...page } = await listPage<HandoffRow, string>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: filter as Json,
     key: 'string',
     keyOf: ({ handoff_id }) => handoff_id,

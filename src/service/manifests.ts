@@ -144,7 +144,7 @@ async function counted(
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
-  const { limit, cursor, offset, ...filters } = input;
+  const { limit, cursor, offset, order, ...filters } = input;
   const { agent_id } = call.caller;
   const viewer = agent_id === null ? undefined : { agent_id, reach: reachOf(call, 'Card') };
   const query = atLength(driver, tenant);
@@ -154,7 +154,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, tenant, card_id))];
   const filter = { ...others, card_ids, viewer };
   const { rows, ...page } = await listPage<ManifestRow, string>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: filters as Json,
     key: 'string',
     keyOf: ({ manifest_id }) => manifest_id,

@@ -25,7 +25,7 @@ import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
 import { settledMoment } from './as-of.js';
 import { reachOf } from './memory-access.js';
-import { listPage, timesOf } from './pages.js';
+import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
 
 export type Memory = Artifact | Note;
@@ -247,7 +247,7 @@ export async function historyOf<M extends Memory>(
   call: Call,
   noun: Noun<M>,
   memory_id: string,
-  input: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+  input: PageInput,
 ): Promise<History<M>> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
@@ -259,7 +259,7 @@ export async function historyOf<M extends Memory>(
     filters: { memory_id },
     key: 'number',
     keyOf: (row) => row.version,
-    read: ({ after = 0, limit, offset }) => listVersions(query, tenant, memory_id, { after, limit, offset }),
+    read: (request) => listVersions(query, tenant, memory_id, request),
     bytesOf: versionBytes,
     count: sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`,
   });

@@ -242,14 +242,14 @@ export async function get(call: Call, input: In<'get'>): Promise<Message> {
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
-  const { limit, cursor, offset, to_agent, ...asked } = input;
+  const { limit, cursor, offset, order, to_agent, ...asked } = input;
   const query = driver.at(tenant);
   const viewer = await viewerOf(call, query);
   const mailboxes = to_agent === undefined ? undefined : await mailboxesOf(query, tenant, to_agent);
   const filter: MessageFilter = { ...asked, mailboxes };
   const now = driver.now();
   const { rows, ...rest } = await listPage<MessageRow, number>(call, {
-    input: { limit, cursor, offset },
+    input: { limit, cursor, offset, order },
     filters: { ...asked, to_agent } as Json,
     key: 'number',
     keyOf: (row) => row.seq,

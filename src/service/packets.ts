@@ -301,13 +301,13 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
   // What an agent may see, and what lies in a range of time, is found by looking at many packets.
   const long = viewer !== null || filter.since !== undefined || filter.until !== undefined;
   const query = long ? atLength(driver, tenant) : driver.at(tenant);
-  const { limit: _limit, cursor: _cursor, offset: _offset, ...asked } = input;
+  const { limit, cursor, offset, order: _order, ...asked } = input;
   const { rows, ...rest } = await listPage<PacketRow, number>(call, {
-    input,
+    input: { limit, cursor, offset, order },
     filters: asked as unknown as Json,
     key: 'number',
     keyOf: ({ seq }) => seq,
-    read: (request) => listPackets(query, tenant, filter, { order, ...request }, now, viewer),
+    read: (request) => listPackets(query, tenant, filter, request, now, viewer),
     bytesOf: packetBytes,
     count: countPackets(tenant, filter, now, viewer),
   });

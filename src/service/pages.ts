@@ -1,6 +1,7 @@
 /** Lists: cursor or offset in, a page with cursor and total out. */
 import { type CursorKey, decodeCursor, encodeCursor } from '../domain/cursor.js';
 import type { Sql } from '../driver/sql.js';
+import type { ListOrder } from '../model/common.js';
 import { CairnError } from '../model/errors.js';
 import type { Json } from '../model/json.js';
 import { toMs } from '../model/times.js';
@@ -9,12 +10,14 @@ import { CHUNK, nextLimit } from './chunks.js';
 import type { Call } from './runtime.js';
 
 export interface PageInput {
+  readonly order?: ListOrder | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly offset?: number | undefined;
 }
 
 export interface PageRequest<K extends CursorKey> {
+  readonly order: ListOrder;
   readonly limit: number;
   readonly offset: number;
   readonly after: K | undefined;
@@ -40,20 +43,22 @@ export interface ListOf<R, K extends CursorKey> {
 }
 
 export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<R, K>): Promise<Page<R>> {
-  const { cursor, offset, limit = 100 } = list.input;
+  const { cursor, offset, limit = 100, order = 'asc' } = list.input;
   if (cursor !== undefined && offset !== undefined) {
     throw new CairnError('INVALID_INPUT', 'give either cursor or offset, not both');
   }
-  const after = cursor === undefined ? undefined : (decodeCursor(call, list.filters, cursor, list.key) as K);
+  // In the other direction a cursor would lead elsewhere.
+  const filters: Json = [list.filters, order];
+  const after = cursor === undefined ? undefined : (decodeCursor(call, filters, cursor, list.key) as K);
   const { rows, more } = await readPage(
     list,
-    { limit, offset: offset ?? 0, after },
+    { limit, offset: offset ?? 0, after, order },
     call.limits.max_answer_bytes,
   );
   const last = rows.at(-1);
   return {
     rows,
-    next_cursor: more && last !== undefined ? encodeCursor(call, list.filters, list.keyOf(last)) : null,
+    next_cursor: more && last !== undefined ? encodeCursor(call, filters, list.keyOf(last)) : null,
     total: after === undefined ? await countAll(call, list.count) : null,
   };
 }
@@ -71,7 +76,7 @@ async function readPage<R, K extends CursorKey>(
   let limit = bytesOf ? CHUNK.first : page.limit + 1;
   for (;;) {
     const asked = Math.min(limit, page.limit + 1 - rows.length);
-    const chunk = await list.read({ limit: asked, offset, after });
+    const chunk = await list.read({ limit: asked, offset, after, order: page.order });
     for (const row of chunk) {
       bytes += bytesOf?.(row) ?? 0;
       if (rows.length === page.limit || (bytes > budget && rows.length > 0)) return { rows, more: true };

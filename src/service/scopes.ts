@@ -297,8 +297,13 @@ export const get = (call: Call, input: In<'get'>): Promise<Scope> =>
   readScope(call, call.driver.at(call.tenant), input.scope_id);
 
 export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => {
-  const { limit, cursor, offset, ...filters } = input;
-  return scopePage(call, { limit, cursor, offset }, { ...filters, times: timesOf(filters) }, filters as Json);
+  const { limit, cursor, offset, order, ...filters } = input;
+  return scopePage(
+    call,
+    { limit, cursor, offset, order },
+    { ...filters, times: timesOf(filters) },
+    filters as Json,
+  );
 };
 
 /** A page of scopes, for every list that shows some. */

@@ -75,9 +75,9 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
 
 export const keys = {
   create: createKey,
-  list: async (call: Call): Promise<{ keys: Key[] }> => {
+  list: async (call: Call, { order }: KeyIn<'list'>): Promise<{ keys: Key[] }> => {
     refuseAgents(call);
-    return { keys: await listKeys(call.driver.at(call.tenant), call.tenant) };
+    return { keys: await listKeys(call.driver.at(call.tenant), call.tenant, order) };
   },
   revoke: async (call: Call, input: KeyIn<'revoke'>): Promise<void> => {
     refuseAgents(call);

@@ -27,7 +27,7 @@ import {
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { refuseFormerOwner } from './former-owners.js';
-import { listPage, timesOf } from './pages.js';
+import { listPage, type PageInput, timesOf } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { finish } from './trajectory-end.js';
@@ -187,11 +187,7 @@ export const get = (call: Call, input: In<'get'>): Promise<Trajectory> =>
 const bytesOf = ({ name, description, metadata, outcome }: TrajectoryRow): number =>
   Buffer.byteLength(`${name}${description ?? ''}${metadata ?? ''}${outcome ?? ''}`);
 
-async function page(
-  call: Call,
-  input: Pick<In<'children'>, 'limit' | 'cursor' | 'offset'>,
-  filter: TrajectoryFilter,
-): Promise<Out<'list'>> {
+async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { rows, ...rest } = await listPage<TrajectoryRow, string>(call, {
     input,
@@ -207,9 +203,9 @@ async function page(
 }
 
 export function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
-  const { limit, cursor, offset, status, agent_id, parent_id, top_level, name, ...times } = input;
+  const { limit, cursor, offset, order, status, agent_id, parent_id, top_level, name, ...times } = input;
   const filter = { status, agent_id, parent_id, top_level, name, times: timesOf(times) };
-  return page(call, { limit, cursor, offset }, filter);
+  return page(call, { limit, cursor, offset, order }, filter);
 }
 
 export async function children(call: Call, input: In<'children'>): Promise<Out<'children'>> {

@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import type { scopes } from '../contract/scopes.js';
 import { CairnError } from '../model/errors.js';
-import { type Entry, entriesAfter, segmentsOf, tailOf } from '../store/box-entries.js';
+import { segmentsOf } from '../store/box-entries.js';
 import { findBox } from '../store/boxes.js';
 import { toTurn } from '../store/turns.js';
 import { readCards } from './chunks.js';
-import { listPage } from './pages.js';
+import { entryPage } from './entry-pages.js';
 import type { Call } from './runtime.js';
 import { readScope } from './scopes.js';
 
@@ -28,17 +28,8 @@ export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
     if (!scope.is_active) return { turns: [], next_cursor: null, total: 0 };
     const box = await findBox(query, tenant, scope.box_id);
     const segments = await segmentsOf(query, tenant, box!);
-    const { rows, ...page } =
-      tail !== undefined
-        ? { rows: await tailOf(query, tenant, segments, tail), next_cursor: null, total: box!.length }
-        : await listPage<Entry, number>(call, {
-            input,
-            filters: { scope_id },
-            key: 'number',
-            keyOf: ({ position }) => position,
-            read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
-            count: async () => box!.length,
-          });
+    const entries = { segments, input, filters: { scope_id }, total: box!.length };
+    const { rows, ...page } = await entryPage(call, query, entries);
     const ids = rows.map(({ card_id }) => card_id);
     const cards = await readCards(call, query, ids, () => 1, 'turns by limit or tail');
     return {

@@ -4,7 +4,8 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import type { AgentTurn, AgentTurnStatus, TurnError } from '../model/agent-turn.js';
 import type { PromptFormat } from '../model/hydration.js';
 import { toIso } from '../model/times.js';
-import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
+import type { KeysetPage } from './filters.js';
+import { countParted, onPage, type Parted } from './parties.js';
 
 export interface AgentTurnRow {
   readonly agent_turn_id: string;
@@ -298,12 +299,11 @@ export function listAgentTurns(
   query: Query,
   tenant: string,
   filter: AgentTurnFilter,
-  page: PartyPage,
+  page: KeysetPage,
 ): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
     sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}
-        ORDER BY t.agent_turn_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+        WHERE t.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}`,
   );
 }
 

@@ -4,6 +4,7 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import type { Agent, AgentStatus, MemoryAccess } from '../model/agent.js';
 import type { JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
+import { type KeysetPage, keyset } from './filters.js';
 
 export interface AgentRow {
   readonly agent_id: string;
@@ -120,12 +121,11 @@ export function listAgents(
   query: Query,
   tenant: string,
   filter: AgentFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
   now: number,
 ): Promise<AgentRow[]> {
   return query.all<AgentRow>(
-    sql`SELECT a.* FROM agents a WHERE ${where(tenant, filter, now)} AND a.agent_id > ${page.after ?? ''}
-        ORDER BY a.agent_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT a.* FROM agents a WHERE ${where(tenant, filter, now)}${keyset(sql`a.agent_id`, page)}`,
   );
 }
 

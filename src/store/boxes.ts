@@ -1,7 +1,9 @@
 /** boxes, box_grants: one row a box, with what its entries are read by. The entries are in box-entries.ts. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
+import type { ListOrder } from '../model/common.js';
 import { BOX_ENDED } from './endings.js';
+import { inOrder, type KeysetPage, keyset } from './filters.js';
 
 /** Where a fork starts: what a box held at a revision. All null for a box that stands on its own. */
 export interface Base {
@@ -191,11 +193,10 @@ export async function listBoxes(
   tenant: string,
   viewer: string | null,
   owner: string | undefined,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<BoxRow[]> {
   return query.all<BoxRow>(
-    sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${visibleBoxes(tenant, viewer, owner)} AND b.box_id > ${page.after ?? ''}
-        ORDER BY b.box_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${visibleBoxes(tenant, viewer, owner)}${keyset(sql`b.box_id`, page)}`,
   );
 }
 
@@ -235,10 +236,15 @@ export async function grantedBoxes(
   return new Set(rows.map((row) => row.box_id));
 }
 
-export async function listGrants(query: Query, tenant: string, box_id: string): Promise<GrantRow[]> {
+export async function listGrants(
+  query: Query,
+  tenant: string,
+  box_id: string,
+  order?: ListOrder,
+): Promise<GrantRow[]> {
   return query.all<GrantRow>(
     sql`SELECT box_id, agent_id, access, granted_at FROM box_grants
-        WHERE tenant_id = ${tenant} AND box_id = ${box_id} ORDER BY agent_id`,
+        WHERE tenant_id = ${tenant} AND box_id = ${box_id} ${inOrder(sql`agent_id`, order)}`,
   );
 }
 

@@ -7,6 +7,7 @@ import { toIso } from '../model/times.js';
 import { shownTo } from './card-visibility.js';
 import { listToText, textToList } from './codec.js';
 import { CARD_ENDED } from './endings.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { type CardReach, cardsWithin } from './reach.js';
 import { type Doc, insertDocs, newDoc } from './search-docs.js';
 import { cardNotSuperseded } from './supersession.js';
@@ -189,11 +190,7 @@ export interface CardFilter {
   readonly viewer?: string | undefined;
 }
 
-export interface CardPage extends CardFilter {
-  readonly after?: string | undefined;
-  readonly offset?: number | undefined;
-  readonly limit: number;
-}
+export interface CardPage extends CardFilter, KeysetPage {}
 
 export async function listCards(
   query: Query,
@@ -201,12 +198,10 @@ export async function listCards(
   page: CardPage,
   now: number,
 ): Promise<CardRow[]> {
-  const after = page.after ?? '';
   // By the column of the table that leads, or SQLite would walk all cards and look for each in the subject's.
   const id = page.subject_id === undefined ? sql`c.card_id` : sql`s.card_id`;
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page, now)} AND ${readableAt(now)}
-        AND ${id} > ${after} ORDER BY ${id} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page, now)} AND ${readableAt(now)}${keyset(id, page)}`,
   );
 }
 

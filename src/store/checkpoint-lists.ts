@@ -7,6 +7,7 @@ import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { CheckpointReason } from '../model/checkpoint.js';
 import type { JsonObject } from '../model/json.js';
 import type { CheckpointRow } from './checkpoints.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { executionsWithin, type Reach } from './reach.js';
 import { NEVER } from './state-parts.js';
 
@@ -199,20 +200,10 @@ export function listCheckpoints(
   query: Query,
   tenant: string,
   filter: CheckpointFilter,
-  order: 'asc' | 'desc',
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<CheckpointRow[]> {
-  const { after, limit, offset = 0 } = page;
-  const behind =
-    after === undefined
-      ? sql``
-      : order === 'asc'
-        ? sql`AND c.checkpoint_id > ${after}`
-        : sql`AND c.checkpoint_id < ${after}`;
-  const direction = order === 'asc' ? sql`ASC` : sql`DESC`;
   return query.all<CheckpointRow>(
-    sql`SELECT c.* FROM checkpoints c WHERE ${where(tenant, filter)} ${behind}
-        ORDER BY c.checkpoint_id ${direction} LIMIT ${limit} OFFSET ${offset}`,
+    sql`SELECT c.* FROM checkpoints c WHERE ${where(tenant, filter)}${keyset(sql`c.checkpoint_id`, page)}`,
   );
 }
 
@@ -253,18 +244,24 @@ function entryConditions(tenant: string, filter: EntryFilter, conditions: readon
 /** A place in such a list: that of a checkpoint, and of the entry among what it brought. */
 export type EntryKey = readonly [checkpoint_id: string, id: string];
 
-interface EntryPage {
+interface EntryPage extends Omit<KeysetPage, 'after'> {
   readonly after: EntryKey | undefined;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 function listEntries(query: Query, table: Sql, which: Sql, page: EntryPage): Promise<FoundRow[]> {
-  const behind = page.after ? sql`AND (t.checkpoint_id, t.id) > (${page.after[0]}, ${page.after[1]})` : sql``;
+  const { after, limit, offset = 0 } = page;
+  const descending = page.order === 'desc';
+  const key = sql`(t.checkpoint_id, t.id)`;
+  const behind =
+    after &&
+    (descending
+      ? sql`AND ${key} < (${after[0]}, ${after[1]})`
+      : sql`AND ${key} > (${after[0]}, ${after[1]})`);
+  const order = descending ? sql`t.checkpoint_id DESC, t.id DESC` : sql`t.checkpoint_id, t.id`;
   return query.all<FoundRow>(
     // tenant_id is among the conditions.
-    sql`SELECT t.checkpoint_id, t.id, t.execution_id, t.body FROM ${table} t WHERE ${which} ${behind}
-        ORDER BY t.checkpoint_id, t.id LIMIT ${page.limit} OFFSET ${page.offset}`,
+    sql`SELECT t.checkpoint_id, t.id, t.execution_id, t.body FROM ${table} t WHERE ${which} ${behind ?? sql``}
+        ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
   );
 }
 

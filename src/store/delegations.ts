@@ -5,7 +5,8 @@ import type { Delegation, DelegationResult, DelegationStatus } from '../model/de
 import type { Json, JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
 import { readableAt } from './cards.js';
-import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
+import type { KeysetPage } from './filters.js';
+import { countParted, onPage, type Parted } from './parties.js';
 
 export interface DelegationRow {
   readonly delegation_id: string;
@@ -188,13 +189,12 @@ export function listDelegations(
   query: Query,
   tenant: string,
   filter: DelegationFilter,
-  page: PartyPage,
+  page: KeysetPage,
   now: number,
 ): Promise<DelegationView[]> {
   return query.all<DelegationView>(
     sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
-        WHERE d.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}
-        ORDER BY d.delegation_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+        WHERE d.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}`,
   );
 }
 

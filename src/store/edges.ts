@@ -4,6 +4,7 @@ import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { Edge, EdgeType, EntityType } from '../model/edge.js';
 import { toIso } from '../model/times.js';
 import { type EntityRef, knownEntities, nameOf } from './entities.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
 
@@ -229,17 +230,17 @@ export async function listEdges(
   query: Query,
   tenant: string,
   filter: EdgeFilter,
-  page: { readonly after?: string | undefined; readonly offset: number; readonly limit: number },
+  page: KeysetPage,
 ): Promise<EdgeRow[]> {
   const rows = await query.all<{ edge_id: string }>(
-    sql`SELECT p.edge_id FROM ${edgesWhere(tenant, filter)} AND p.edge_id > ${page.after ?? ''}
-        ORDER BY p.edge_id LIMIT ${page.limit} OFFSET ${page.offset}`,
+    sql`SELECT p.edge_id FROM ${edgesWhere(tenant, filter)}${keyset(sql`p.edge_id`, page)}`,
   );
-  return findEdges(
+  const edges = await findEdges(
     query,
     tenant,
     rows.map(({ edge_id }) => edge_id),
   );
+  return page.order === 'desc' ? edges.reverse() : edges;
 }
 
 export const countEdges = (tenant: string, filter: EdgeFilter): Sql =>

@@ -2,7 +2,7 @@
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { ExecutionStatus } from '../model/execution.js';
-import { type Times, within } from './filters.js';
+import { type KeysetPage, keyset, type Times, within } from './filters.js';
 import { executionsWithin, type Reach } from './reach.js';
 
 export interface ExecutionRow {
@@ -163,11 +163,10 @@ export function listExecutions(
   query: Query,
   tenant: string,
   filter: ExecutionFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<ExecutionRow[]> {
   return query.all<ExecutionRow>(
-    sql`SELECT e.* FROM executions e WHERE ${where(tenant, filter)} AND e.execution_id > ${page.after ?? ''}
-        ORDER BY e.execution_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT e.* FROM executions e WHERE ${where(tenant, filter)}${keyset(sql`e.execution_id`, page)}`,
   );
 }
 

@@ -4,7 +4,8 @@ import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import type { Handoff, HandoffStatus } from '../model/handoff.js';
 import { toIso } from '../model/times.js';
-import { countParted, onPage, type Parted, type PartyPage } from './parties.js';
+import type { KeysetPage } from './filters.js';
+import { countParted, onPage, type Parted } from './parties.js';
 
 export interface HandoffRow {
   readonly handoff_id: string;
@@ -172,13 +173,12 @@ export function listHandoffs(
   query: Query,
   tenant: string,
   filter: HandoffFilter,
-  page: PartyPage,
+  page: KeysetPage,
   now: number,
 ): Promise<HandoffRow[]> {
   return query.all<HandoffRow>(
     sql`SELECT h.* FROM handoffs h
-        WHERE h.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter, now), page)}
-        ORDER BY h.handoff_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+        WHERE h.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter, now), page)}`,
   );
 }
 

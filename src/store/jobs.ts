@@ -4,6 +4,7 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import type { Job, Made, PolicyAction, TriggerType } from '../model/summary.js';
 import { toIso } from '../model/times.js';
 import type { EntityRef } from './entities.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { jobsWithin, type Reach } from './reach.js';
 
 export type JobState = Job['state'];
@@ -260,11 +261,10 @@ export function listJobs(
   query: Query,
   tenant: string,
   filter: JobFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<JobRow[]> {
   return query.all<JobRow>(
-    sql`SELECT ${COLUMNS} FROM jobs j WHERE ${where(tenant, filter)} AND j.job_id > ${page.after ?? ''}
-        ORDER BY j.job_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT ${COLUMNS} FROM jobs j WHERE ${where(tenant, filter)}${keyset(sql`j.job_id`, page)}`,
   );
 }
 

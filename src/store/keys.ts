@@ -1,8 +1,10 @@
 /** api_keys: hashes of keys and what they stand for. Outside row-level security: it is read to learn the tenant. */
 import type { Query, Tx } from '../driver/driver.js';
 import { acrossTenants, sql } from '../driver/sql.js';
+import type { ListOrder } from '../model/common.js';
 import type { Key, KeyRole } from '../model/key.js';
 import { toIso } from '../model/times.js';
+import { inOrder } from './filters.js';
 
 interface KeyRow {
   readonly tenant_id: string;
@@ -51,9 +53,9 @@ export async function anyKey(query: Query): Promise<boolean> {
   return (await query.get(acrossTenants`SELECT 1 AS found FROM api_keys LIMIT 1`)) !== undefined;
 }
 
-export async function listKeys(query: Query, tenant: string): Promise<Key[]> {
+export async function listKeys(query: Query, tenant: string, order?: ListOrder): Promise<Key[]> {
   const rows = await query.all<KeyRow>(
-    sql`SELECT * FROM api_keys WHERE tenant_id = ${tenant} ORDER BY key_id`,
+    sql`SELECT * FROM api_keys WHERE tenant_id = ${tenant} ${inOrder(sql`key_id`, order)}`,
   );
   return rows.map(toKey);
 }

@@ -3,6 +3,7 @@ import type { Query, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { Lock, LockMode } from '../model/lock.js';
 import { toIso } from '../model/times.js';
+import { type KeysetPage, keyset } from './filters.js';
 
 /** A granted one is held already, but whoever waited has not taken it up yet. */
 export type LockState = Lock['state'] | 'granted';
@@ -185,12 +186,11 @@ export function listLocks(
   query: Query,
   tenant: string,
   filter: LockFilter,
-  page: { after?: string | undefined; limit: number; offset: number },
+  page: KeysetPage,
   now: number,
 ): Promise<LockRow[]> {
   return query.all<LockRow>(
-    sql`${WITH_LEASE} WHERE ${matching(tenant, filter, now)} AND l.lock_id > ${page.after ?? ''}
-        ORDER BY l.lock_id LIMIT ${page.limit} OFFSET ${page.offset}`,
+    sql`${WITH_LEASE} WHERE ${matching(tenant, filter, now)}${keyset(sql`l.lock_id`, page)}`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { ContextEntry, ContextFormat } from '../model/context.js';
 import type { ManifestKind } from '../model/manifest.js';
 import { visibleBox } from './boxes.js';
 import { trajectoryHolder } from './endings.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { cardsShownBy, cardsShownIn, entriesToText, type TurnPlace } from './manifest-entries.js';
 import { manifestsWithin, type Reach } from './reach.js';
 
@@ -218,14 +219,13 @@ export function listManifests(
   query: Query,
   tenant: string,
   filter: ManifestFilter,
-  page: { readonly after?: string | undefined; readonly limit: number; readonly offset: number },
+  page: KeysetPage,
 ): Promise<ManifestRow[]> {
   return query.all<ManifestRow>(
     sql`SELECT m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
           m.token_budget, m.token_count, m.truncated, '{}' AS parameters, NULL AS entries, NULL AS turn_ranges, NULL AS request_card_ids,
           NULL AS content_hash, m.held_by, m.created_at
-        FROM manifests m WHERE ${where(tenant, filter)} AND m.manifest_id > ${page.after ?? ''}
-        ORDER BY m.manifest_id LIMIT ${page.limit} OFFSET ${page.offset}`,
+        FROM manifests m WHERE ${where(tenant, filter)}${keyset(sql`m.manifest_id`, page)}`,
   );
 }
 

@@ -3,6 +3,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { LifetimeClass } from '../model/memory.js';
 import { VERSION_ENDED } from './endings.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { eraseCards } from './lifetime.js';
 import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
@@ -231,12 +232,11 @@ export function listVersions(
   query: Query,
   tenant: string,
   memory_id: string,
-  page: { readonly after: number; readonly limit: number; readonly offset: number },
+  page: KeysetPage<number>,
 ): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND v.version > ${page.after}
-        ORDER BY v.version LIMIT ${page.limit} OFFSET ${page.offset}`,
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}${keyset(sql`v.version`, page)}`,
   );
 }
 

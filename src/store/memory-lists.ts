@@ -2,7 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
 import { ENDS_BY_ENTITY, holdsAt } from './edges.js';
-import { startsWith, type Times, within } from './filters.js';
+import { type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
 import { ENDS_OF_EDGE } from './lookups.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './memories.js';
 import { artifactsWithin, notesWithin, type Reach } from './reach.js';
@@ -59,23 +59,15 @@ function where(tenant: string, filter: MemoryFilter, now: number): Sql {
   return join(conditions, ' AND ');
 }
 
-export interface MemoryPage {
-  readonly after: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}
-
 export function listMemories(
   query: Query,
   tenant: string,
   filter: MemoryFilter,
-  page: MemoryPage,
+  page: KeysetPage,
   now: number,
 ): Promise<VersionRow[]> {
   return query.all<VersionRow>(
-    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(tenant, filter, now)}
-          AND v.memory_id > ${page.after ?? ''}
-        ORDER BY v.memory_id LIMIT ${page.limit} OFFSET ${page.offset}`,
+    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(tenant, filter, now)}${keyset(sql`v.memory_id`, page)}`,
   );
 }
 

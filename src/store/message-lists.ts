@@ -2,6 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { DONE, OPEN } from './deliveries.js';
+import { behind, inOrder, type KeysetPage } from './filters.js';
 import { COLUMNS, type MessageRow, readable } from './messages.js';
 
 export interface MessageFilter {
@@ -93,31 +94,26 @@ function where(tenant: string, filter: MessageFilter, viewer: Viewer | null, now
   return join(conditions, ' AND ');
 }
 
-export interface MessagePage {
-  readonly after?: number | undefined;
-  readonly limit: number;
-  readonly offset?: number | undefined;
-}
-
 export async function listMessages(
   query: Query,
   tenant: string,
   filter: MessageFilter,
   viewer: Viewer | null,
-  page: MessagePage,
+  page: KeysetPage<number>,
   now: number,
 ): Promise<MessageRow[]> {
   const conditions = where(tenant, filter, viewer, now);
-  const { after = 0, limit, offset = 0 } = page;
+  const { order, limit, offset = 0 } = page;
   const found = new Map<number, MessageRow>();
   for (const { from, where, seq } of sourcesOf(tenant, filter, viewer)) {
     const rows = await query.all<MessageRow>(
-      sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions} AND ${seq} > ${after}
-          ORDER BY ${seq} LIMIT ${limit + offset}`,
+      sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions}${behind(seq, page)}
+          ${inOrder(seq, order)} LIMIT ${limit + offset}`,
     );
     for (const row of rows) found.set(row.seq, row);
   }
-  return [...found.values()].sort((a, b) => a.seq - b.seq).slice(offset, offset + limit);
+  const sign = order === 'desc' ? -1 : 1;
+  return [...found.values()].sort((a, b) => sign * (a.seq - b.seq)).slice(offset, offset + limit);
 }
 
 export function countMessages(

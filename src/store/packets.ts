@@ -6,6 +6,7 @@ import { join, type Sql, sql } from '../driver/sql.js';
 import type { Packet } from '../model/packet.js';
 import { toIso } from '../model/times.js';
 import { listToText, textToList } from './codec.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { type PacketViewer, visibleTo } from './packet-visibility.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
@@ -275,30 +276,17 @@ function where(tenant: string, filter: PacketFilter, now: number, viewer: Packet
   return join(conditions, ' AND ');
 }
 
-export interface PacketPage {
-  readonly order: 'asc' | 'desc';
-  readonly limit: number;
-  readonly after?: number | undefined;
-  readonly offset?: number | undefined;
-}
-
 export function listPackets(
   query: Query,
   tenant: string,
   filter: PacketFilter,
-  page: PacketPage,
+  page: KeysetPage<number>,
   now: number,
   viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
   const conditions = where(tenant, filter, now, viewer);
-  const after = page.after;
-  const ascending = page.order === 'asc';
-  const beyond =
-    after === undefined ? sql`` : ascending ? sql` AND p.seq > ${after}` : sql` AND p.seq < ${after}`;
-  const direction = ascending ? sql`ASC` : sql`DESC`;
   return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${beyond}
-        ORDER BY p.seq ${direction} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${keyset(sql`p.seq`, page)}`,
   );
 }
 

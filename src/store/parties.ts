@@ -3,12 +3,7 @@
  * read by its own index instead, as far as a page needs it, and both are put together.
  */
 import { join, type Sql, sql } from '../driver/sql.js';
-
-export interface PartyPage {
-  readonly after?: string | undefined;
-  readonly limit: number;
-  readonly offset?: number | undefined;
-}
+import { behind, inOrder, type KeysetPage, keyset } from './filters.js';
 
 /** A list whose rows have two parties. */
 export interface Parted {
@@ -21,18 +16,19 @@ export interface Parted {
   readonly where: Sql;
 }
 
-/** The conditions of a page. */
-export function onPage(tenant: string, list: Parted, page: PartyPage): Sql {
+/** The conditions, order and length of a page. */
+export function onPage(tenant: string, list: Parted, page: KeysetPage): Sql {
   const { from, id, parties, party } = list;
-  const where = sql`${list.where} AND ${id} > ${page.after ?? ''}`;
-  if (party === undefined) return where;
+  if (party === undefined) return sql`${list.where}${keyset(id, page)}`;
+  const where = sql`${list.where}${behind(id, page)}`;
   const enough = page.limit + (page.offset ?? 0);
   const sides = parties.map(
     (column) =>
       sql`SELECT * FROM (SELECT ${id} FROM ${from} WHERE tenant_id = ${tenant} AND ${column} = ${party} AND ${where}
-            ORDER BY ${id} LIMIT ${enough}) side`,
+            ${inOrder(id, page.order)} LIMIT ${enough}) side`,
   );
-  return sql`${list.where} AND ${id} IN (${join(sides, ' UNION ')})`;
+  const { after: _, ...rest } = page;
+  return sql`${list.where} AND ${id} IN (${join(sides, ' UNION ')})${keyset(id, rest)}`;
 }
 
 export function countParted(tenant: string, { from, id, parties, party, where }: Parted): Sql {

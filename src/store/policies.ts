@@ -4,6 +4,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../model/summary.js';
 import { toIso } from '../model/times.js';
+import { type KeysetPage, keyset } from './filters.js';
 import { policiesWithin, type Reach } from './reach.js';
 
 export interface PolicyRow {
@@ -189,12 +190,11 @@ export function listPolicies(
   query: Query,
   tenant: string,
   filter: PolicyFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<PolicyRow[]> {
   return query.all<PolicyRow>(
     sql`SELECT ${COLUMNS} FROM summarization_policies p
-        WHERE ${where(tenant, filter)} AND p.policy_id > ${page.after ?? ''}
-        ORDER BY p.policy_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+        WHERE ${where(tenant, filter)}${keyset(sql`p.policy_id`, page)}`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** profiles and handovers: what is found by name. */
 import type { Query, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
+import { type KeysetPage, keyset } from './filters.js';
 
 export interface ProfileRow {
   readonly name: string;
@@ -47,17 +48,8 @@ export function updateProfile(
 export const deleteProfile = (tx: Tx, tenant: string, name: string): Promise<void> =>
   tx.send(sql`DELETE FROM profiles WHERE tenant_id = ${tenant} AND name = ${name}`);
 
-interface NamePage {
-  readonly after?: string | undefined;
-  readonly limit: number;
-  readonly offset?: number | undefined;
-}
-
-export function listProfiles(query: Query, tenant: string, page: NamePage): Promise<ProfileRow[]> {
-  return query.all<ProfileRow>(
-    sql`${PROFILE} WHERE p.tenant_id = ${tenant} AND p.name > ${page.after ?? ''}
-        ORDER BY p.name LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
-  );
+export function listProfiles(query: Query, tenant: string, page: KeysetPage): Promise<ProfileRow[]> {
+  return query.all<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${tenant}${keyset(sql`p.name`, page)}`);
 }
 
 export const countProfiles = (tenant: string): Sql =>
@@ -90,11 +82,10 @@ export async function deleteHandover(tx: Tx, tenant: string, name: string): Prom
   return changed > 0;
 }
 
-export function listHandovers(query: Query, tenant: string, page: NamePage): Promise<HandoverRow[]> {
+export function listHandovers(query: Query, tenant: string, page: KeysetPage): Promise<HandoverRow[]> {
   return query.all<HandoverRow>(
     sql`SELECT name, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${tenant} AND name > ${page.after ?? ''}
-        ORDER BY name LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+        WHERE tenant_id = ${tenant}${keyset(sql`name`, page)}`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** scopes and scope_checkpoints: one row a context window; its turns are in its box. */
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
-import { startsWith, type Times, within } from './filters.js';
+import { type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
 
 export interface ScopeRow {
   readonly scope_id: string;
@@ -241,12 +241,9 @@ export function listScopes(
   query: Query,
   tenant: string,
   filter: ScopeFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<ScopeView[]> {
-  return query.all<ScopeView>(
-    sql`${VIEW} WHERE ${where(tenant, filter)} AND s.scope_id > ${page.after ?? ''}
-        ORDER BY s.scope_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
-  );
+  return query.all<ScopeView>(sql`${VIEW} WHERE ${where(tenant, filter)}${keyset(sql`s.scope_id`, page)}`);
 }
 
 export const countScopes = (tenant: string, filter: ScopeFilter): Sql =>

@@ -5,7 +5,7 @@ import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from '../model/trajectory.js';
-import { startsWith, type Times, within } from './filters.js';
+import { type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
 
 export interface TrajectoryRow {
   readonly trajectory_id: string;
@@ -186,11 +186,10 @@ export function listTrajectories(
   query: Query,
   tenant: string,
   filter: TrajectoryFilter,
-  page: { after?: string | undefined; limit: number; offset?: number | undefined },
+  page: KeysetPage,
 ): Promise<TrajectoryRow[]> {
   return query.all<TrajectoryRow>(
-    sql`SELECT t.* FROM trajectories t WHERE ${where(tenant, filter)} AND t.trajectory_id > ${page.after ?? ''}
-        ORDER BY t.trajectory_id LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`,
+    sql`SELECT t.* FROM trajectories t WHERE ${where(tenant, filter)}${keyset(sql`t.trajectory_id`, page)}`,
   );
 }
 
