@@ -1,5 +1,6 @@
 /** Where the search does not know what is stored, or knows what is not: looked at page by page, and all of it. */
 import type { Driver } from '../driver/driver.js';
+import { thoughtOf } from '../store/search-docs.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES } from '../store/search-drift.js';
 import { wrongEntries } from '../store/search-index-drift.js';
 import type { Finding } from './doctor.js';
@@ -41,10 +42,16 @@ export async function* searchFindings(
 }
 
 function describe(drift: Drift): string {
-  if (!('doc' in drift)) return `${drift.entity_type} ${drift.content_id}`;
-  const { entity_type, content_id } = drift.doc;
+  if (!('doc' in drift)) return nameOf(drift);
+  const { doc } = drift;
   const columns = drift.columns.length === 0 ? '' : ` in ${drift.columns.join(', ')}`;
-  return `${entity_type} ${content_id}${columns}`;
+  return `${nameOf(doc)}${columns}`;
+}
+
+function nameOf({ entity_type, content_id }: { entity_type: string; content_id: string }): string {
+  if (entity_type !== 'thought') return `${entity_type} ${content_id}`;
+  const [checkpoint_id, id] = thoughtOf(content_id);
+  return `thought ${id} of checkpoint ${checkpoint_id}`;
 }
 
 /** On SQLite the index is that of all tenants. */

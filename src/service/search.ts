@@ -10,6 +10,7 @@ import type { Json } from '../model/json.js';
 import type { SearchOutput } from '../model/search.js';
 import { toIso } from '../model/times.js';
 import type { Viewer } from '../store/search-conditions.js';
+import { thoughtOf } from '../store/search-docs.js';
 import type { SearchAnswer, SearchHit, SearchRequest, Shows } from '../store/search-job.js';
 import type { Place } from '../store/search-pages.js';
 import type { Likeness } from '../store/vector-search.js';
@@ -125,7 +126,7 @@ function placeOf(call: Call, filters: Json, cursor: string): Place {
 export const describeHit = ({ doc, why, related }: SearchHit) => ({
   entity_type: shownType(doc.entity_type),
   id: doc.entity_id,
-  checkpoint_id: doc.entity_type === 'thought' ? doc.content_id.slice(0, -doc.entity_id.length - 1) : null,
+  checkpoint_id: doc.entity_type === 'thought' ? thoughtOf(doc.content_id)[0] : null,
   name: doc.name,
   score: why.score,
   matched: [...why.matched],

@@ -53,7 +53,7 @@ export async function removeCheckpoints(
   );
   await tx.send(
     sql`UPDATE checkpoints SET execution_id = '', parent_id = NULL, branch_reason = NULL, name = NULL,
-          description = NULL, labels = NULL, rest = '{}'
+          description = NULL, labels = NULL, rest = '{}', carried = NULL
         WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
 }

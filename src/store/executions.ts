@@ -194,7 +194,7 @@ export async function clearExecutions(
 ): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET deleted_at = ${now}, name = NULL, metadata = NULL, thread_id = NULL, namespace = '',
-          head_id = NULL, sent_hash = NULL
+          head_id = NULL, sent_hash = NULL, carried = NULL
         WHERE tenant_id = ${tenant} AND execution_id = ANY(${execution_ids})`,
   );
 }

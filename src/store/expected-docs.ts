@@ -16,7 +16,7 @@ import { type PacketInput, RESERVED_PREFIX } from '../model/packet.js';
 import { cardDoc, isSearched, memoryDoc, packetDoc, turnDoc } from './docs-of.js';
 import type { NewVersion } from './memories.js';
 import { memoryLinks } from './memory-links.js';
-import { type Doc, type NewDoc, newDoc } from './search-docs.js';
+import { type Doc, type NewDoc, newDoc, thoughtContent, thoughtOf } from './search-docs.js';
 import { indexKey, readMeta } from './tenants.js';
 import { type ThinkingExecution, thoughtDoc } from './thought-docs.js';
 import type { TurnMetadata } from './turns.js';
@@ -239,7 +239,7 @@ interface StoredThought extends ThinkingExecution {
 }
 
 const thoughts: Pager = async (query, tenant, after, limit, _now, index_key) => {
-  const [checkpoint_id = '', id = ''] = parted(after);
+  const [checkpoint_id, id] = thoughtOf(after);
   const rows = await query.all<StoredThought>(
     sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
         FROM thoughts t JOIN executions x ON x.tenant_id = t.tenant_id AND x.execution_id = t.execution_id
@@ -255,14 +255,8 @@ const thoughts: Pager = async (query, tenant, after, limit, _now, index_key) => 
     contents.push({ content_id: doc.content_id, doc });
   }
   const last = rows.at(-1);
-  return { contents, next: rows.length < limit ? null : `${last!.checkpoint_id}/${last!.id}` };
+  return { contents, next: rows.length < limit ? null : thoughtContent(last!.checkpoint_id, last!.id) };
 };
-
-/** A content_id of a thought as checkpoint and id. */
-export function parted(content_id: string): [checkpoint_id: string, id: string] {
-  const at = content_id.indexOf('/');
-  return at < 0 ? ['', ''] : [content_id.slice(0, at), content_id.slice(at + 1)];
-}
 
 const pagers: Record<Source, Pager> = { cards, packets, thoughts };
 

@@ -2,8 +2,7 @@
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import { executionHolder } from './endings.js';
-import { parted } from './expected-docs.js';
-import { contentKey } from './search-docs.js';
+import { contentKey, thoughtOf } from './search-docs.js';
 
 interface Of {
   readonly entity_type: string;
@@ -64,7 +63,7 @@ export async function presentAmong(
       there.set(contentKey({ entity_type: 'packet', content_id: id }), { expires_at, held_by: null });
   }
   for (const content_id of ids((type) => type === 'thought')) {
-    const [checkpoint_id, id] = parted(content_id);
+    const [checkpoint_id, id] = thoughtOf(content_id);
     const row = await query.get<{ execution_id: string }>(
       sql`SELECT t.execution_id FROM thoughts t
           WHERE t.tenant_id = ${tenant} AND t.checkpoint_id = ${checkpoint_id} AND t.id = ${id} AND t.removed > 0 ${locked}`,

@@ -7,7 +7,7 @@ import { sql } from '../driver/sql.js';
 import type { IndexedType } from '../model/entity-types.js';
 import type { Json } from '../model/json.js';
 import type { Packet } from '../model/packet.js';
-import { contentKey } from './search-docs.js';
+import { contentKey, thoughtOf } from './search-docs.js';
 
 export interface Content {
   readonly entity_type: IndexedType;
@@ -85,10 +85,10 @@ export async function saidOf(
     }
   }
   for (const content_id of ids((type) => type === 'thought')) {
-    const at = content_id.indexOf('/');
+    const [checkpoint_id, id] = thoughtOf(content_id);
     const row = await query.get<{ body: string }>(
-      sql`SELECT body FROM thoughts WHERE tenant_id = ${tenant} AND checkpoint_id = ${content_id.slice(0, at)}
-            AND id = ${content_id.slice(at + 1)} AND removed > 0`,
+      sql`SELECT body FROM thoughts WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}
+            AND id = ${id} AND removed > 0`,
     );
     const body = row && (JSON.parse(row.body) as { content?: string });
     if (body?.content !== undefined)

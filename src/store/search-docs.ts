@@ -22,12 +22,25 @@ export interface Doc {
 }
 
 export interface NewDoc extends Doc {
-  /** The card, the packet, or `<checkpoint_id>/<thought_id>`. */
+  /** The card, the packet, or what `thoughtContent` makes of a thought. */
   readonly content_id: string;
   readonly agent_id: string | null;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly held_by: string | null;
+}
+
+/** A character that no id has; the triggers of search_docs name it as well. */
+const THOUGHT_MARK = '\u001f';
+
+/** The content_id of a thought: by the checkpoint that brought it, which is another one once that is pruned. */
+export const thoughtContent = (checkpoint_id: string, id: string): string =>
+  `${checkpoint_id}${THOUGHT_MARK}${id}`;
+
+/** A content_id of a thought as checkpoint and id. */
+export function thoughtOf(content_id: string): [checkpoint_id: string, id: string] {
+  const at = content_id.indexOf(THOUGHT_MARK);
+  return at < 0 ? ['', ''] : [content_id.slice(0, at), content_id.slice(at + 1)];
 }
 
 /** With what its card or packet has anyway; none for what is not searched. */

@@ -3,7 +3,7 @@ import type { Measured } from '../domain/searchable.js';
 import type { Tx } from '../driver/driver.js';
 import type { Thought } from '../model/checkpoint.js';
 import { executionHolder } from './endings.js';
-import { insertDocs, type NewDoc } from './search-docs.js';
+import { insertDocs, type NewDoc, thoughtContent } from './search-docs.js';
 
 export interface ThinkingExecution {
   readonly execution_id: string;
@@ -43,7 +43,7 @@ export function thoughtDoc(
   return {
     entity_type: 'thought',
     entity_id: thought.id,
-    content_id: `${checkpoint_id}/${thought.id}`,
+    content_id: thoughtContent(checkpoint_id, thought.id),
     type: thought.type,
     name: null,
     trajectory_id,

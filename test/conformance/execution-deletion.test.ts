@@ -12,6 +12,7 @@ import {
   thought,
   toolCall,
 } from '../support/checkpoints.js';
+import { contentsOf } from '../support/contents.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/scopes.js';
 import { latestToken } from '../support/stream.js';
@@ -131,6 +132,27 @@ onEveryTarget('deleting executions', (test) => {
       expect(await refusalOf(take(cairn, execution_id, numbered(1), { checkpoint_id }))).toMatchObject(gone);
     const { packets } = await cairn.packets.list({ limit: 500 });
     expect(JSON.stringify(packets)).not.toContain(SECRET);
+  });
+
+  it('EXEC-13 what a document brought besides goes with it, also by a prune', async () => {
+    const [from, cairn] = [await test().freshTenant(), await test().freshTenant()];
+    const tenant = await tenantOf(cairn);
+    const execution_id = await someExecution(from, { execution_id: 'run' });
+    for (const n of [1, 2]) await take(from, execution_id, numbered(n), { checkpoint_id: `c${n}` });
+    const bundle = await from.executions.export({ execution_id });
+    const diff = { from_checkpoint_id: 'x', changes: {}, summary: SECRET };
+    const marked = {
+      ...bundle,
+      extra: SECRET,
+      checkpoints: bundle.checkpoints.map((one, i) => (i === 0 ? { ...one, diff, extra: SECRET } : one)),
+    };
+    await cairn.executions.import({ bundle: marked as never });
+    const holds = async () => (await contentsOf(test().store, tenant)).split(SECRET).length - 1;
+    expect(await holds()).toBe(3);
+    await cairn.executions.prune({ execution_id });
+    expect(await holds()).toBe(1);
+    await cairn.executions.delete({ execution_id, wait: true });
+    expect(await holds()).toBe(0);
   });
 
   it('EXEC-13 ids stay taken from the moment of the deletion, not from that of the erasure', async () => {

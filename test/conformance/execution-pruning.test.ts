@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { Snapshot } from '#cairn/model/checkpoint.js';
+import { illnesses } from '../support/audit.js';
 import {
   idsOf,
   message,
@@ -306,5 +307,40 @@ onEveryTarget('pruning', (test) => {
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(Object.keys(parents).length);
     for (const id of Object.keys(parents))
       expect(await snapshotOf(cairn, id)).toEqual(numbered(id === '2000' ? 1 : Number(id)));
+  });
+
+  it('EXEC-27 after a prune the search finds every thought that is left, in the checkpoint that has it now', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const words = ['heron', 'walrus', 'osprey', 'badger', 'lynx'];
+    // Ids that have what a content id might be parted by.
+    const checkpoint_ids = words.map((word) => `run/${word}`);
+    for (const [i, checkpoint_id] of checkpoint_ids.entries()) {
+      const steps = words
+        .slice(0, i + 1)
+        .filter((word) => word !== 'walrus' || i === 1)
+        .map((word) => thought(`t/${word}`, { content: `a ${word} by the lake` }));
+      await take(cairn, execution_id, state({ steps }), { checkpoint_id });
+    }
+    const hits = async (word: string) =>
+      (await cairn.search.query({ query: word, entity_types: ['Thought'] })).results.map(
+        ({ id, checkpoint_id, snippet }) => [id, checkpoint_id, snippet],
+      );
+    const whole = (word: string) => expect.stringContaining(word);
+    expect(await hits('heron')).toEqual([['t/heron', 'run/heron', whole('heron')]]);
+    expect(await hits('walrus')).toEqual([['t/walrus', 'run/walrus', whole('walrus')]]);
+    await cairn.executions.prune({ execution_id, keep_newest: 2 });
+    for (const [word, by] of [
+      ['heron', 'run/badger'],
+      ['osprey', 'run/badger'],
+      ['badger', 'run/badger'],
+      ['lynx', 'run/lynx'],
+    ] as const)
+      expect(await hits(word)).toEqual([[`t/${word}`, by, whole(word)]]);
+    expect(await hits('walrus')).toEqual([]);
+    expect(await illnesses(test().store.driver.location)).toEqual([]);
+    await cairn.executions.delete({ execution_id, wait: true });
+    for (const word of words) expect(await hits(word)).toEqual([]);
+    expect(await illnesses(test().store.driver.location)).toEqual([]);
   });
 });

@@ -9,6 +9,9 @@ const OF_CARD = "entity_type NOT IN ('packet', 'thought')";
 const OF_PACKET = "entity_type = 'packet'";
 const OF_THOUGHT = "entity_type = 'thought'";
 
+/** How the content_id of a thought is made: with a character between that no id has. */
+const ofThought = (row: string, mark: 'char' | 'chr') => `${row}.checkpoint_id || ${mark}(31) || ${row}.id`;
+
 /** Whatever takes the content of a card, packet or thought away takes it out of the search as well: no code can forget to. */
 const SQLITE = [
   `CREATE VIRTUAL TABLE search_index USING fts5(terms, content='', columnsize=0, detail=none, tokenize='ascii')`,
@@ -48,12 +51,17 @@ const SQLITE = [
   END`,
   `CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts BEGIN
     UPDATE search_docs SET ${BLANK}
-      WHERE tenant_id = old.tenant_id AND content_id = old.checkpoint_id || '/' || old.id AND ${OF_THOUGHT}
+      WHERE tenant_id = old.tenant_id AND content_id = ${ofThought('old', 'char')} AND ${OF_THOUGHT}
         AND terms IS NOT NULL;
+  END`,
+  // By a prune it comes to count as brought by another checkpoint.
+  `CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts BEGIN
+    UPDATE search_docs SET content_id = ${ofThought('new', 'char')}
+      WHERE tenant_id = old.tenant_id AND content_id = ${ofThought('old', 'char')} AND ${OF_THOUGHT};
   END`,
   `CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts BEGIN
     UPDATE search_docs SET ${BLANK}
-      WHERE tenant_id = old.tenant_id AND content_id = old.checkpoint_id || '/' || old.id AND ${OF_THOUGHT}
+      WHERE tenant_id = old.tenant_id AND content_id = ${ofThought('old', 'char')} AND ${OF_THOUGHT}
         AND terms IS NOT NULL;
   END`,
 ];
@@ -125,8 +133,14 @@ const POSTGRES = [
   blanking('search_packet_gone', 'OLD.packet_id', OF_PACKET),
   `CREATE TRIGGER search_packet_gone AFTER UPDATE OF erased_at ON packet_store FOR EACH ROW
     WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_packet_gone()`,
-  blanking('search_thought_gone', `OLD.checkpoint_id || '/' || OLD.id`, OF_THOUGHT),
+  blanking('search_thought_gone', ofThought('OLD', 'chr'), OF_THOUGHT),
   'CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
+  `CREATE FUNCTION search_thought_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE search_docs SET content_id = ${ofThought('NEW', 'chr')}
+      WHERE tenant_id = OLD.tenant_id AND content_id = ${ofThought('OLD', 'chr')} AND ${OF_THOUGHT};
+    RETURN NULL;
+  END $$`,
+  'CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_moved()',
   'CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
 ];
 
@@ -135,7 +149,8 @@ export const search: Migration = {
   name: 'search',
   protect: ['search_docs', 'search_counts'],
   statements: ({ dialect, id, int, json, compact }) => [
-    // One row for each thing that can be found. content_id: the card, the packet, or \`<checkpoint_id>/<thought_id>\`.
+    // One row for each thing that can be found. content_id: the card, the packet, or checkpoint and id of
+    // a thought.
     // position is the place of a turn in its scope. terms: the codes of its words (domain/term-codes.ts); null once its
     // content is gone, or a newer version took its place. length: of how many words it was. flags: domain/ranking.ts.
     `CREATE TABLE search_docs (
