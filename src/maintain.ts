@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { CairnError } from './model/errors.js';
 import type { Embedder } from './provider/embedder.js';
+import { type RecoveredTenant, recoverClock as recover } from './service/clock.js';
 import { examine, type Finding } from './service/doctor.js';
 import { isPostgres, openDriver, Store } from './service/open.js';
 import { needsReindex, type Reindexing, reindex } from './service/reindex.js';
@@ -38,6 +39,18 @@ export async function migrateStore(options: {
     return { location: driver.location, applied, version };
   } finally {
     await driver.close();
+  }
+}
+
+/** Lets the tenants whose records are ahead of the clock go on at the present time. */
+export async function recoverClock(options: {
+  database: string;
+}): Promise<{ recovered: readonly RecoveredTenant[] }> {
+  const store = await openExisting(options.database, 'recovered');
+  try {
+    return { recovered: await recover(store.runtime) };
+  } finally {
+    await store.close();
   }
 }
 

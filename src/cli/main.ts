@@ -5,7 +5,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
 import { version } from '../version.js';
 import { addDemo } from './demo.js';
 import { fileCommands } from './file-commands.js';
-import { doctor, embed, migrate, reindex } from './maintenance.js';
+import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { watchReader } from './reader.js';
@@ -113,6 +113,24 @@ Example:
     .option('--json', 'one JSON object per check')
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
     .action(doctor);
+
+  cairn
+    .command('clock')
+    .description('recover from a clock that was ahead')
+    .addHelpText('after', '\nExample:\n  $ cairn clock recover --database ./memory.db')
+    .command('recover')
+    .description('let records that are ahead of the clock be followed by ones at the present time')
+    .addOption(databaseOption())
+    .addHelpText(
+      'after',
+      `
+Stop servers and see that the clock is right first. Resume tokens of before are then answered with
+STREAM_RESET, and as_of within the time that was recorded twice with AMBIGUOUS_TIME.
+
+Example:
+  $ cairn clock recover --database ./memory.db`,
+    )
+    .action(recoverClock);
 
   cairn
     .command('reindex')

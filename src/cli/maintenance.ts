@@ -1,10 +1,10 @@
-/** `cairn migrate`, `cairn doctor`, `cairn reindex` and `cairn embed`: work on the database itself. */
+/** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: work on the database itself. */
 import type { Reindexing } from '../maintain.js';
 import { CairnError } from '../model/errors.js';
 import { Progress } from './progress.js';
 import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
-import { redrawsLines } from './terminal.js';
+import { plain, redrawsLines } from './terminal.js';
 
 /** Loaded when it is needed: other commands start faster without it. */
 const maintaining = () => import('../maintain.js');
@@ -34,6 +34,17 @@ export async function doctor(flags: { database: string; json?: boolean }): Promi
   }
   if (!flags.json) console.log(sick === 0 ? 'The store is healthy.' : `${sick} check(s) failed.`);
   if (sick > 0) process.exitCode = 1;
+}
+
+export async function recoverClock(flags: { database: string }): Promise<void> {
+  const { recovered } = await (await maintaining()).recoverClock(flags);
+  if (recovered.length === 0) {
+    console.log('No record is ahead of the clock: nothing to recover.');
+    return;
+  }
+  for (const { tenant_id, from, until } of recovered)
+    console.log(`${plain(tenant_id)}: goes on at ${from}; as_of from then until ${until} is refused`);
+  console.log('A new epoch began: resume tokens of before are answered with STREAM_RESET.');
 }
 
 export async function reindex(flags: { database: string; tenant?: string }): Promise<void> {

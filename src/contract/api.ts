@@ -46,8 +46,11 @@ export interface Host {
   /** Whether any key exists. Without one, loopback is served openly. */
   hasKeys(): Promise<boolean>;
   api(caller: Caller): Api;
-  /** Resolves when the database answers, rejects with the reason otherwise. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when the database answers, rejects with the reason otherwise. Says how far the newest record is ahead of the
+   * clock, where that is more than clocks differ by; else 0.
+   */
+  ready(): Promise<{ readonly clock_ahead_ms: number }>;
   /** Figures for /metrics: name to value. */
   figures(): Readonly<Record<string, number>>;
 }

@@ -5,10 +5,12 @@ import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
 import { openapi } from '../contract/openapi.js';
 import { restGoesTo } from '../contract/operation.js';
 import { allOperations } from '../contract/operations.js';
+import { clockWarning } from '../model/clock.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
 import { parseBody } from './body.js';
+import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
@@ -114,15 +116,18 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   }
   const figures = () => ({ ...host.figures(), wrong_keys: wrong.total });
   addPages(app, host, options.version, enter, () => metrics.render(figures()));
+  let clock: { stop(): void } | undefined;
   return {
     app,
     listen: async (address) => {
       await app.listen(address);
+      clock = await watchClock(host, log);
       const bound = app.server.address();
       return typeof bound === 'object' && bound ? bound.port : address.port;
     },
     close: async () => {
       stopping.abort(isStopping());
+      clock?.stop();
       for (const socket of silent) socket.destroy();
       // Whoever sent half a body, or does not take its answer, must not keep the server from ending.
       const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
@@ -283,8 +288,9 @@ function addPages(
   );
   app.get('/health/live', (_request, reply) => reply.send({ status: 'live' }));
   app.get('/health/ready', async (_request, reply) => {
-    await host.ready();
-    return reply.send({ status: 'ready' });
+    const { clock_ahead_ms } = await host.ready();
+    const warnings = clock_ahead_ms > 0 ? { warnings: [clockWarning(clock_ahead_ms)] } : {};
+    return reply.send({ status: 'ready', ...warnings });
   });
   app.get('/metrics', { onRequest: operator }, (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(figures()),

@@ -129,6 +129,10 @@ export const errorCodes = {
     status: 409,
     meaning: 'The card is that of a turn, artifact or note. Delete or close what it belongs to.',
   },
+  AMBIGUOUS_TIME: {
+    status: 409,
+    meaning: 'The moment lies in a time that was recorded twice, since a clock was ahead once.',
+  },
   STREAM_RESET: {
     status: 409,
     meaning: 'The resume token is from another life of this store. Read again from the start.',

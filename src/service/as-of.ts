@@ -1,7 +1,8 @@
 /** Reads as of a moment that has passed: the same answer every time, whatever is written after the first. */
 
 import { CairnError } from '../model/errors.js';
-import { toMs } from '../model/times.js';
+import { toIso, toMs } from '../model/times.js';
+import { type Overlap, overlapAt } from '../store/clock.js';
 import { passMoment, recordedAt } from '../store/tenants.js';
 import type { Call } from './runtime.js';
 
@@ -10,6 +11,8 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
   if (as_of === undefined) return undefined;
   const { driver, tenant } = call;
   const moment = toMs(as_of);
+  const overlap = await overlapAt(driver.at(tenant), tenant, moment);
+  if (overlap) throw ambiguous(as_of, overlap);
   const recorded_at = await recordedAt(driver.at(tenant), tenant);
   // What the store has recorded has passed, also where the clock of this server is behind that of another.
   if (moment > driver.now() && moment > recorded_at) {
@@ -20,4 +23,14 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
     await driver.write(tenant, (tx) => passMoment(tx, tenant, moment));
   }
   return moment;
+}
+
+/** Records of both clocks bear times of the overlap: which came first they do not say. */
+function ambiguous(as_of: string, { from_at, until_at }: Overlap): CairnError {
+  const [from, until] = [toIso(from_at), toIso(until_at)];
+  return new CairnError(
+    'AMBIGUOUS_TIME',
+    `as_of ${as_of} lies in a time that was recorded twice, since a clock was ahead: give a moment before ${from} or after ${until}`,
+    { from, until },
+  );
 }

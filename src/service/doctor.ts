@@ -1,6 +1,8 @@
 /** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
 import { sha256 } from '../domain/canonical.js';
 import type { Driver } from '../driver/driver.js';
+import { CLOCK_TOLERANCE_MS, clockWarning } from '../model/clock.js';
+import { headsAfter } from '../store/clock.js';
 import { checks, contentPage } from '../store/doctor.js';
 import { listTenants } from '../store/tenants.js';
 import { indexFinding, searchFindings } from './search-doctor.js';
@@ -17,7 +19,13 @@ const FEW = 5;
 /** Gives findings as they come, so that a long examination shows progress. */
 export async function* examine(driver: Driver): AsyncGenerator<Finding, void, undefined> {
   yield finding('the database is sound', await driver.integrity());
+  const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);
   for (const { tenant_id } of await listTenants(driver.at(''))) {
+    const head = ahead.find((one) => one.tenant_id === tenant_id);
+    yield finding(
+      `${tenant_id}: recorded times are not ahead of the clock`,
+      head ? [clockWarning(head.recorded_at - driver.now())] : [],
+    );
     for (const { name, broken } of checks) {
       const rows = await driver.examine<{ what: string }>(tenant_id, broken(tenant_id));
       yield finding(

@@ -12,6 +12,7 @@ import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch 
 import { AccessCounts } from './access-counts.js';
 import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
+import { clockAhead } from './clock.js';
 import { Embedding } from './embedding.js';
 import { eraseAll } from './erasure.js';
 import { Erasures } from './erasures.js';
@@ -195,8 +196,8 @@ export class Store implements Host {
     return this.#askingForKeys;
   }
 
-  async ready(): Promise<void> {
-    await hasTenant(this.#runtime.driver.at(DEFAULT_TENANT), DEFAULT_TENANT);
+  async ready(): Promise<{ clock_ahead_ms: number }> {
+    return { clock_ahead_ms: await clockAhead(this.#runtime.driver) };
   }
 
   figures(): Readonly<Record<string, number>> {

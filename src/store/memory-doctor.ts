@@ -21,7 +21,9 @@ export const memoryChecks: readonly Check[] = [
           JOIN memory_versions f ON f.tenant_id = v.tenant_id AND f.memory_id = v.memory_id AND f.version = 1
           LEFT JOIN memory_versions n ON n.tenant_id = v.tenant_id AND n.memory_id = v.memory_id AND n.version = v.version + 1
           WHERE v.tenant_id = ${tenant} AND (v.recorded_at >= ${PENDING} OR v.created_at <> f.recorded_at
-            OR v.superseded_at >= ${PENDING} OR v.superseded_at < v.recorded_at
+            OR v.superseded_at >= ${PENDING} OR (v.superseded_at < v.recorded_at AND NOT EXISTS (
+              SELECT 1 FROM clock_overlaps o WHERE o.tenant_id = v.tenant_id AND v.superseded_at >= o.from_at
+                AND v.recorded_at <= o.until_at))
             OR (n.version IS NOT NULL AND (v.superseded_at IS NULL OR v.superseded_at <> n.recorded_at))) LIMIT ${FEW}`,
   },
   {

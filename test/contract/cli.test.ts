@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { program } from '#cairn/cli/main.js';
 import { allOperations } from '#cairn/contract/operations.js';
 import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
+import { openCairn } from '#cairn/index.js';
 import { state, toolCall } from '../support/checkpoints.js';
 import { cairn, inFolder, type Ran, ROOT, run, serveCairn, startCairn } from '../support/run.js';
 
@@ -312,6 +313,30 @@ describe('migrate and doctor', () => {
       expect(
         findings.map((line) => JSON.parse(line) as { ok: boolean }).filter(({ ok }) => !ok),
       ).toHaveLength(4);
+    }));
+});
+
+describe('clock', () => {
+  it('CLOCK-2 recover says what it did, and doctor and serve what it is for', () =>
+    inFolder(async (cwd) => {
+      const ahead = await openCairn({
+        database: join(cwd, 'cairn.db'),
+        clock_offset_ms: () => 400 * 86_400_000,
+      });
+      await ahead.remember('from the future');
+      await ahead.close();
+      const sick = await cairn(['doctor'], { cwd });
+      expect(sick.code).toBe(1);
+      expect(sick.stdout).toMatch(/✗ default: recorded times are not ahead of the clock\n +.*400 days ahead/);
+      const server = await serveCairn([], { cwd });
+      expect((await server.stop()).stderr).toMatch(/^warning: .*400 days ahead.*`cairn clock recover`\n$/);
+      const recovered = await cairn(['clock', 'recover'], { cwd });
+      expect(recovered).toMatchObject({ code: 0, stderr: '' });
+      expect(recovered.stdout).toMatch(/^default: goes on at \S+Z; as_of from then until \S+Z is refused\n/);
+      expect(recovered.stdout).toContain('STREAM_RESET');
+      expect((await cairn(['clock', 'recover'], { cwd })).stdout).toContain('nothing to recover');
+      expect((await cairn(['doctor'], { cwd })).stdout).toContain('The store is healthy.');
+      expectOneLine(await cairn(['clock', 'recover', '-d', 'typo.db'], { cwd }), 'there is no file typo.db');
     }));
 });
 

@@ -15,6 +15,7 @@ export const foundation: Migration = {
     'packet_index',
     'requests',
     'sweeps',
+    'clock_overlaps',
   ],
   statements: ({ id, int, json, table, compact }) => [
     `CREATE TABLE tenants (
@@ -22,6 +23,15 @@ export const foundation: Migration = {
       seq ${int} NOT NULL,
       recorded_at ${int} NOT NULL,
       created_at ${int} NOT NULL
+    ) ${compact}`,
+
+    // Times that were recorded twice, since a clock was ahead; seq is the first packet at the true time.
+    `CREATE TABLE clock_overlaps (
+      tenant_id ${id} NOT NULL,
+      seq ${int} NOT NULL,
+      from_at ${int} NOT NULL,
+      until_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, seq)
     ) ${compact}`,
 
     `CREATE TABLE api_keys (

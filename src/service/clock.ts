@@ -1,0 +1,53 @@
+/** A clock that jumped: how far records are ahead of it, and a new beginning at the true time. */
+import type { Driver } from '../driver/driver.js';
+import { CLOCK_TOLERANCE_MS } from '../model/clock.js';
+import { toIso } from '../model/times.js';
+import { addOverlap, headsAfter, newestHead, releaseFuture, resetHead } from '../store/clock.js';
+import type { NewPacket } from '../store/packets.js';
+import { renewEpoch } from '../store/tenants.js';
+import type { Call, Runtime } from './runtime.js';
+import { systemCall } from './timekeeper.js';
+import { event } from './write.js';
+
+/** How far the newest record is ahead of the clock; 0 if that is within what clocks differ by. */
+export async function clockAhead(driver: Driver): Promise<number> {
+  const ahead = (await newestHead(driver.at(''))) - driver.now();
+  return ahead > CLOCK_TOLERANCE_MS ? ahead : 0;
+}
+
+export interface RecoveredTenant {
+  readonly tenant_id: string;
+  /** The time that was recorded twice: as_of within it is refused from now on. */
+  readonly from: string;
+  readonly until: string;
+}
+
+/**
+ * Lets every tenant whose head is ahead go on at the present time. The epoch is renewed first: stopped in between, it is
+ * run again, and does the rest.
+ */
+export async function recoverClock(runtime: Runtime): Promise<RecoveredTenant[]> {
+  const { driver } = runtime;
+  const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);
+  if (ahead.length === 0) return [];
+  await driver.system((tx) => renewEpoch(tx));
+  const recovered: RecoveredTenant[] = [];
+  for (const { tenant_id } of ahead) recovered.push(await recoverTenant(systemCall(runtime, tenant_id)));
+  return recovered;
+}
+
+function recoverTenant(call: Call): Promise<RecoveredTenant> {
+  const { driver, tenant } = call;
+  return driver.write(tenant, async (tx) => {
+    const now = driver.now();
+    await releaseFuture(tx, tenant, now);
+    const until_at = await resetHead(tx, tenant, now);
+    const overlap = { from: toIso(now), until: toIso(until_at) };
+    const packet: NewPacket = {
+      ...event(call, now, 'cairn.clock.recovered', 'tenant', tenant, overlap),
+      settle: (settling, _recorded_at, seq) => addOverlap(settling, tenant, seq, { from_at: now, until_at }),
+    };
+    tx.journal(packet);
+    return { tenant_id: tenant, ...overlap };
+  });
+}
