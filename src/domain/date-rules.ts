@@ -1,8 +1,9 @@
 /** Rules of extraction: what happens or happened on a certain day. */
+import { dayMeant, tenseOfDeed, tenseOfEvent } from './day-direction.js';
 import { type FactRule, keyOf, sentenceOf, speakerKey, type Voice } from './fact-drafts.js';
 import { EVALUATIVE, firstClause, standsAlone } from './fact-sentences.js';
 import { conjugated, ofSpeaker, possessive, subjectName } from './first-person.js';
-import { type NamedDay, namedDay, type Tense } from './named-days.js';
+import { type NamedDay, namedDay } from './named-days.js';
 
 const SUBJECT =
   /^(?:(I|i|We|we)|([A-Z][\p{Ll}]+(?: [A-Z][\p{Ll}]+)?)|[Mm]y [\w-]+(?: (?!is\b|has\b)[\w-]+)?)(?=['\s])/u;
@@ -14,8 +15,6 @@ const COMING =
 const IS_ON =
   /^((?:the|our|my|[A-Z][\p{L}-]+'s) (?:[\w'-]+ ){0,4}(?:deadline|meeting|appointment|launch|release|demo|interview|exam|flight|wedding|party|birthday|anniversary|conference|trip|review|standup|kickoff|kick-off|retro|presentation|surgery|concert|race|match|game|holiday|vacation|workshop|call|due date|code freeze|freeze|migration|cutover|go-live|sprint|move|graduation|ceremony|visit|training|renewal|invoice|payment|outage|submission|thesis|assignment))(?: (?:for|with|of|to) ([\p{L}\d '&.-]{2,50}?))? (?:is|was|takes place|is due|is scheduled|is planned|starts|ends|begins|started|ended|began|is set|has been moved|was moved|moved|got moved|is now)(?: (?:due|scheduled|planned|set))?(?: (?:on|for|to|at|by))? /iu;
 
-/** What was done for a day to come. */
-const AHEAD = /\b(?:for|by|until|till|due|before|from) (?:on )?(?:the )?(?:\p{Lu}|\d)/u;
 const MAX_WORDS = 28;
 /** "The call is today": which call, nobody knows the day after. */
 const NEAR = /^(?:today|tonight|yesterday|tomorrow|this )/i;
@@ -43,7 +42,10 @@ export const datedFacts: FactRule = (all, voice) => {
   if (!isOn && !past && !isTold(sentence, COMING, voice)) return undefined;
   if (EVERYDAY.test(sentence) || (!isOn && EVALUATIVE.test(sentence))) return undefined;
   if (sentence.split(' ').length > MAX_WORDS) return undefined;
-  const named = namedDay(sentence, voice.said_at, tenseOf(sentence, past));
+  const named = dayMeant(sentence, voice.said_at, (day) => {
+    if (isOn) return tenseOfEvent(sentence, day);
+    return past ? tenseOfDeed(sentence, day) : 'coming';
+  });
   if (!named) return undefined;
   // What was done today is mostly forgotten tomorrow, unless it has a name or a number.
   if (isOn && NEAR.test(named.words) && !keyOf(isOn[0].replace(/^(?:the|our|my) /i, '')).includes(' '))
@@ -83,11 +85,6 @@ const neededStems = (event: string, past: boolean): number =>
     : past && /^i\b/i.test(event) && !/ [A-Z`\d]/.test(event.replace(/ I\b/g, ''))
       ? 3
       : 2;
-
-function tenseOf(sentence: string, past: boolean): Tense {
-  if (past) return AHEAD.test(sentence) ? 'any' : 'past';
-  return / was /.test(sentence) ? 'past' : 'coming';
-}
 
 function aroundDay(sentence: string, { index, words }: NamedDay): [before: string, after: string] {
   return [sentence.slice(0, index).trim(), sentence.slice(index + words.length).trim()];
