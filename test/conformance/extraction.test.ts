@@ -436,3 +436,54 @@ onEveryTarget(
   },
   { sweep_every_ms: 3_600_000 },
 );
+
+/** What the extractor of one's own gives of the next turns. */
+let told: readonly string[] = [];
+
+onEveryTarget(
+  'extraction by an extractor of one’s own',
+  (test) => {
+    it('EXTRACT-2 EXTRACT-3 compares the facts of one answer with each other', async () => {
+      const cairn = await test().freshTenant();
+      const { scope_id } = await someScope(cairn);
+      await say(cairn, scope_id, 'What the billing service uses.');
+      told = [
+        'The billing service uses PostgreSQL.',
+        'the billing service uses PostgreSQL!',
+        'The billing service does not use PostgreSQL.',
+      ];
+      const { artifacts, contradictions } = await cairn.scopes.extract({ scope_id });
+      expect(artifacts.map(({ content }) => content)).toEqual([told[0], told[2]]);
+      expect(contradictions).toBe(1);
+      const [uses, denies] = artifacts.map(({ artifact_id }) => artifact_id);
+      expect(await linked(cairn, denies!, 'Contradicts')).toEqual([[denies, uses]]);
+    });
+  },
+  {
+    extractor: {
+      name: 'own',
+      extract: async ({ sources }) => ({
+        facts: told.map((content) => ({
+          kind: 'artifact',
+          type: 'Fact',
+          title: content,
+          content,
+          confidence: 0.9,
+          source_ids: sources.map(({ id }) => id),
+          subject: 'billing service',
+          slot: '',
+          value: '',
+          negated: false,
+        })),
+        cost: {
+          provider: 'own',
+          model: null,
+          input_tokens: 0,
+          output_tokens: 0,
+          duration_ms: 0,
+          attempts: 1,
+        },
+      }),
+    },
+  },
+);

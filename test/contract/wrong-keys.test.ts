@@ -69,6 +69,8 @@ describe('wrong keys', () => {
     expect(all.filter((status) => status === 401)).toHaveLength(8);
     expect(all.filter((status) => status === 429)).toHaveLength(32);
     expect((await ask(key)).status).toBe(200);
+    // Once they were answered nobody waits, and the next is late instead of refused.
+    expect((await ask('one-more')).status).toBe(401);
     // A flood does not fill the log.
     expect(log.length).toBeLessThan(12);
     expect(log.at(-1)).toMatch(/\(\d+ within a minute\)$/);

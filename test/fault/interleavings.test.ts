@@ -4,6 +4,7 @@ import type { Api } from '#cairn/client/index.js';
 import { openDriver, Store } from '#cairn/service/open.js';
 import { illnesses } from '../support/audit.js';
 import { InterleavingDriver } from '../support/faulty-driver.js';
+import { sleep } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
 const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));
@@ -67,6 +68,44 @@ describe.each(kinds)('between a look and the write, on %s', (kind) => {
     expect(driver.beforeWrite).toBeUndefined();
     expect(await one.artifacts.get({ artifact_id })).toMatchObject({ content: 'kept' });
   });
+
+  /** A scope in which somebody says this, to be extracted. */
+  const saidIn = async (cairn: Api, content: string): Promise<string> => {
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'task' });
+    const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'window' });
+    await cairn.turns.add({ scope_id, role: 'User', content });
+    return scope_id;
+  };
+  const PREFERS = 'I prefer tabs over spaces.';
+
+  it('EXTRACT-2 a fact that another keeps after it was compared is strengthened, not kept twice', async () => {
+    const [mine, theirs] = [await saidIn(one, PREFERS), await saidIn(other, PREFERS)];
+    driver.beforeWrite = () => other.scopes.extract({ scope_id: theirs });
+    const { strengthened } = await one.scopes.extract({ scope_id: mine });
+    expect(driver.beforeWrite).toBeUndefined();
+    expect(strengthened).toHaveLength(1);
+    expect((await one.notes.list({})).notes).toMatchObject([{ version: 2, metadata: { times_seen: 2 } }]);
+  });
+
+  it.runIf(kind === 'postgres')(
+    'EXTRACT-2 of two who keep the same fact at once, one waits for the other and strengthens it',
+    async () => {
+      const [mine, theirs] = [await saidIn(one, PREFERS), await saidIn(other, PREFERS)];
+      let second: Promise<unknown> | undefined;
+      driver.beforeStatement = {
+        words: 'INSERT INTO memory_versions',
+        run: async () => {
+          second = other.scopes.extract({ scope_id: theirs });
+          // Time enough for who does not wait to be done; who waits can only be waited for below.
+          await Promise.race([second, sleep(1500)]);
+        },
+      };
+      await one.scopes.extract({ scope_id: mine });
+      expect(second).toBeDefined();
+      await second;
+      expect((await one.notes.list({})).notes).toMatchObject([{ version: 2, metadata: { times_seen: 2 } }]);
+    },
+  );
 
   // SQLite has one writer: nobody commits while a transaction of another looks.
   it.runIf(kind === 'postgres')(

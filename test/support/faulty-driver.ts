@@ -117,9 +117,9 @@ export class InterleavingDriver extends FaultyDriver {
   }
 
   #watched(tx: Tx): Tx {
-    const reach = async (query: Sql): Promise<void> => {
+    const reach = async ({ parts }: Pick<Sql, 'parts'>): Promise<void> => {
       const { beforeStatement } = this;
-      if (!beforeStatement || !query.parts.join('?').includes(beforeStatement.words)) return;
+      if (!beforeStatement || !parts.join('?').includes(beforeStatement.words)) return;
       this.beforeStatement = undefined;
       await beforeStatement.run();
     };
@@ -129,7 +129,8 @@ export class InterleavingDriver extends FaultyDriver {
       run: (query) => reach(query).then(() => tx.run(query)),
       send: (query) => reach(query).then(() => tx.send(query)),
       returning: <R>(query: Sql) => reach(query).then(() => tx.returning<R>(query)),
-      insert: (table, rows) => tx.insert(table, rows),
+      insert: (table, rows) =>
+        reach({ parts: [`INSERT INTO ${table.name}`] }).then(() => tx.insert(table, rows)),
       get journalled() {
         return tx.journalled;
       },
