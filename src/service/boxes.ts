@@ -199,6 +199,7 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
         );
       }
       const agent_id = ownerOf(call, undefined);
+      refuseOther(input, allowed ?? { agent_id, metadata: '{}' });
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(call, tx, empty, now));
       await refuseUnseenNew(call, tx, box, wanted);
@@ -212,6 +213,22 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
     remember: ({ box_id }) => box_id,
     again: (query, kept) => showAgain(call, query, kept as string),
   });
+}
+
+/** A box that was loaded is saved as it is but for its cards: what would not be done is refused. */
+function refuseOther(
+  { box_id, agent_id, metadata }: In<'save'>,
+  there: Pick<BoxRow, 'agent_id' | 'metadata'>,
+): void {
+  const other = [
+    ...(agent_id != null && agent_id !== there.agent_id ? ['agent_id'] : []),
+    ...(metadata !== undefined && canonical(metadata) !== there.metadata ? ['metadata'] : []),
+  ];
+  if (other.length === 0) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `${other.join(', ')}: box ${box_id} has another, and a save changes its cards alone: leave it out, or create a new box`,
+  );
 }
 
 /** Refuses cards that the agent may not read, but for those that the box has. */

@@ -85,6 +85,17 @@ const nouns: Record<string, Noun> = {
     post: (cairn, answer) => cairn.boxes.create(as(answer)),
     own: ['created_at', 'updated_at', 'project_id', 'revision'],
   },
+  'a box that is saved': {
+    prepare: (cairn) => cairn.cards.add({ card_id: 'a', content: 'a' }),
+    make: (cairn) => cairn.boxes.create({ card_ids: ['a'], agent_id: 'ann', metadata: { k: 1 } }),
+    get: (cairn, made) => cairn.boxes.load({ box_id: made.box_id as string }),
+    // There is none in another store yet.
+    post: async (cairn, answer) =>
+      (await cairn.boxes.list({})).total === 1
+        ? cairn.boxes.save(as(answer))
+        : cairn.boxes.create(as(answer)),
+    own: ['created_at', 'updated_at', 'project_id'],
+  },
   'a trajectory': {
     make: (cairn) => cairn.trajectories.create({ name: 'n', description: 'd', agent_id: 'ann' }),
     get: (cairn, made) => cairn.trajectories.get({ trajectory_id: made.trajectory_id as string }),
@@ -245,6 +256,7 @@ onEveryTarget('answers that are posted back', (test) => {
     const { box_id } = await cairn.boxes.create({ card_ids: ['a', 'b'] });
     const part = await cairn.boxes.load({ box_id, limit: 1 });
     const sealed = await cairn.boxes.seal({ box_id });
+    const whole = await cairn.boxes.create({ card_ids: ['a'] });
     const scopeAnswer = await cairn.scopes.get({ scope_id });
     expect(closed.is_active).toBe(false);
     for (const [attempt, field] of [
@@ -252,6 +264,9 @@ onEveryTarget('answers that are posted back', (test) => {
       [() => other.scopes.create(as(scopeAnswer)), 'is_active'],
       [() => other.boxes.create(as(part)), 'next_cursor'],
       [() => other.boxes.create(as(sealed)), 'sealed_at'],
+      [() => cairn.boxes.save(as({ ...whole, card_ids: [], metadata: { k: 1 } })), 'metadata'],
+      [() => cairn.boxes.save(as({ ...whole, card_ids: [], agent_id: 'ben' })), 'agent_id'],
+      [() => cairn.boxes.save(as({ ...part, revision: 1 })), 'next_cursor'],
       [
         () => other.notes.create(as({ note_type: 'Fact', title: 't', content: 'c', lifetime: 'Session' })),
         'lifetime',
