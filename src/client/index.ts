@@ -1,4 +1,5 @@
 /** cairndb/client: the same Api over HTTP, as a loop over the table. */
+import { z } from 'zod';
 import type { Api, CallOptions } from '../contract/api.js';
 import { type Frame, namesProject, pathParameters, restGoesTo } from '../contract/operation.js';
 import { allOperations, type NamedOperation } from '../contract/operations.js';
@@ -204,10 +205,18 @@ class Connection {
 
 /** JSON.stringify would turn NaN into null and a Map into {}: what JSON cannot hold is refused here, as in process. */
 function toBody(operation: NamedOperation, members: Record<string, unknown>): string {
+  for (const [name, value] of Object.entries(members))
+    if (value instanceof Uint8Array) members[name] = asText(operation, name, value);
   // A value in a body may be as deep as a value alone; how deep exactly, the server says.
   const fault = jsonFault(members, -ENVELOPE_DEPTH);
   if (fault) throw new CairnError('INVALID_INPUT', `${operation.name}: ${fault}`);
   return JSON.stringify(members);
+}
+
+/** Bytes as the operation takes them in JSON; as they are where it takes none. */
+function asText({ input }: NamedOperation, name: string, value: Uint8Array): unknown {
+  const read = input.shape[name] === undefined ? undefined : z.safeParse(input.shape[name], value);
+  return typeof read?.data === 'string' ? read.data : value;
 }
 
 const frameOf = ({ event, data }: ServerEvent): Frame | null =>

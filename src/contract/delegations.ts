@@ -154,7 +154,9 @@ export const handoffs = {
       next_steps: hints.optional(),
       blockers: hints.optional(),
       open_questions: hints.optional(),
-      context_snapshot: contextState.optional().describe('base64'),
+      context_snapshot: contextState
+        .optional()
+        .describe('Any bytes, as base64 or as a list of bytes; answered as base64'),
     }),
     output: handoff,
     access: 'write',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instant } from '../model/common.js';
 import { uuid } from '../model/ids.js';
-import { jsonObject, text, words } from '../model/json.js';
+import { jsonObject, text } from '../model/json.js';
 import { ttl } from '../model/memory.js';
 import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../model/search.js';
 import { turnRole } from '../model/turn.js';
@@ -44,7 +44,7 @@ const remembered = z
 
 const recallInput = z.strictObject({
   ...searchInput,
-  query: words(MAX_QUERY).describe('What you want to know, in plain words'),
+  query: text(MAX_QUERY, 1).describe('What you want to know, in plain words'),
   entity_types: z
     .array(wantedType)
     .min(1)

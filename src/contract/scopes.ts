@@ -111,7 +111,9 @@ export const scopes = {
     path: '/api/v1/scopes/{scope_id}/checkpoint',
     input: z.strictObject({
       ...byId,
-      context_state: contextState.nullish().describe('Any bytes, as base64, up to 1 MiB'),
+      context_state: contextState
+        .nullish()
+        .describe('Any bytes up to 1 MiB, as base64 or as a list of bytes; answered as base64'),
       recoverable: z.boolean().optional().describe('true unless given: keep the turns, to restore from them'),
     }),
     output: scope,

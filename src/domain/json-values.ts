@@ -65,3 +65,7 @@ function left(value: Json, limit: number): number {
   }
   return rest;
 }
+
+/** One or several, as they were sent. */
+export const asList = <T>(value: T | readonly T[] | null | undefined): readonly T[] =>
+  value === null || value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];

@@ -3,7 +3,7 @@ import type { Card } from '../model/card.js';
 import type { Json } from '../model/json.js';
 import { canonical } from './canonical.js';
 import { type CallRequest, readCall } from './hydration-calls.js';
-import { isBlank, isObject } from './json-values.js';
+import { asList, isBlank, isObject } from './json-values.js';
 
 export interface ToolAnswer {
   readonly text: string;
@@ -96,7 +96,7 @@ function say(draft: Draft, role: Message['role'], text: string): Message {
 }
 
 function addAssistant(draft: Draft, { card_id, content, tool_calls }: SeenCard): void {
-  const listed = tool_calls ?? [];
+  const listed = asList(tool_calls);
   const calls = listed.map((call, i) => readCall(call, null, `${card_id}/${i}`));
   // What cannot be read as a call is still something the assistant wrote.
   const rest = listed.filter((_, i) => !calls[i]).map(canonical);

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../model/json.js';
 import type { Turn } from '../model/turn.js';
 import { canonical } from './canonical.js';
-import { isObject } from './json-values.js';
+import { asList, isObject } from './json-values.js';
 import { type TextSource, wholeGroups } from './sources.js';
 
 /** The text of a content that may be a list of parts, or any JSON. */
@@ -50,7 +50,7 @@ function resultText(result: Json): string {
 }
 
 const turnText = ({ content, tool_calls, tool_results }: Turn): string =>
-  [textOf(content), ...(tool_calls ?? []).map(callText), ...(tool_results ?? []).map(resultText)]
+  [textOf(content), ...asList(tool_calls).map(callText), ...asList(tool_results).map(resultText)]
     .filter((text) => text !== '')
     .join('\n');
 
@@ -73,7 +73,7 @@ interface OpenCall {
 
 /** The ids of the calls that a turn answers; undefined where it does not say which. */
 function answersOf({ role, tool_results, metadata }: Turn): (string | undefined)[] {
-  const results = tool_results ?? [];
+  const results = asList(tool_results);
   if (results.length > 0) return results.map(answeredId);
   if (role !== 'Tool') return [];
   const { tool_call_id } = metadata;
@@ -104,7 +104,7 @@ export function groupTurns(turns: readonly Turn[]): Grouped {
       const caller = place === -1 ? id && callers.get(id) : open.splice(place, 1)[0]!.caller;
       if (typeof caller === 'number') join(turn.turn_id, groups.get(turns[caller]!.turn_id)!);
     }
-    for (const call of turn.tool_calls ?? []) {
+    for (const call of asList(turn.tool_calls)) {
       const id = callId(call);
       if (!groups.has(turn.turn_id)) groups.set(turn.turn_id, turn.turn_id);
       open.push({ caller: at, id });

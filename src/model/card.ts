@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { computed, instant, startsAs } from './common.js';
 import { anyId } from './ids.js';
-import { jsonObject, jsonValue } from './json.js';
+import { jsonObject, jsonValue, toolCalls } from './json.js';
 
 export const subjectIds = z.array(anyId).max(100).describe('Whom or what this is about');
 
@@ -13,7 +13,7 @@ const optionalMetadata = jsonObject
 export const cardInput = z.strictObject({
   card_id: anyId.optional().describe('Made by the server when absent'),
   content: jsonValue.optional().describe('The payload: text or any JSON'),
-  tool_calls: z.array(jsonObject).max(1000).nullish(),
+  tool_calls: toolCalls.nullish(),
   tool_call_id: anyId.nullish(),
   metadata: optionalMetadata,
   author_id: anyId.nullish().describe('For audit alone, never a conversation role'),
@@ -37,7 +37,7 @@ export const card = z
     card_id: z.string(),
     project_id: z.string(),
     content: jsonValue,
-    tool_calls: z.array(jsonObject).nullable(),
+    tool_calls: toolCalls.nullable(),
     tool_call_id: z.string().nullable(),
     metadata: jsonObject,
     author_id: z.string().nullable(),

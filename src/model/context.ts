@@ -1,7 +1,7 @@
 /** A context: what is put into a model's window, of what sections, in which format, and what became of each candidate. */
 import { z } from 'zod';
 import { anyId, uuid } from './ids.js';
-import { jsonObject, words } from './json.js';
+import { jsonObject, text } from './json.js';
 import { profileName } from './profile.js';
 
 export const SECTIONS = [
@@ -53,15 +53,15 @@ export const contextInput = z.strictObject({
     .describe('The agent_turn that it is made for; that of the guard unless given'),
   token_budget: z.int().min(1).max(1_000_000).optional().describe('8,000 unless given'),
   format: contextFormat.optional().describe('messages unless given'),
-  user_input: words(500_000)
+  user_input: text(500_000, 1)
     .optional()
     .describe('What the user says now: the end of the context, always in it'),
-  instructions: words(500_000).optional().describe('Told first, always in it'),
+  instructions: text(500_000, 1).optional().describe('Told first, always in it'),
   profile: profileName.optional().describe('The profile whose system_prompt is told first'),
-  query: words(20_000)
+  query: text(20_000, 1)
     .optional()
     .describe('What it is about; the user_input unless given, else what the user said last'),
-  relevance_query: words(20_000).optional().describe('The same as query'),
+  relevance_query: text(20_000, 1).optional().describe('The same as query'),
   include_notes: included('Principles and notes; true unless given'),
   include_artifacts: included('True unless given'),
   include_history: included('Summaries, and passages of earlier turns; true unless given'),

@@ -1,11 +1,10 @@
 /** A handover: a recipe by which a context is packed. Stored by name, or given with the call. */
 import { z } from 'zod';
 import { instant } from './common.js';
-import { anyId } from './ids.js';
 import { type JsonObject, jsonObject, text } from './json.js';
 import { profileName } from './profile.js';
 
-export const handoverName = anyId;
+export const handoverName = profileName;
 const argument = text(200, 1);
 
 /** One argument that becomes one card. */

@@ -77,14 +77,21 @@ export const jsonObject = z
   )
   .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>;
 
-/** A string that both databases can hold. */
-export const text = (max: number, min = 0) =>
-  z
-    .string()
-    .min(min)
-    .max(max)
-    .refine((value) => textFault(value) === undefined, 'contains NUL or half of a surrogate pair');
+/** A string that both databases can hold. One that must not be empty must have something to read in it as well. */
+export const text = (max: number, min = 0) => {
+  const bounded = z.string().min(min).max(max);
+  return (min === 0 ? bounded : bounded.regex(/\S/, 'must not be blank')).refine(
+    (value) => textFault(value) === undefined,
+    'contains NUL or half of a surrogate pair',
+  );
+};
 
-/** The same, with something to read in it. */
-export const words = (max: number) =>
-  text(max, 1).refine((value) => value.trim() !== '', 'has nothing but white space');
+/** The calls of tools beside a text: a list, or one call. */
+export const toolCalls = z.union([z.array(jsonObject).max(1000), jsonObject], {
+  error: 'must be an object or a list of objects',
+});
+
+/** What tools answered: a list of anything, or one object. */
+export const toolResults = z.union([z.array(jsonValue).max(1000), jsonObject], {
+  error: 'must be a list or an object',
+});

@@ -1,5 +1,6 @@
 /** A scope: a context window with a token budget, the turns in it, and its checkpoint. */
 import { z } from 'zod';
+import { bytes } from './bytes.js';
 import { instant } from './common.js';
 import { jsonObject } from './json.js';
 
@@ -9,7 +10,7 @@ export const DEFAULT_THRESHOLD_PERCENT = 80;
 export const MAX_STATE_BYTES = 1024 * 1024;
 
 /** Serialized state of whoever works in the scope: opaque bytes. */
-export const contextState = z.base64().max(Math.ceil(MAX_STATE_BYTES / 3) * 4);
+export const contextState = bytes(MAX_STATE_BYTES);
 
 export const tokenBudget = z.int().min(1).max(1_000_000_000);
 export const thresholdPercent = z

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { computed, instant } from './common.js';
 import { anyId, uuid } from './ids.js';
-import { jsonObject, jsonValue, text } from './json.js';
+import { jsonObject, text, toolCalls, toolResults } from './json.js';
 import { inAnyCase } from './lenient-input.js';
 import { content, smallMetadata } from './memory.js';
 
@@ -16,8 +16,8 @@ export const turnInput = z.strictObject({
   content: content.optional().describe('Text, or a list of parts; empty unless given'),
   token_count: z.int().min(0).max(1_000_000_000).optional().describe('Counted when absent'),
   model_id: text(200, 1).nullish(),
-  tool_calls: z.array(jsonObject).max(1000).nullish(),
-  tool_results: z.array(jsonValue).max(1000).nullish(),
+  tool_calls: toolCalls.nullish(),
+  tool_results: toolResults.nullish(),
   metadata: smallMetadata.optional(),
   agent_id: anyId.nullish().describe('Who said it: the agent of the key unless given'),
   created_at: computed,
@@ -34,8 +34,8 @@ export const turn = z
     content,
     token_count: z.int(),
     model_id: z.string().nullable(),
-    tool_calls: z.array(jsonObject).nullable(),
-    tool_results: z.array(jsonValue).nullable(),
+    tool_calls: toolCalls.nullable(),
+    tool_results: toolResults.nullable(),
     metadata: jsonObject,
     agent_id: z.string().nullable(),
     created_at: instant,

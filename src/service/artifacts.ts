@@ -121,14 +121,12 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
   const { trajectory_id, scope } = await belongTo(call, tx, input);
   const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
   const sources: EntityRef[] = [];
-  if (input.source_turn != null) {
-    if (!scope) throw new CairnError('INVALID_INPUT', 'source_turn needs the scope_id that the turn is in');
-    refuseClosed(scope);
-    const turn_id = await turnAt(tx, tenant, scope.box_id, input.source_turn);
-    if (turn_id === undefined)
-      throw unknownEntity(`source_turn of scope ${scope.scope_id}`, 'turn', [String(input.source_turn)]);
-    sources.push({ entity_type: 'Turn', entity_id: turn_id });
-  }
+  // The number is kept whatever became of the turn; it is a link where the turn can be read.
+  const turn_id =
+    input.source_turn == null || !scope || scope.closed_at !== null
+      ? undefined
+      : await turnAt(tx, tenant, scope.box_id, input.source_turn);
+  if (turn_id !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn_id });
   const derived = [...new Set(input.derived_from)];
   const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
   const missing = derived.filter((id) => !known.has(id));

@@ -1,4 +1,5 @@
 /** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
+
 import { setImmediate } from 'node:timers/promises';
 import type { Meter } from '../domain/context-assembly.js';
 import { type Conflict, calledBy } from '../domain/context-conflicts.js';
@@ -6,6 +7,7 @@ import { saidText } from '../domain/context-content.js';
 import type { TurnCard } from '../domain/context-turns.js';
 import { titleBeside, type WindowPart } from '../domain/context-window.js';
 import { promptOf } from '../domain/hydration.js';
+import { asList } from '../domain/json-values.js';
 import { parseDate } from '../domain/parse-date.js';
 import { textOf } from '../domain/transcript.js';
 import type { Query } from '../driver/driver.js';
@@ -49,8 +51,8 @@ export function turnCardOf(row: CardRow): TurnCard {
     card_id: row.card_id,
     role: kept.role ?? 'user',
     content: contentOf(row),
-    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Json[]),
-    tool_results: kept.tool_results ?? null,
+    tool_calls: row.tool_calls === null ? null : asList(JSON.parse(row.tool_calls) as Json),
+    tool_results: kept.tool_results === undefined ? null : asList(kept.tool_results),
     tool_call_id: typeof named === 'string' ? named : null,
     created_at: row.created_at,
   };

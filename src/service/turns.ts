@@ -79,7 +79,7 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     said: {
       kept: isPlain ? kept : (JSON.parse(metadata) as TurnMetadata),
       content: typeof content === 'string' ? content : (JSON.parse(text) as typeof content),
-      tool_calls: tool_calls === null ? null : (JSON.parse(tool_calls) as JsonObject[]),
+      tool_calls: tool_calls === null ? null : (JSON.parse(tool_calls) as SaidTurn['tool_calls']),
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),

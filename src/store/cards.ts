@@ -132,7 +132,7 @@ export function toCard(tenant: string, row: CardRow): Card {
     card_id: row.card_id,
     project_id: tenant,
     content: parse<Json>(row.content, null),
-    tool_calls: parse<JsonObject[] | null>(row.tool_calls, null),
+    tool_calls: parse<Card['tool_calls']>(row.tool_calls, null),
     tool_call_id: row.tool_call_id,
     metadata: parse<JsonObject>(row.metadata, {}),
     author_id: row.author_id,

@@ -1,6 +1,7 @@
 /** What was found, as text: from the card, packet or thought that has it. */
 
 import { givingWay } from '../domain/giving-way.js';
+import { asList } from '../domain/json-values.js';
 import { callsAsText, resultsAsText, textOf } from '../domain/searchable.js';
 import type { Query } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
@@ -27,15 +28,12 @@ export interface Said {
   readonly beside: string;
 }
 
-const listOf = (value: Json | undefined): readonly Json[] =>
-  Array.isArray(value) ? value : value === null || value === undefined ? [] : [value];
-
 /** What it says; where that is nothing, what it calls and is answered. */
 function saidBy({ content, tool_calls, metadata }: StoredText): Said {
   const text = textOf(JSON.parse(content) as Json);
   const { tool_results } = JSON.parse(metadata) as { tool_results?: Json };
-  const called = tool_calls === null ? '' : callsAsText(listOf(JSON.parse(tool_calls) as Json));
-  const beside = [called, resultsAsText(listOf(tool_results))].filter((one) => one !== '').join('\n');
+  const called = tool_calls === null ? '' : callsAsText(asList(JSON.parse(tool_calls) as Json));
+  const beside = [called, resultsAsText(asList(tool_results))].filter((one) => one !== '').join('\n');
   return text === '' ? { text: beside, beside: '' } : { text, beside };
 }
 

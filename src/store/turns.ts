@@ -1,7 +1,7 @@
 /** Turns: cards in the box of a scope. What adding one must know, and where one is. */
 import type { Query, Tx } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
-import type { Json, JsonObject } from '../model/json.js';
+import type { JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
 import type { Turn } from '../model/turn.js';
 import type { CardRow } from './cards.js';
@@ -78,7 +78,7 @@ export interface TurnMetadata {
   readonly role: string;
   readonly token_count: number;
   readonly model_id?: string;
-  readonly tool_results?: Json[];
+  readonly tool_results?: NonNullable<Turn['tool_results']>;
   readonly metadata?: JsonObject;
 }
 
@@ -86,7 +86,7 @@ export interface TurnMetadata {
 export interface SaidTurn {
   readonly kept: TurnMetadata;
   readonly content: Turn['content'];
-  readonly tool_calls: JsonObject[] | null;
+  readonly tool_calls: Turn['tool_calls'];
 }
 
 type Place = Pick<CardRow, 'card_id' | 'author_id' | 'created_at'>;
@@ -95,7 +95,7 @@ export const toTurn = (scope_id: string, sequence: number, row: CardRow): Turn =
   describeTurn(scope_id, sequence, row, {
     kept: JSON.parse(row.metadata!) as TurnMetadata,
     content: JSON.parse(row.content!) as Turn['content'],
-    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as JsonObject[]),
+    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Turn['tool_calls']),
   });
 
 export function describeTurn(scope_id: string, sequence: number, row: Place, said: SaidTurn): Turn {

@@ -175,6 +175,43 @@ onEveryTarget('input', (test) => {
     expect(await latestToken(cairn)).toBe(before);
   });
 
+  it('INPUT-11 names and types of nothing but white space are refused by name, and nothing is written', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'Task' });
+    const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'Scope' });
+    const before = await latestToken(cairn);
+    const artifact = { trajectory_id, artifact_type: 'Fact', name: 'a', content: 'c' };
+    const note = { note_type: 'Fact', title: 't', content: 'c' };
+    for (const blank of ['   ', '\t\n', '\u3000', '\u00a0 ']) {
+      const calls: [string, () => Promise<unknown>][] = [
+        ['name', () => cairn.trajectories.create({ name: blank })],
+        ['name', () => cairn.trajectories.update({ trajectory_id, name: blank })],
+        ['name', () => cairn.scopes.create({ trajectory_id, name: blank })],
+        ['name', () => cairn.scopes.restore({ scope_id, name: blank })],
+        ['name', () => cairn.artifacts.create({ ...artifact, name: blank })],
+        ['artifact_type', () => cairn.artifacts.create({ ...artifact, artifact_type: blank })],
+        ['title', () => cairn.notes.create({ ...note, title: blank })],
+        ['note_type', () => cairn.notes.create({ ...note, note_type: blank })],
+        ['agent_type', () => cairn.agents.register({ agent_type: blank, capabilities: ['a'] })],
+        ['capabilities', () => cairn.agents.register({ agent_type: 'a', capabilities: [blank] })],
+        ['packet_type', () => cairn.packets.write({ packet_type: blank, payload: {} })],
+        ['tags', () => cairn.packets.write({ packet_type: 'a', payload: {}, tags: [blank] })],
+        ['name', () => cairn.executions.create({ name: blank })],
+        ['name', () => cairn.keys.create({ name: blank })],
+        ['name', () => cairn.handovers.save({ name: blank, handover: {} })],
+        ['name', () => cairn.profiles.create({ name: blank })],
+        ['text', () => cairn.memory.remember({ text: blank })],
+        ['message_type', () => cairn.messages.send({ to_agent_id: 'a', message_type: blank, payload: '' })],
+      ];
+      for (const [field, call] of calls)
+        expect(await refusalOf(call()), String(call)).toMatchObject({
+          ...invalid,
+          message: expect.stringContaining(field),
+        });
+    }
+    expect(await latestToken(cairn)).toBe(before);
+  });
+
   it('INPUT-6 times are UTC on the way out, and on the way in where they name no zone', async () => {
     const cairn = await test().freshTenant();
     for (const [given, read] of [

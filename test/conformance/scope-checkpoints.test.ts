@@ -18,6 +18,36 @@ async function talk(cairn: Api, words: readonly string[], more: object = {}) {
 }
 
 onEveryTarget('checkpoints of scopes', (test) => {
+  it('SCOPE-9 the state is base64, a list of bytes, or bytes as a program has them; it is answered as base64', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await talk(cairn, ['one']);
+    const bytes = [0, 255, 7, 128];
+    const inJson = JSON.parse(JSON.stringify({ a: new Uint8Array(bytes), b: Buffer.from(bytes) })) as {
+      a: number[];
+      b: number[];
+    };
+    for (const context_state of [
+      bytes,
+      new Uint8Array(bytes),
+      Buffer.from(bytes),
+      inJson.a,
+      inJson.b,
+      STATE,
+    ]) {
+      const { checkpoint } = await cairn.scopes.checkpoint({ scope_id, context_state });
+      expect(checkpoint!.context_state).toBe(STATE);
+    }
+    const empty = await cairn.scopes.checkpoint({ scope_id, context_state: [] });
+    expect(empty.checkpoint!.context_state).toBe('');
+    for (const wrong of [[256], [-1], [1.5], ['1'], 'no base64!', { 0: 1, 2: 1 }, 7])
+      expect(
+        await refusalOf(cairn.scopes.checkpoint({ scope_id, context_state: wrong as never })),
+      ).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringMatching(/context_state: must be base64 text or a list of bytes/),
+      });
+  });
+
   it('SCOPE-9 a checkpoint keeps how the scope is now, with its opaque state', async () => {
     const cairn = await test().freshTenant();
     const { scope_id, trajectory_id } = await talk(cairn, ['one', 'two']);

@@ -39,6 +39,36 @@ onEveryTarget('turns', (test) => {
     expect((await cairn.scopes.turns({ scope_id })).turns).toEqual([turn]);
   });
 
+  it('TURN-1 calls and results of tools are a list or one object, and come back as they were sent', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    const tool_calls = { id: 'c1', name: 'lookup', arguments: { q: 'albatross' } };
+    const tool_results = { tool_call_id: 'c1', content: 'a seabird' };
+    const called = await cairn.turns.add({ scope_id, role: 'assistant', tool_calls });
+    const answered = await cairn.turns.add({ scope_id, role: 'tool', tool_results });
+    expect(await cairn.turns.get({ turn_id: called.turn_id })).toMatchObject({
+      tool_calls,
+      tool_results: null,
+    });
+    expect(await cairn.turns.get({ turn_id: answered.turn_id })).toMatchObject({ tool_results });
+    const { messages } = await cairn.context.assemble({ scope_id, format: 'messages' });
+    expect(messages).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ role: 'assistant', tool_calls: [expect.objectContaining({ id: 'c1' })] }),
+        expect.objectContaining({ role: 'tool', tool_call_id: 'c1' }),
+      ]),
+    );
+    const { results } = await cairn.search.query({ query: 'albatross' });
+    expect(results.map(({ id }) => id)).toContain(called.turn_id);
+    const card = await cairn.cards.add({ content: 'I look.', tool_calls });
+    expect(card.tool_calls).toEqual(tool_calls);
+    for (const wrong of ['text', 7, ['text']])
+      expect(await refusalOf(cairn.cards.add({ tool_calls: wrong } as never))).toMatchObject({
+        ...invalid,
+        message: expect.stringContaining('tool_calls'),
+      });
+  });
+
   it('TURN-1 only a scope and a role are needed', async () => {
     const admin = await test().freshTenant();
     const ann = await test().as({ tenant: await tenantOf(admin), agent: 'ann' });

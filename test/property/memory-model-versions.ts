@@ -230,11 +230,8 @@ export function createArtifact(model: Model, input: ArtifactInput, now: number):
   const ends_with = artifactEnd(model, trajectory, scope?.id ?? null, ttl);
   const sources: End[] = [];
   if (input.source_turn !== undefined) {
-    if (scope === null) throw new Refused('INVALID_INPUT');
-    refuse(scope.closed_at !== null, 'SCOPE_CLOSED');
-    const turn = scope.turns[input.source_turn - 1];
-    if (turn === undefined) throw new Refused('UNKNOWN_ENTITY');
-    sources.push({ entity_type: 'Turn', entity_id: turn });
+    const turn = scope?.closed_at === null ? scope.turns[input.source_turn - 1] : undefined;
+    if (turn !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn });
   }
   for (const source of new Set(input.derived_from)) {
     refuse(!isReadable(model, 'artifact', source, now), 'UNKNOWN_ENTITY');

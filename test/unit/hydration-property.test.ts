@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HydratedCard, hydrate } from '#cairn/domain/hydration.js';
+import { asList } from '#cairn/domain/json-values.js';
 import type { Prompt } from '#cairn/model/hydration.js';
 import type { Json, JsonObject } from '#cairn/model/json.js';
 
@@ -129,8 +130,13 @@ const isSaid = ({ metadata }: HydratedCard) =>
 function wordsOf(card: HydratedCard, n: string): string[] {
   const { type, role } = card.metadata;
   const isAssistant = role === 'assistant' || (type === 'agent.thought' && role === undefined);
-  const listed = isAssistant && type !== 'tool.call' && type !== 'tool.result' ? card.tool_calls! : [];
-  const own = listed.map((call) => (call.arguments as JsonObject).q).filter((word) => word !== 'shared');
+  const listed =
+    isAssistant && type !== 'tool.call' && type !== 'tool.result'
+      ? asList(card.tool_calls as JsonObject | JsonObject[] | null)
+      : [];
+  const own = listed
+    .map((call) => ((call as JsonObject).arguments as JsonObject).q)
+    .filter((word) => word !== 'shared');
   return isSaid(card) ? [`w${n}.`, ...(own as string[])] : [];
 }
 

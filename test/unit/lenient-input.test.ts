@@ -27,7 +27,10 @@ function enumOf(schema: unknown): string[] | undefined {
     const: only,
   } = schema as { enum?: string[]; anyOf?: unknown[]; const?: string };
   if (typeof only === 'string') return [only];
-  return values?.filter((value) => value !== null) ?? anyOf?.map(enumOf).find((found) => found !== undefined);
+  return (
+    values?.filter((value) => typeof value === 'string') ??
+    anyOf?.map(enumOf).find((found) => found !== undefined)
+  );
 }
 
 const propertiesOf = (operation: NamedOperation) =>

@@ -1,0 +1,47 @@
+/** Bytes on the wire: base64 text, or a list of numbers as languages without base64 at hand write them. */
+import { z } from 'zod';
+
+type Bytes = ArrayLike<number>;
+
+const isByte = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
+
+/** What JSON makes of a Buffer, and of a Uint8Array: `{ "0": 1, "1": 2 }`. */
+function inObject(value: object): unknown[] | undefined {
+  const { type, data } = value as { type?: unknown; data?: unknown };
+  if (type === 'Buffer' && Array.isArray(data)) return data;
+  const entries = Object.entries(value);
+  return entries.every(([key], i) => key === String(i))
+    ? entries.map(([, byte]) => byte as unknown)
+    : undefined;
+}
+
+/** By hand: zod would tell of every element that is wrong. */
+function bytesIn(value: unknown): Bytes | undefined {
+  if (value instanceof Uint8Array) return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const list = Array.isArray(value) ? (value as unknown[]) : inObject(value);
+  return list?.every(isByte) ? (list as number[]) : undefined;
+}
+
+const CHUNK = 8192;
+
+function toBase64(bytes: Bytes): string {
+  let binary = '';
+  for (let i = 0; i < bytes.length; i += CHUNK)
+    binary += String.fromCharCode(...Array.prototype.slice.call(bytes, i, i + CHUNK));
+  return btoa(binary);
+}
+
+/** Opaque bytes, up to so many; kept and answered as base64. */
+export function bytes(max: number) {
+  const error = `must be base64 text or a list of bytes (0 to 255), up to ${max.toLocaleString('en')} bytes`;
+  const text = z.base64({ error }).max(Math.ceil(max / 3) * 4, { error });
+  const list = z
+    .unknown()
+    .refine((value) => (bytesIn(value)?.length ?? max + 1) <= max, error)
+    .meta({ type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, maxItems: max });
+  return z
+    .union([text, list as unknown as z.ZodType<Uint8Array | number[]>], { error })
+    .transform((value) => (typeof value === 'string' ? value : toBase64(bytesIn(value)!)));
+}
