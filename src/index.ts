@@ -100,6 +100,7 @@ export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
   const store = await Store.open(rest);
   try {
     await store.ensureTenant(tenant);
+    if (agent !== null) await store.ensureAgent(tenant, agent);
   } catch (error) {
     await store.close();
     throw error;

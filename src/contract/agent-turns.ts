@@ -18,8 +18,8 @@ import { hydrated, promptFormat } from '../model/hydration.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { profileName } from '../model/profile.js';
-import { makes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes } from './touches.js';
 
 const TURN = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const byId = { agent_turn_id: uuid };
@@ -41,6 +41,7 @@ export const agent_turns = {
     }),
     output: z.object({ agent_turns: z.array(agentTurn), ...pageOutput }),
     access: 'read',
+    touches: 'parties',
     event: null,
     summary: 'List agent_turns.',
     example: {},
@@ -51,6 +52,7 @@ export const agent_turns = {
     input: z.strictObject({ ...byId, wait_ms: waitMs.optional().describe('How long to wait for its end') }),
     output: agentTurn,
     access: 'read',
+    touches: 'parties',
     event: null,
     waits: true,
     summary: 'Read an agent_turn; waits for its end if asked to.',
@@ -69,6 +71,7 @@ export const agent_turns = {
     }),
     output: z.object({ agent_turn: agentTurn.nullable().describe('null when there is none') }),
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.claimed',
     waits: true,
     summary: 'Claim the oldest agent_turn that waits for a worker, with a lease.',
@@ -80,6 +83,7 @@ export const agent_turns = {
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional() }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: null,
     summary: 'Renew the lease: the worker is still there.',
     example: held,
@@ -95,6 +99,7 @@ export const agent_turns = {
       cards: z.array(card),
     }),
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.appended',
     summary: 'Append cards to the output box: by the holder alone.',
     example: {
@@ -112,6 +117,7 @@ export const agent_turns = {
     }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.box_replaced',
     summary:
       'Put a new box in the place of the context or the output, such as a shorter one. The old one stays.',
@@ -126,6 +132,7 @@ export const agent_turns = {
     }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.suspended',
     summary: 'Suspend it: it waits for something, such as other agents.',
     example: held,
@@ -136,6 +143,7 @@ export const agent_turns = {
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional() }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.resumed',
     summary: 'Go on with what was suspended.',
     example: held,
@@ -156,6 +164,7 @@ export const agent_turns = {
     }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.completed',
     summary: 'End it with its deliverable, which becomes the last card of the output box.',
     example: { ...held, deliverable: 'It is 42.' },
@@ -166,6 +175,7 @@ export const agent_turns = {
     input: z.strictObject({ ...heldTurn, error: turnError }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.failed',
     summary: 'End it as failed, and say why.',
     example: { ...held, error: { code: 'NO_SOURCE', message: 'Nothing is known of it.' } },
@@ -176,6 +186,7 @@ export const agent_turns = {
     input: z.strictObject({ ...byId, reason: text(20_000).optional() }),
     output: agentTurn,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.stopped',
     summary: 'Stop it and what it has delegated: by its delegator, whoever holds it.',
     example: { agent_turn_id: TURN },
@@ -186,6 +197,7 @@ export const agent_turns = {
     input: z.strictObject({ ...heldTurn, format: promptFormat.optional() }),
     output: hydrated,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.agent_turn.hydrated',
     summary: 'Give what the model sees now, ready for a call, and keep a record of it.',
     example: { ...held, format: 'openai' },
@@ -199,6 +211,7 @@ export const agent_turns = {
     }),
     output: hydrated,
     access: 'read',
+    touches: 'parties',
     event: null,
     summary: 'Give again, byte for byte, what the model saw.',
     example: { agent_turn_id: TURN },
@@ -217,7 +230,7 @@ export const agent_turns = {
     }),
     output: agentTurn,
     access: 'write',
-    memory: [makes('Card')],
+    touches: ['parties', makes('Card')],
     event: 'cairn.agent_turn.forked',
     status: 201,
     summary: 'Start a new agent_turn from the same context, with changes.',

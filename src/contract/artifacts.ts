@@ -8,8 +8,8 @@ import { batchResult, namePrefix } from '../model/memory.js';
 import { searchInputOf, searchOutput } from '../model/search.js';
 import { expanded, expandInput } from '../model/summary.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const byId = { artifact_id: uuid };
 const AN_ARTIFACT = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e';
@@ -27,7 +27,7 @@ export const artifacts = {
     input: artifactInput,
     output: artifact,
     access: 'write',
-    memory: [makes('Artifact', 'trajectory_id', 'scope_id')],
+    touches: [makes('Artifact', 'trajectory_id', 'scope_id'), reads('Artifact', 'named')],
     event: 'cairn.artifact.created',
     status: 201,
     summary: 'Keep what came out of a conversation.',
@@ -39,7 +39,7 @@ export const artifacts = {
     input: z.strictObject({ ...byId, as_of: asOf }),
     output: artifact,
     access: 'read',
-    memory: [reads('Artifact', 'artifact_id')],
+    touches: [reads('Artifact', 'artifact_id')],
     event: null,
     summary: 'Read one artifact, as it is or as it was. Counts as an access.',
     example: { artifact_id: AN_ARTIFACT },
@@ -55,7 +55,7 @@ export const artifacts = {
     }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
     access: 'read',
-    memory: [reads('Artifact', 'listed')],
+    touches: [reads('Artifact', 'listed')],
     event: null,
     summary: 'List artifacts, in the order of their ids.',
     example: { abstraction_level: 'L0' },
@@ -66,7 +66,7 @@ export const artifacts = {
     input: artifactPatch.extend(byId),
     output: artifact,
     access: 'write',
-    memory: [writes('Artifact', 'artifact_id')],
+    touches: [writes('Artifact', 'artifact_id')],
     event: 'cairn.artifact.updated',
     summary: 'Change an artifact: a new version, which supersedes the one before.',
     example: { artifact_id: AN_ARTIFACT, content: 'Use tokens.' },
@@ -77,7 +77,7 @@ export const artifacts = {
     input: z.strictObject(byId),
     output: z.void(),
     access: 'write',
-    memory: [writes('Artifact', 'artifact_id')],
+    touches: [writes('Artifact', 'artifact_id')],
     event: 'cairn.artifact.deleted',
     status: 204,
     summary: 'Delete an artifact. An earlier as_of still finds it.',
@@ -93,7 +93,7 @@ export const artifacts = {
       ...pageOutput,
     }),
     access: 'read',
-    memory: [reads('Artifact', 'artifact_id')],
+    touches: [reads('Artifact', 'artifact_id')],
     event: null,
     summary: 'Read all versions of an artifact, the first one first, also after it was deleted.',
     example: { artifact_id: AN_ARTIFACT },
@@ -104,7 +104,7 @@ export const artifacts = {
     input: searchInputOf('Artifact'),
     output: searchOutput,
     access: 'read',
-    memory: [reads('Artifact', 'listed')],
+    touches: [reads('Artifact', 'listed')],
     event: null,
     summary: 'Search artifacts: the best first, with the reasons.',
     example: { query: 'status of failures' },
@@ -116,7 +116,7 @@ export const artifacts = {
     input: batchInput(byId, artifactInput, artifactPatch),
     output: batchResult(artifact.nullable()),
     access: 'write',
-    memory: [writes('Artifact', 'items')],
+    touches: [writes('Artifact', 'items')],
     event: 'cairn.artifact.*',
     summary: 'Create, change and delete up to 1,000 artifacts, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
@@ -127,7 +127,7 @@ export const artifacts = {
     input: z.strictObject({ ...byId, ...expandInput }),
     output: expanded,
     access: 'read',
-    memory: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
+    touches: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
     event: null,
     summary: 'Read what an artifact was made from, while that exists.',
     example: { artifact_id: AN_ARTIFACT },

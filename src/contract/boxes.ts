@@ -15,8 +15,8 @@ import { card } from '../model/card.js';
 import { computed, listOrder, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject } from '../model/json.js';
-import { reads } from './memory-use.js';
 import { operation } from './operation.js';
+import { reads } from './touches.js';
 
 const byId = { box_id: anyId };
 const revision = z.int().min(1).optional().describe('Read the box as it was at this revision');
@@ -44,7 +44,7 @@ export const boxes = {
     }),
     output: box,
     access: 'write',
-    memory: [reads('Card', 'named')],
+    touches: ['box', reads('Card', 'named')],
     event: 'cairn.box.created',
     status: 201,
     summary: 'Create a box, empty or with cards.',
@@ -56,6 +56,7 @@ export const boxes = {
     input: z.strictObject({ ...byId, limit: loadTail, cursor: pageInput.cursor, revision }),
     output: box,
     access: 'read',
+    touches: 'box',
     event: null,
     summary: 'Read a box: its state and the ids of its cards.',
     example: { box_id: 'box-1' },
@@ -74,7 +75,7 @@ export const boxes = {
       missing_card_ids: z.array(z.string()),
     }),
     access: 'read',
-    memory: [reads('Card', 'listed')],
+    touches: ['box', reads('Card', 'listed')],
     event: null,
     summary: 'Read up to 100 boxes, in the order of the request.',
     example: { box_ids: ['box-1'], hydrate: true },
@@ -88,6 +89,7 @@ export const boxes = {
     }),
     output: z.object({ boxes: z.array(boxState), ...pageOutput }),
     access: 'read',
+    touches: 'box',
     event: null,
     summary: 'List the boxes that the caller may see, in the order of their ids.',
     example: {},
@@ -109,7 +111,7 @@ export const boxes = {
       ...pageOutput,
     }),
     access: 'read',
-    memory: [reads('Card', 'listed')],
+    touches: ['box', reads('Card', 'listed')],
     event: null,
     summary: 'Read the cards of a box, in order.',
     example: { box_id: 'box-1', limit: 50 },
@@ -138,7 +140,7 @@ export const boxes = {
     }),
     output: box,
     access: 'write',
-    memory: [reads('Card', 'named')],
+    touches: ['box', reads('Card', 'named')],
     event: 'cairn.box.saved',
     summary:
       'Set the cards of a box, if it is still at the revision; 0 creates it. Earlier revisions stay readable.',
@@ -150,7 +152,7 @@ export const boxes = {
     input: z.strictObject({ ...byId, card_ids: cardIds.min(1) }),
     output: appendResult,
     access: 'write',
-    memory: [reads('Card', 'named')],
+    touches: ['box', reads('Card', 'named')],
     event: 'cairn.box.appended',
     summary: 'Append cards to a box. A card that is there already stays where it is.',
     example: { box_id: 'box-1', card_ids: ['card-1'] },
@@ -161,6 +163,7 @@ export const boxes = {
     input: z.strictObject(byId),
     output: box,
     access: 'write',
+    touches: 'box',
     event: 'cairn.box.sealed',
     summary: 'Seal a box: it never changes again, and keeps its cards readable as they are now.',
     example: { box_id: 'box-1' },
@@ -177,6 +180,7 @@ export const boxes = {
     }),
     output: box,
     access: 'write',
+    touches: 'box',
     event: 'cairn.box.forked',
     status: 201,
     summary: 'Fork a box at a revision: a new box that starts with the same cards, without copying them.',
@@ -188,6 +192,7 @@ export const boxes = {
     input: z.strictObject({ ...byId, order: listOrder() }),
     output: z.object({ grants: z.array(grant) }),
     access: 'read',
+    touches: 'box',
     event: null,
     summary: 'List which agents a box is granted to.',
     example: { box_id: 'box-1' },
@@ -202,6 +207,7 @@ export const boxes = {
     }),
     output: grant,
     access: 'write',
+    touches: 'box',
     event: 'cairn.box.granted',
     status: 201,
     summary: 'Let another agent see a box, or write to it.',
@@ -213,6 +219,7 @@ export const boxes = {
     input: z.strictObject({ ...byId, agent_id: anyId }),
     output: z.void(),
     access: 'write',
+    touches: 'box',
     event: 'cairn.box.ungranted',
     status: 204,
     summary: 'Take a grant back.',

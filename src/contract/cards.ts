@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { card, cardInput } from '../model/card.js';
 import { pageInput, pageOutput } from '../model/common.js';
 import { anyId } from '../model/ids.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 export const cards = {
   add: operation({
@@ -13,7 +13,7 @@ export const cards = {
     input: cardInput,
     output: card,
     access: 'write',
-    memory: [makes('Card')],
+    touches: [makes('Card')],
     event: 'cairn.card.added',
     status: 201,
     summary: 'Add a card. The same card_id with the same body gives the card that is there.',
@@ -37,7 +37,7 @@ export const cards = {
       failed: z.int(),
     }),
     access: 'write',
-    memory: [makes('Card')],
+    touches: [makes('Card')],
     event: 'cairn.card.added',
     summary: 'Add up to 1,000 cards.',
     example: { cards: [{ content: 'one' }, { content: 'two' }] },
@@ -48,7 +48,7 @@ export const cards = {
     input: z.strictObject({ card_id: anyId }),
     output: card,
     access: 'read',
-    memory: [reads('Card', 'card_id')],
+    touches: [reads('Card', 'card_id')],
     event: null,
     summary: 'Read one card.',
     example: { card_id: 'card-1' },
@@ -59,7 +59,7 @@ export const cards = {
     input: z.strictObject({ card_ids: z.array(anyId).max(10_000).describe('At most 100 different ids') }),
     output: z.object({ cards: z.array(card), missing_ids: z.array(z.string()) }),
     access: 'read',
-    memory: [reads('Card', 'listed')],
+    touches: [reads('Card', 'listed')],
     event: null,
     summary: 'Read up to 100 cards, in the order of the request.',
     example: { card_ids: ['card-1', 'card-2'] },
@@ -77,7 +77,7 @@ export const cards = {
     }),
     output: z.object({ cards: z.array(card), ...pageOutput }),
     access: 'read',
-    memory: [reads('Card', 'listed')],
+    touches: [reads('Card', 'listed')],
     event: null,
     summary: 'List cards in the order of their ids.',
     example: { subject_id: 'user-7' },
@@ -88,7 +88,7 @@ export const cards = {
     input: z.strictObject({ card_id: anyId }),
     output: z.void(),
     access: 'write',
-    memory: [writes('Card', 'card_id')],
+    touches: [writes('Card', 'card_id')],
     event: 'cairn.card.deleted',
     status: 204,
     summary: 'Delete a card: it is gone from every read but those of boxes sealed before.',

@@ -20,8 +20,8 @@ import { semanticDiff } from '../model/execution.js';
 import { anyId } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { agentFilter, confidence, name } from '../model/memory.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const A_CHECKPOINT = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
 const byId = { checkpoint_id: anyId };
@@ -70,7 +70,7 @@ export const checkpoints = {
     }),
     output: checkpointSummary,
     access: 'write',
-    memory: [writes('Checkpoint', 'execution_id')],
+    touches: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.checkpoint.created',
     status: 201,
     large: true,
@@ -89,7 +89,7 @@ export const checkpoints = {
     }),
     output: checkpoint,
     access: 'read',
-    memory: [reads('Checkpoint', 'checkpoint_id')],
+    touches: [reads('Checkpoint', 'checkpoint_id')],
     event: null,
     summary: 'Read a checkpoint whole, in the portable form.',
     example: { checkpoint_id: A_CHECKPOINT },
@@ -100,7 +100,7 @@ export const checkpoints = {
     input: z.strictObject({ execution_id: anyId }),
     output: checkpoint,
     access: 'read',
-    memory: [reads('Checkpoint', 'execution_id')],
+    touches: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read the checkpoint that an execution stands at.',
     example: { execution_id: 'run-1' },
@@ -130,7 +130,7 @@ export const checkpoints = {
     }),
     output: summaryPage,
     access: 'read',
-    memory: [reads('Checkpoint', 'listed')],
+    touches: [reads('Checkpoint', 'listed')],
     event: null,
     summary:
       'Find checkpoints: by execution, reason, time, agent, labels, and by the thoughts and tool calls in them.',
@@ -142,7 +142,7 @@ export const checkpoints = {
     input: z.strictObject({ ...where, checkpoint_id: anyId.optional(), ...thoughtFilters, ...pageInput }),
     output: z.object({ thoughts: z.array(foundThought), ...pageOutput }),
     access: 'read',
-    memory: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'listed')],
+    touches: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'listed')],
     event: null,
     summary: 'Find thoughts, each with the checkpoint that brought it; of one checkpoint, all that it has.',
     example: { confidence_below: 0.5 },
@@ -153,7 +153,7 @@ export const checkpoints = {
     input: z.strictObject({ ...where, checkpoint_id: anyId.optional(), ...toolFilters, ...pageInput }),
     output: z.object({ tool_calls: z.array(foundToolCall), ...pageOutput }),
     access: 'read',
-    memory: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'listed')],
+    touches: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'listed')],
     event: null,
     summary: 'Find tool calls, each with the checkpoint that brought it; of one checkpoint, all that it has.',
     example: { tool_success: false },
@@ -164,7 +164,7 @@ export const checkpoints = {
     input: z.strictObject({ ...byId, to: anyId.describe('The checkpoint to compare with') }),
     output: semanticDiff,
     access: 'read',
-    memory: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'checkpoint_id', 'to')],
+    touches: [reads('Checkpoint', 'checkpoint_id'), reads('Checkpoint', 'checkpoint_id', 'to')],
     event: null,
     summary: 'Say what it takes to get from one checkpoint to another.',
     example: { checkpoint_id: A_CHECKPOINT, to: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a61' },
@@ -175,7 +175,7 @@ export const checkpoints = {
     input: z.strictObject(byId),
     output: checkpoint,
     access: 'write',
-    memory: [reads('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'checkpoint_id')],
+    touches: [reads('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'checkpoint_id')],
     event: 'cairn.execution.restored',
     summary: 'Put an execution back to a checkpoint: what it does next goes on from there.',
     example: { checkpoint_id: A_CHECKPOINT },
@@ -193,7 +193,7 @@ export const checkpoints = {
     }),
     output: checkpointSummary,
     access: 'write',
-    memory: [writes('Checkpoint', 'checkpoint_id')],
+    touches: [writes('Checkpoint', 'checkpoint_id')],
     event: 'cairn.checkpoint.branched',
     status: 201,
     summary: 'Begin a branch: a checkpoint with the same state, from which the execution goes on.',
@@ -207,7 +207,7 @@ export const checkpoints = {
     }),
     output: checkpointSummary,
     access: 'write',
-    memory: [makes('Checkpoint')],
+    touches: [makes('Checkpoint')],
     event: 'cairn.checkpoint.imported',
     status: 201,
     large: true,
@@ -234,7 +234,7 @@ export const checkpoints = {
     }),
     output: z.object({ checkpoint_id: z.string(), stored: z.int() }),
     access: 'write',
-    memory: [writes('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'execution_id')],
+    touches: [writes('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'execution_id')],
     event: 'cairn.checkpoint.written',
     status: 201,
     summary:
@@ -250,7 +250,7 @@ export const checkpoints = {
     input: z.strictObject(byId),
     output: z.object({ writes: z.array(pendingWrite) }),
     access: 'read',
-    memory: [reads('Checkpoint', 'checkpoint_id')],
+    touches: [reads('Checkpoint', 'checkpoint_id')],
     event: null,
     summary: 'Read what steps under way had done since a checkpoint.',
     example: { checkpoint_id: A_CHECKPOINT },

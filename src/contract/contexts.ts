@@ -5,8 +5,8 @@ import { assembledContext, contextInput } from '../model/context.js';
 import { anyId, uuid } from '../model/ids.js';
 import { manifest, manifestDiff, manifestKind, manifestSummary, replayedContext } from '../model/manifest.js';
 import { contextAsText } from './context-text.js';
-import { makes, reads } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads } from './touches.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const A_MANIFEST = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a6b';
@@ -19,13 +19,14 @@ export const context = {
     input: contextInput,
     output: assembledContext,
     access: 'write',
-    // What is beyond reach is left out, as it is of lists; the texts of the request become cards of the place.
-    memory: [
+    touches: [
       reads('Turn', 'listed'),
       reads('Artifact', 'listed'),
       reads('Note', 'listed'),
+      reads('Trajectory', 'listed'),
       makes('Card', 'trajectory_id', 'scope_id'),
     ],
+    // What is beyond reach is left out, as it is of lists; the texts of the request become cards of the place.
     event: 'cairn.context.assembled',
     summary: 'Choose what goes into the window of a model, within a budget of tokens, and record why.',
     mcp: {
@@ -52,7 +53,7 @@ export const manifests = {
     input: z.strictObject(byId),
     output: manifest,
     access: 'read',
-    memory: [reads('Card', 'manifest_id')],
+    touches: [reads('Card', 'manifest_id')],
     event: null,
     summary: 'Read the record of a context: every card that was considered, in or out, and why.',
     example: { manifest_id: A_MANIFEST },
@@ -72,7 +73,7 @@ export const manifests = {
     }),
     output: z.object({ manifests: z.array(manifestSummary), ...pageOutput }),
     access: 'read',
-    memory: [reads('Card', 'listed')],
+    touches: [reads('Card', 'listed')],
     event: null,
     summary: 'List contexts, assembled and packed, in the order in which they were made.',
     example: {},
@@ -83,7 +84,7 @@ export const manifests = {
     input: z.strictObject(byId),
     output: replayedContext,
     access: 'read',
-    memory: [reads('Card', 'manifest_id')],
+    touches: [reads('Card', 'manifest_id')],
     event: null,
     summary: 'Give a context again, byte for byte, while its content exists.',
     example: { manifest_id: A_MANIFEST },
@@ -94,7 +95,7 @@ export const manifests = {
     input: z.strictObject({ ...byId, against: uuid.describe('The manifest that it is compared with') }),
     output: manifestDiff,
     access: 'read',
-    memory: [reads('Card', 'manifest_id'), reads('Card', 'manifest_id', 'against')],
+    touches: [reads('Card', 'manifest_id'), reads('Card', 'manifest_id', 'against')],
     event: null,
     summary: 'Say what a context had that another had not, what it lacked, and what stood elsewhere.',
     example: { manifest_id: A_MANIFEST, against: A_MANIFEST },

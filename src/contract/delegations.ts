@@ -7,8 +7,8 @@ import { handoverChoice } from '../model/handover.js';
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { contextState } from '../model/scope.js';
-import { reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { reads, writes } from './touches.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const ofDelegation = { delegation_id: uuid };
@@ -41,8 +41,13 @@ export const delegations = {
     }),
     output: delegation,
     access: 'write',
+    touches: [
+      'parties',
+      reads('Turn', 'scope_id'),
+      reads('Card', 'named'),
+      writes('Trajectory', 'trajectory_id'),
+    ],
     // The turns of a scope are given away.
-    memory: [reads('Turn', 'scope_id'), reads('Card', 'named')],
     event: 'cairn.delegation.created',
     status: 201,
     summary: 'Offer a task to another agent, which accepts or rejects it.',
@@ -62,6 +67,7 @@ export const delegations = {
     }),
     output: delegation,
     access: 'read',
+    touches: 'parties',
     event: null,
     waits: true,
     summary: 'Read a delegation; waits for its end if asked to.',
@@ -79,6 +85,7 @@ export const delegations = {
     }),
     output: z.object({ delegations: z.array(delegation), ...pageOutput }),
     access: 'read',
+    touches: 'parties',
     event: null,
     summary: 'List delegations.',
     example: {},
@@ -89,6 +96,7 @@ export const delegations = {
     input: z.strictObject({ ...ofDelegation, agent_id: actingAgent }),
     output: delegation,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.delegation.accepted',
     summary: 'Accept a delegation: makes the child trajectory and scope, and the packed context.',
     example: { delegation_id: AN_ID },
@@ -99,6 +107,7 @@ export const delegations = {
     input: z.strictObject({ ...ofDelegation, agent_id: actingAgent, reason: reason.optional() }),
     output: delegation,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.delegation.rejected',
     summary: 'Reject a delegation.',
     example: { delegation_id: AN_ID, reason: 'Not my field.' },
@@ -109,6 +118,7 @@ export const delegations = {
     input: z.strictObject({ ...ofDelegation, agent_id: actingAgent }),
     output: delegation,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.delegation.started',
     summary: 'Say that work on an accepted delegation has begun.',
     example: { delegation_id: AN_ID },
@@ -124,6 +134,7 @@ export const delegations = {
     }),
     output: delegation,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.delegation.completed',
     summary: 'End a delegation with its result and artifacts. A Failure makes it Failed.',
     example: { delegation_id: AN_ID, result: { status: 'Success', output: 'Looks good.' } },
@@ -134,6 +145,7 @@ export const delegations = {
     input: z.strictObject({ ...ofDelegation, agent_id: actingAgent, reason: reason.optional() }),
     output: delegation,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.delegation.cancelled',
     summary: 'Take a delegation back: by its delegator.',
     example: { delegation_id: AN_ID },
@@ -160,8 +172,13 @@ export const handoffs = {
     }),
     output: handoff,
     access: 'write',
+    touches: [
+      'parties',
+      reads('Turn', 'scope_id'),
+      writes('Turn', 'scope_id'),
+      writes('Trajectory', 'trajectory_id'),
+    ],
     // The turns of a scope are given away, and the scope is closed by that.
-    memory: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
     event: 'cairn.handoff.created',
     status: 201,
     summary: 'Offer a trajectory to another agent, which takes it over by accepting.',
@@ -178,6 +195,7 @@ export const handoffs = {
     input: z.strictObject(ofHandoff),
     output: handoff,
     access: 'read',
+    touches: 'parties',
     event: null,
     summary: 'Read a handoff.',
     example: { handoff_id: AN_ID },
@@ -194,6 +212,7 @@ export const handoffs = {
     }),
     output: z.object({ handoffs: z.array(handoff), ...pageOutput }),
     access: 'read',
+    touches: 'parties',
     event: null,
     summary: 'List handoffs.',
     example: {},
@@ -204,6 +223,7 @@ export const handoffs = {
     input: z.strictObject({ ...ofHandoff, agent_id: actingAgent }),
     output: handoff,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.handoff.accepted',
     summary:
       'Take a trajectory over: it is the new agent’s from now on, and the former one cannot write in it.',
@@ -215,6 +235,7 @@ export const handoffs = {
     input: z.strictObject({ ...ofHandoff, agent_id: actingAgent, reason: reason.optional() }),
     output: handoff,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.handoff.rejected',
     summary: 'Reject a handoff: nothing moves.',
     example: { handoff_id: AN_ID },
@@ -225,6 +246,7 @@ export const handoffs = {
     input: z.strictObject({ ...ofHandoff, agent_id: actingAgent }),
     output: handoff,
     access: 'write',
+    touches: 'parties',
     event: 'cairn.handoff.completed',
     summary: 'Say that the new agent has settled in.',
     example: { handoff_id: AN_ID },

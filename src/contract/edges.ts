@@ -5,6 +5,7 @@ import { edge, edgeInput, edgeType, entityType } from '../model/edge.js';
 import { anyId, uuid } from '../model/ids.js';
 import { batchOptions, batchResult, MAX_BATCH_ITEMS, timeFilters } from '../model/memory.js';
 import { operation } from './operation.js';
+import { reads, writes } from './touches.js';
 
 const AN_EDGE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
 const AN_INPUT = {
@@ -23,6 +24,7 @@ export const edges = {
     input: edgeInput,
     output: edge,
     access: 'write',
+    touches: [writes('Edge', 'named')],
     event: 'cairn.edge.created',
     status: 201,
     summary: 'Link entities. An edge of Supersedes or DerivedFrom that would close a cycle is refused.',
@@ -34,6 +36,7 @@ export const edges = {
     input: z.strictObject(byId),
     output: edge,
     access: 'read',
+    touches: [reads('Edge', 'named')],
     event: null,
     summary: 'Read one edge.',
     example: { edge_id: AN_EDGE },
@@ -51,6 +54,7 @@ export const edges = {
     }),
     output: z.object({ edges: z.array(edge), ...pageOutput }),
     access: 'read',
+    touches: [reads('Edge', 'listed')],
     event: null,
     summary: 'List edges, in the order of their ids.',
     example: { edge_type: 'Supports' },
@@ -77,6 +81,7 @@ export const edges = {
       truncated: z.boolean().describe('True when there is more than depth or limit let through'),
     }),
     access: 'read',
+    touches: [reads('Edge', 'listed')],
     event: null,
     summary: 'Walk from an entity along its edges.',
     example: { entity_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e', entity_type: 'Artifact' },
@@ -87,6 +92,7 @@ export const edges = {
     input: z.strictObject(byId),
     output: z.void(),
     access: 'write',
+    touches: [writes('Edge', 'named')],
     event: 'cairn.edge.deleted',
     status: 204,
     summary: 'Remove an edge.',
@@ -109,6 +115,7 @@ export const edges = {
     }),
     output: batchResult(edge.nullable()),
     access: 'write',
+    touches: [writes('Edge', 'items')],
     event: 'cairn.edge.*',
     summary: 'Create and delete up to 1,000 edges, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },

@@ -16,8 +16,8 @@ import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { clearable } from '../model/lenient-input.js';
 import { agentFilter, name, smallMetadata, timeFilters } from '../model/memory.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const AN_EXECUTION = 'run-1';
 const byId = { execution_id: anyId };
@@ -49,7 +49,7 @@ export const executions = {
     }),
     output: execution,
     access: 'write',
-    memory: [makes('Checkpoint', 'trajectory_id')],
+    touches: [makes('Checkpoint', 'trajectory_id')],
     event: 'cairn.execution.created',
     status: 201,
     summary: 'Begin a run whose states are to be kept.',
@@ -61,7 +61,7 @@ export const executions = {
     input: z.strictObject(byId),
     output: execution,
     access: 'read',
-    memory: [reads('Checkpoint', 'execution_id')],
+    touches: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read one execution.',
     example: { execution_id: AN_EXECUTION },
@@ -80,7 +80,7 @@ export const executions = {
     }),
     output: z.object({ executions: z.array(execution), ...pageOutput }),
     access: 'read',
-    memory: [reads('Checkpoint', 'listed')],
+    touches: [reads('Checkpoint', 'listed')],
     event: null,
     summary: 'List executions, in the order of their ids.',
     example: { status: 'running' },
@@ -91,7 +91,7 @@ export const executions = {
     input: z.strictObject({ ...byId, ...changeable }),
     output: execution,
     access: 'write',
-    memory: [writes('Checkpoint', 'execution_id')],
+    touches: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.execution.updated',
     summary: 'Change an execution: pause it, end it, take it up again.',
     example: { execution_id: AN_EXECUTION, status: 'completed' },
@@ -105,7 +105,7 @@ export const executions = {
     }),
     output: z.void(),
     access: 'write',
-    memory: [writes('Checkpoint', 'execution_id')],
+    touches: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.execution.deleted',
     status: 204,
     summary: 'Delete an execution with all its checkpoints, for good.',
@@ -125,7 +125,7 @@ export const executions = {
         .describe('From the first to the newest; a parent stands before its children'),
     }),
     access: 'read',
-    memory: [reads('Checkpoint', 'execution_id')],
+    touches: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read how the checkpoints of an execution descend from each other.',
     example: { execution_id: AN_EXECUTION },
@@ -136,7 +136,7 @@ export const executions = {
     input: z.strictObject(byId),
     output: executionStats,
     access: 'read',
-    memory: [reads('Checkpoint', 'execution_id')],
+    touches: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Say what a run used: tools with their times and failures, tokens, confidence over its steps.',
     example: { execution_id: AN_EXECUTION },
@@ -157,7 +157,7 @@ export const executions = {
     }),
     output: pruned,
     access: 'write',
-    memory: [writes('Checkpoint', 'execution_id')],
+    touches: [writes('Checkpoint', 'execution_id')],
     event: 'cairn.execution.pruned',
     summary: 'Remove checkpoints that nothing asks to keep; what stays descends from what stays.',
     example: { execution_id: AN_EXECUTION, keep_newest: 10 },
@@ -177,7 +177,7 @@ export const executions = {
     }),
     output: liveItem,
     access: 'read',
-    memory: [reads('Checkpoint', 'execution_id')],
+    touches: [reads('Checkpoint', 'execution_id')],
     event: null,
     stream: true,
     frames: {
@@ -204,7 +204,7 @@ export const executions = {
     input: z.strictObject(byId),
     output: bundle,
     access: 'read',
-    memory: [reads('Checkpoint', 'execution_id')],
+    touches: [reads('Checkpoint', 'execution_id')],
     event: null,
     summary: 'Read a whole execution with all its branches, to carry it to another store.',
     example: { execution_id: AN_EXECUTION },
@@ -215,7 +215,7 @@ export const executions = {
     input: z.strictObject({ bundle: jsonObject.describe('What executions.export gave') }),
     output: execution,
     access: 'write',
-    memory: [makes('Checkpoint')],
+    touches: [makes('Checkpoint')],
     event: 'cairn.execution.imported',
     status: 201,
     large: true,

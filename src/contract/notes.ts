@@ -8,8 +8,8 @@ import { note, noteInput, notePatch } from '../model/note.js';
 import { searchInputOf, searchOutput } from '../model/search.js';
 import { expanded, expandInput } from '../model/summary.js';
 import { asOf, batchInput, listFilters, versionPage } from './memories.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const byId = { note_id: uuid };
 const A_NOTE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f';
@@ -26,7 +26,7 @@ export const notes = {
     input: noteInput,
     output: note,
     access: 'write',
-    memory: [makes('Note')],
+    touches: [makes('Note'), reads('Trajectory', 'named'), reads('Artifact', 'named')],
     event: 'cairn.note.created',
     status: 201,
     summary: 'Keep what was learned, across trajectories.',
@@ -38,7 +38,7 @@ export const notes = {
     input: z.strictObject({ ...byId, as_of: asOf }),
     output: note,
     access: 'read',
-    memory: [reads('Note', 'note_id')],
+    touches: [reads('Note', 'note_id')],
     event: null,
     summary: 'Read one note, as it is or as it was. Counts as an access.',
     example: { note_id: A_NOTE },
@@ -54,7 +54,7 @@ export const notes = {
     }),
     output: z.object({ notes: z.array(note), ...pageOutput }),
     access: 'read',
-    memory: [reads('Note', 'listed')],
+    touches: [reads('Note', 'listed')],
     event: null,
     summary: 'List notes, in the order of their ids.',
     example: { abstraction_level: 'L0' },
@@ -65,7 +65,7 @@ export const notes = {
     input: notePatch.extend(byId),
     output: note,
     access: 'write',
-    memory: [writes('Note', 'note_id')],
+    touches: [writes('Note', 'note_id')],
     event: 'cairn.note.updated',
     summary: 'Change a note: a new version, which supersedes the one before.',
     example: { note_id: A_NOTE, content: 'Use tokens.' },
@@ -76,7 +76,7 @@ export const notes = {
     input: z.strictObject(byId),
     output: z.void(),
     access: 'write',
-    memory: [writes('Note', 'note_id')],
+    touches: [writes('Note', 'note_id')],
     event: 'cairn.note.deleted',
     status: 204,
     summary: 'Delete a note. An earlier as_of still finds it.',
@@ -92,7 +92,7 @@ export const notes = {
       ...pageOutput,
     }),
     access: 'read',
-    memory: [reads('Note', 'note_id')],
+    touches: [reads('Note', 'note_id')],
     event: null,
     summary: 'Read all versions of a note, the first one first, also after it was deleted.',
     example: { note_id: A_NOTE },
@@ -103,7 +103,7 @@ export const notes = {
     input: searchInputOf('Note'),
     output: searchOutput,
     access: 'read',
-    memory: [reads('Note', 'listed')],
+    touches: [reads('Note', 'listed')],
     event: null,
     summary: 'Search notes: the best first, with the reasons.',
     example: { query: 'status of failures' },
@@ -115,7 +115,7 @@ export const notes = {
     input: batchInput(byId, noteInput, notePatch),
     output: batchResult(note.nullable()),
     access: 'write',
-    memory: [writes('Note', 'items')],
+    touches: [writes('Note', 'items')],
     event: 'cairn.note.*',
     summary: 'Create, change and delete up to 1,000 notes, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
@@ -126,7 +126,7 @@ export const notes = {
     input: z.strictObject({ ...byId, ...expandInput }),
     output: expanded,
     access: 'read',
-    memory: [reads('Note', 'note_id'), reads('Turn', 'named')],
+    touches: [reads('Note', 'note_id'), reads('Turn', 'named')],
     event: null,
     summary: 'Read what a note was made from, while that exists.',
     example: { note_id: A_NOTE },

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { parseAs } from '../model/issues.js';
 import { readLeniently } from '../model/lenient-input.js';
-import type { MemoryUse } from './memory-use.js';
+import type { Touches } from './touches.js';
 
 export type Access = 'read' | 'write' | 'admin';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -17,8 +17,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly input: I;
   readonly output: O;
   readonly access: Access;
-  /** The memory that it touches, of which an agent may have been given a part; absent for what touches none. */
-  readonly memory?: readonly MemoryUse[];
+  /** What it reads and writes, by which an agent's rights are checked. Mandatory: an operation without it does not compile. */
+  readonly touches: Touches;
   /** The packet_type of the event that a change appends; null for what changes nothing. */
   readonly event: string | null;
   readonly summary: string;

@@ -4,8 +4,8 @@ import { instant, listOrder, pageInput, pageOutput } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { jsonObject, text } from '../model/json.js';
 import { packet, packetInput, writeResult } from '../model/packet.js';
-import { makes, reads } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads } from './touches.js';
 
 const A_THREAD = '11111111-2222-3333-4444-555555555555';
 const A_PACKET = 'a1b2c3d4-e5f6-7890-abcd-ef1234567890';
@@ -17,7 +17,7 @@ export const packets = {
     input: packetInput,
     output: writeResult,
     access: 'write',
-    memory: [makes('Packet')],
+    touches: [makes('Packet')],
     event: '(the packet itself)',
     status: 201,
     summary: 'Write a packet: an immutable event, with lineage if it has parents.',
@@ -34,7 +34,7 @@ export const packets = {
     input: z.strictObject({ packets: z.array(packetInput).min(1).max(1000) }),
     output: z.object({ results: z.array(writeResult) }),
     access: 'write',
-    memory: [makes('Packet')],
+    touches: [makes('Packet')],
     event: '(the packets themselves)',
     status: 201,
     summary:
@@ -47,7 +47,7 @@ export const packets = {
     input: z.strictObject({ packet_id: uuid }),
     output: packet,
     access: 'read',
-    memory: [reads('Packet', 'packet_id')],
+    touches: [reads('Packet', 'packet_id')],
     event: null,
     summary: 'Read one packet.',
     example: { packet_id: A_PACKET },
@@ -58,7 +58,7 @@ export const packets = {
     input: z.strictObject({ packet_id: uuid }),
     output: jsonObject,
     access: 'read',
-    memory: [reads('Packet', 'packet_id')],
+    touches: [reads('Packet', 'packet_id')],
     event: null,
     summary: 'Read a packet as it was sent: without what Cairn added, in its own schema version.',
     example: { packet_id: A_PACKET },
@@ -84,7 +84,7 @@ export const packets = {
     }),
     output: z.object({ packets: z.array(packet), ...pageOutput }),
     access: 'read',
-    memory: [reads('Packet', 'listed')],
+    touches: [reads('Packet', 'listed')],
     event: null,
     summary: 'List packets by any of their indexed fields, in the order of the stream.',
     example: { tag: 'hdpe' },
@@ -99,7 +99,7 @@ export const packets = {
     }),
     output: z.object({ packets: z.array(packet), ...pageOutput }),
     access: 'read',
-    memory: [reads('Packet', 'listed')],
+    touches: [reads('Packet', 'listed')],
     event: null,
     summary: 'Read a thread in order.',
     example: { thread_id: A_THREAD },
@@ -117,7 +117,7 @@ export const packets = {
       truncated: z.boolean().describe('True when there is more than the depth or 1,000 packets let through'),
     }),
     access: 'read',
-    memory: [reads('Packet', 'packet_id'), reads('Packet', 'listed')],
+    touches: [reads('Packet', 'packet_id'), reads('Packet', 'listed')],
     event: null,
     summary: 'Walk from a packet to what it came from, or to what came of it; nearest first.',
     example: { packet_id: A_PACKET, direction: 'ancestors' },

@@ -5,19 +5,21 @@ import { handoverChoice, packArguments, packed } from '../model/handover.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { profileName } from '../model/profile.js';
-import { makes, reads } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const instruction = text(1_000_000, 1);
 const strategy = z
   .enum(['new', 'reuse', 'clone'])
   .describe(
-    'new: an agent from the profile target_ref; reuse: the agent target_ref; clone: an agent like it',
+    'new: an agent from the profile target_ref; reuse: the agent target_ref; clone: an agent like it, that goes on from its output if the delegator may read that',
   );
 const inputBoxes = z.array(anyId).max(100).describe('Boxes whose cards are inherited, in this order');
 
-/** What is packed are new cards, and those of boxes. */
-const PACKING = [makes('Card'), reads('Card', 'named')];
+/** What is packed is new cards, made of cards that the packing agent may read. */
+const PACKING = [makes('Card'), reads('Card', 'named')] as const;
+/** The task gets a child of the trajectory that is named. */
+const DISPATCHING = ['parties', ...PACKING, writes('Trajectory', 'trajectory_id')] as const;
 
 /** What all of them take: on whose behalf, and where the answer goes. */
 const onBehalf = {
@@ -33,7 +35,9 @@ const onBehalf = {
 
 const target = {
   target_strategy: strategy,
-  target_ref: anyId.describe('A profile for new, an agent for reuse and clone'),
+  target_ref: anyId
+    .optional()
+    .describe('A profile for new, an agent for reuse and clone; a clone without it is one of the delegator'),
   instruction,
   context_box_id: anyId.optional().describe('A box whose cards are inherited first'),
   input_box_ids: inputBoxes.optional(),
@@ -54,7 +58,7 @@ export const pmo = {
     }),
     output: packed,
     access: 'write',
-    memory: PACKING,
+    touches: ['parties', ...PACKING],
     event: 'cairn.context.packed',
     status: 201,
     summary:
@@ -76,7 +80,7 @@ export const pmo = {
     }),
     output: dispatchAnswer,
     access: 'write',
-    memory: PACKING,
+    touches: DISPATCHING,
     event: 'cairn.agent_turn.dispatched',
     summary: 'Have an agent do something: packs its context and dispatches an agent_turn.',
     example: { target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' },
@@ -106,7 +110,7 @@ export const pmo = {
       }),
     ]),
     access: 'write',
-    memory: PACKING,
+    touches: DISPATCHING,
     event: 'cairn.batch.dispatched',
     summary: 'Have several agents work at once. All tasks are checked before any is dispatched.',
     example: {
@@ -119,6 +123,7 @@ export const pmo = {
     input: z.strictObject({ batch_id: uuid, wait_ms: waitMs.optional() }),
     output: batch,
     access: 'read',
+    touches: 'parties',
     event: null,
     waits: true,
     summary: 'Read how the tasks of a fork_join stand; waits for their end if asked to.',
@@ -130,7 +135,7 @@ export const pmo = {
     input: z.strictObject({ profile_name: profileName, instruction, ...onBehalf }),
     output: dispatchAnswer,
     access: 'write',
-    memory: PACKING,
+    touches: DISPATCHING,
     event: 'cairn.agent_turn.dispatched',
     summary: 'Start the agent that leads a task: a new one, from a profile.',
     example: { profile_name: 'researcher', instruction: 'Look it up.' },
@@ -149,7 +154,7 @@ export const pmo = {
     }),
     output: dispatchAnswer,
     access: 'write',
-    memory: PACKING,
+    touches: DISPATCHING,
     event: 'cairn.agent_turn.dispatched',
     summary: 'Ask a new agent made from a profile, with or without the history of who asks.',
     example: { profile_name: 'researcher', question: 'What is it?' },

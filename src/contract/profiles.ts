@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { computed, pageInput, pageOutput, startsAs } from '../model/common.js';
 import { handover, handoverName, storedHandover } from '../model/handover.js';
 import { profile, profileContent, profileName } from '../model/profile.js';
-import { makes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes } from './touches.js';
 
 const profileInput = z.strictObject({
   name: profileName,
@@ -22,7 +22,7 @@ export const profiles = {
     input: profileInput,
     output: profile,
     access: 'write',
-    memory: [makes('Card')],
+    touches: ['recipe', makes('Card')],
     event: 'cairn.profile.created',
     status: 201,
     summary: 'Create a profile: a box with a sys.profile card, found by its name.',
@@ -34,6 +34,7 @@ export const profiles = {
     input: z.strictObject({ name: profileName }),
     output: profile,
     access: 'read',
+    touches: 'recipe',
     event: null,
     summary: 'Read a profile.',
     example: { name: 'researcher' },
@@ -44,6 +45,7 @@ export const profiles = {
     input: z.strictObject(pageInput),
     output: z.object({ profiles: z.array(profile), ...pageOutput }),
     access: 'read',
+    touches: 'recipe',
     event: null,
     summary: 'List profiles, by name.',
     example: {},
@@ -54,7 +56,7 @@ export const profiles = {
     input: profileInput,
     output: profile,
     access: 'write',
-    memory: [makes('Card')],
+    touches: ['recipe', makes('Card')],
     event: 'cairn.profile.saved',
     summary:
       'Set what a profile says; what it said before stays in its box. Agent_turns keep what they began with.',
@@ -66,6 +68,7 @@ export const profiles = {
     input: z.strictObject({ name: profileName }),
     output: z.void(),
     access: 'write',
+    touches: 'recipe',
     event: 'cairn.profile.deleted',
     status: 204,
     summary: 'Forget the name of a profile. Its box stays.',
@@ -86,6 +89,7 @@ export const handovers = {
     }),
     output: storedHandover,
     access: 'write',
+    touches: ['recipe', makes('Card')],
     event: 'cairn.handover.saved',
     summary: 'Store a packing recipe under a name.',
     example: {
@@ -105,6 +109,7 @@ export const handovers = {
     input: z.strictObject({ name: handoverName }),
     output: storedHandover,
     access: 'read',
+    touches: 'recipe',
     event: null,
     summary: 'Read a packing recipe.',
     example: { name: 'instruction' },
@@ -115,6 +120,7 @@ export const handovers = {
     input: z.strictObject(pageInput),
     output: z.object({ handovers: z.array(storedHandover), ...pageOutput }),
     access: 'read',
+    touches: 'recipe',
     event: null,
     summary: 'List packing recipes, by name; the built-in one is not among them.',
     example: {},
@@ -125,6 +131,7 @@ export const handovers = {
     input: z.strictObject({ name: handoverName }),
     output: z.void(),
     access: 'write',
+    touches: 'recipe',
     event: 'cairn.handover.deleted',
     status: 204,
     summary: 'Delete a packing recipe.',

@@ -6,9 +6,9 @@ import { jsonObject, text } from '../model/json.js';
 import { ttl } from '../model/memory.js';
 import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../model/search.js';
 import { turnRole } from '../model/turn.js';
-import { makes, readsAnything, where } from './memory-use.js';
 import { operation } from './operation.js';
 import { passagesAsText } from './passages.js';
+import { makes, readsAnything, where } from './touches.js';
 
 const rememberInput = z.strictObject({
   text: text(1_000_000, 1).describe('What to keep, in plain words'),
@@ -73,7 +73,7 @@ export const memory = {
     input: rememberInput,
     output: remembered,
     access: 'write',
-    memory: [
+    touches: [
       where(makes('Note'), 'as', undefined, 'note'),
       where(makes('Turn', 'trajectory_id', 'scope_id'), 'as', 'turn'),
     ],
@@ -100,7 +100,7 @@ export const memory = {
       next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
     }),
     access: 'read',
-    memory: readsAnything,
+    touches: readsAnything,
     event: null,
     summary: 'What is known about something: the best passages first, whole, with the reasons.',
     mcp: {

@@ -17,8 +17,8 @@ import {
 } from '../model/scope.js';
 import { extracted, summarized, summarizeInput } from '../model/summary.js';
 import { turn } from '../model/turn.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -60,6 +60,7 @@ export const scopes = {
     }),
     output: scope,
     access: 'write',
+    touches: [writes('Trajectory', 'trajectory_id'), writes('Scope', 'scope_id', 'parent_scope_id')],
     event: 'cairn.scope.created',
     status: 201,
     summary: 'Open a context window in a trajectory.',
@@ -71,7 +72,7 @@ export const scopes = {
     input: z.strictObject(byId),
     output: scope,
     access: 'read',
-    memory: [reads('Turn', 'listed')],
+    touches: [reads('Scope', 'scope_id'), reads('Turn', 'listed')],
     event: null,
     summary: 'Read one scope, with its budget and its checkpoint.',
     example: { scope_id: A_SCOPE },
@@ -90,7 +91,7 @@ export const scopes = {
     }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
     access: 'read',
-    memory: [reads('Turn', 'listed')],
+    touches: [reads('Scope', 'listed'), reads('Turn', 'listed')],
     event: null,
     summary: 'List scopes, in the order of their ids.',
     example: { status: 'active' },
@@ -101,7 +102,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, ...changeable }),
     output: scope,
     access: 'write',
-    memory: [reads('Turn', 'listed')],
+    touches: [writes('Scope', 'scope_id'), reads('Turn', 'listed')],
     event: 'cairn.scope.updated',
     summary: 'Change an open scope.',
     example: { scope_id: A_SCOPE, token_budget: 16000 },
@@ -118,7 +119,7 @@ export const scopes = {
     }),
     output: scope,
     access: 'write',
-    memory: [writes('Turn', 'scope_id')],
+    touches: [writes('Turn', 'scope_id')],
     event: 'cairn.scope.checkpointed',
     status: 201,
     summary: 'Keep an open scope as it is now, in place of its checkpoint before.',
@@ -130,7 +131,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, name: name.optional(), token_budget: tokenBudget.optional() }),
     output: scope.extend({ context_state: z.string().nullable().describe('That of the checkpoint') }),
     access: 'write',
-    memory: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
+    touches: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
     event: 'cairn.scope.restored',
     status: 201,
     summary: 'Make a new scope from the checkpoint of another, open or closed.',
@@ -145,7 +146,7 @@ export const scopes = {
     }),
     output: closedScope,
     access: 'write',
-    memory: [writes('Turn', 'scope_id')],
+    touches: [writes('Scope', 'scope_id')],
     event: 'cairn.scope.closed',
     summary: 'Close a scope and those nested in it: their turns are gone at once, and erased right after.',
     example: { scope_id: A_SCOPE },
@@ -160,7 +161,7 @@ export const scopes = {
     }),
     output: z.object({ turns: z.array(turn), ...pageOutput }),
     access: 'read',
-    memory: [reads('Turn', 'scope_id')],
+    touches: [reads('Turn', 'scope_id')],
     event: null,
     summary: 'Read the turns of an open scope, in order.',
     example: { scope_id: A_SCOPE },
@@ -171,7 +172,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
     access: 'read',
-    memory: [reads('Artifact', 'listed')],
+    touches: [reads('Scope', 'scope_id'), reads('Artifact', 'listed')],
     event: null,
     summary: 'List the artifacts that came from a scope.',
     example: { scope_id: A_SCOPE },
@@ -182,7 +183,7 @@ export const scopes = {
     input: z.strictObject({ ...byId, ...summarizeInput }),
     output: summarized,
     access: 'write',
-    memory: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
+    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
     event: 'cairn.artifact.created',
     summary:
       'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
@@ -194,7 +195,7 @@ export const scopes = {
     input: z.strictObject(byId),
     output: extracted,
     access: 'write',
-    memory: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
+    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
     event: 'cairn.artifact.created',
     summary: 'Get facts out of the turns of an open scope that were not looked at yet.',
     example: { scope_id: A_SCOPE },

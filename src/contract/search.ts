@@ -1,8 +1,8 @@
 /** Searching everything that is remembered. */
 import { z } from 'zod';
 import { searchInput, searchOutput, wantedType } from '../model/search.js';
-import { readsAnything } from './memory-use.js';
 import { operation } from './operation.js';
+import { readsAnything } from './touches.js';
 
 export const search = {
   query: operation({
@@ -14,7 +14,7 @@ export const search = {
     }),
     output: searchOutput,
     access: 'read',
-    memory: readsAnything,
+    touches: readsAnything,
     event: null,
     summary: 'Search turns, artifacts, notes, cards, packets and thoughts: the best first, with the reasons.',
     example: { query: 'which database did we choose', entity_types: ['Note', 'Turn'], limit: 5 },

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { pageInput, pageOutput } from '../model/common.js';
 import { uuid } from '../model/ids.js';
 import { job, policyInput, policyPatch, summarizationPolicy } from '../model/summary.js';
-import { makes, reads } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const byId = { policy_id: uuid };
 const A_POLICY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
@@ -18,7 +18,7 @@ export const summarization_policies = {
     input: policyInput,
     output: summarizationPolicy,
     access: 'write',
-    memory: [makes('Artifact', 'trajectory_id', 'scope_id')],
+    touches: [makes('Turn', 'trajectory_id', 'scope_id')],
     event: 'cairn.summarization_policy.created',
     status: 201,
     summary: 'Say when to summarise or extract: for the tenant, a trajectory or a scope.',
@@ -30,7 +30,7 @@ export const summarization_policies = {
     input: z.strictObject(byId),
     output: summarizationPolicy,
     access: 'read',
-    memory: [reads('Artifact', 'policy_id')],
+    touches: [reads('Turn', 'policy_id')],
     event: null,
     summary: 'Read one policy.',
     example: { policy_id: A_POLICY },
@@ -45,7 +45,7 @@ export const summarization_policies = {
     }),
     output: z.object({ summarization_policies: z.array(summarizationPolicy), ...pageOutput }),
     access: 'read',
-    memory: [reads('Artifact', 'listed')],
+    touches: [reads('Turn', 'listed')],
     event: null,
     summary: 'List policies, in the order of their ids.',
     example: {},
@@ -56,6 +56,7 @@ export const summarization_policies = {
     input: z.strictObject({ ...byId, ...policyPatch }),
     output: summarizationPolicy,
     access: 'write',
+    touches: [writes('Turn', 'policy_id')],
     event: 'cairn.summarization_policy.updated',
     summary: 'Change a policy; what has fired stays as it was.',
     example: { policy_id: A_POLICY, enabled: false },
@@ -66,6 +67,7 @@ export const summarization_policies = {
     input: z.strictObject(byId),
     output: z.void(),
     access: 'write',
+    touches: [writes('Turn', 'policy_id')],
     event: 'cairn.summarization_policy.deleted',
     status: 204,
     summary: 'Delete a policy; what has fired is still done.',
@@ -80,7 +82,7 @@ export const jobs = {
     input: z.strictObject({ job_id: uuid }),
     output: job,
     access: 'read',
-    memory: [reads('Artifact', 'job_id')],
+    touches: [reads('Turn', 'job_id')],
     event: null,
     summary: 'Read one job: how far it is, what came of it, what it cost.',
     example: { job_id: A_JOB },
@@ -96,7 +98,7 @@ export const jobs = {
     }),
     output: z.object({ jobs: z.array(job), ...pageOutput }),
     access: 'read',
-    memory: [reads('Artifact', 'listed')],
+    touches: [reads('Turn', 'listed')],
     event: null,
     summary: 'List jobs of summarising and extracting, in the order of their ids.',
     example: {},

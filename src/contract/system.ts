@@ -1,12 +1,13 @@
 /** Operations on the store itself: who am I, keys, the live stream, lifetimes. */
 import { z } from 'zod';
+import { agentType, canDelegateTo, grantedAccess } from '../model/agent.js';
 import { listOrder } from '../model/common.js';
 import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { caller, createdKey, key, keyRole } from '../model/key.js';
 import { packet } from '../model/packet.js';
-import { reads } from './memory-use.js';
 import { operation } from './operation.js';
+import { reads, writes } from './touches.js';
 
 export const auth = {
   whoami: operation({
@@ -15,6 +16,7 @@ export const auth = {
     input: z.strictObject({}),
     output: caller,
     access: 'read',
+    touches: 'self',
     event: null,
     summary: 'Say which tenant, agent and role the caller has.',
     example: {},
@@ -26,15 +28,21 @@ export const keys = {
     method: 'POST',
     path: '/api/v1/keys',
     input: z.strictObject({
-      agent_id: anyId.optional().describe('The one agent that the key acts as'),
+      agent_id: anyId
+        .optional()
+        .describe('The one agent that the key acts as; it is registered if it is not there yet'),
+      access: grantedAccess.optional(),
+      agent_type: agentType.optional().describe('Of the agent; it says so itself when absent'),
+      can_delegate_to: canDelegateTo.optional(),
       role: keyRole.optional().describe('write unless given'),
       name: text(200, 1).optional(),
     }),
     output: createdKey,
     access: 'admin',
+    touches: 'tenant_key',
     event: 'cairn.key.created',
     status: 201,
-    summary: 'Create a key for this tenant. The secret is shown this once.',
+    summary: 'Create a key for this tenant, and for an agent its rights. The secret is shown this once.',
     example: { role: 'read', name: 'dashboard' },
   }),
   list: operation({
@@ -43,6 +51,7 @@ export const keys = {
     input: z.strictObject({ order: listOrder() }),
     output: z.object({ keys: z.array(key) }),
     access: 'admin',
+    touches: 'tenant_key',
     event: null,
     summary: 'List the keys of this tenant, without their secrets.',
     example: {},
@@ -53,6 +62,7 @@ export const keys = {
     input: z.strictObject({ key_id: uuid }),
     output: z.void(),
     access: 'admin',
+    touches: 'tenant_key',
     event: 'cairn.key.revoked',
     status: 204,
     summary: 'Revoke a key: it is refused from now on.',
@@ -82,7 +92,7 @@ export const events = {
     }),
     output: followed,
     access: 'read',
-    memory: [reads('Packet', 'listed')],
+    touches: [reads('Packet', 'listed')],
     event: null,
     stream: true,
     frames: {
@@ -114,6 +124,7 @@ export const lifetime = {
       duration_ms: z.int(),
     }),
     access: 'admin',
+    touches: [writes('Card', 'tenant'), writes('Packet', 'tenant')],
     event: 'cairn.lifetime.swept',
     summary: 'Erase now what has expired, in small batches.',
     example: {},
@@ -127,6 +138,7 @@ export const lifetime = {
       packets: z.object({ total: z.int(), expired: z.int(), erased: z.int() }),
     }),
     access: 'read',
+    touches: [reads('Card', 'tenant'), reads('Packet', 'tenant')],
     event: null,
     summary: 'Count what is there, what has expired and waits for the sweep, and what was erased.',
     example: {},

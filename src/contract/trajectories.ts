@@ -8,8 +8,8 @@ import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters 
 import { scope } from '../model/scope.js';
 import { outcomeInput, trajectory, trajectoryStatus } from '../model/trajectory.js';
 import { batchInput } from './memories.js';
-import { reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { reads, writes } from './touches.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const byId = { trajectory_id: uuid };
@@ -59,6 +59,7 @@ export const trajectories = {
     input: createInput,
     output: trajectory,
     access: 'write',
+    touches: [writes('Trajectory', 'trajectory_id', 'parent_trajectory_id')],
     event: 'cairn.trajectory.created',
     status: 201,
     summary: 'Start a task, or a part of one.',
@@ -70,6 +71,7 @@ export const trajectories = {
     input: z.strictObject(byId),
     output: trajectory,
     access: 'read',
+    touches: [reads('Trajectory', 'trajectory_id')],
     event: null,
     summary: 'Read one trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
@@ -88,6 +90,7 @@ export const trajectories = {
     }),
     output: z.object({ trajectories: z.array(trajectory), ...pageOutput }),
     access: 'read',
+    touches: [reads('Trajectory', 'listed')],
     event: null,
     summary: 'List trajectories, in the order of their ids.',
     example: { status: 'Active' },
@@ -98,6 +101,7 @@ export const trajectories = {
     input: updateInput.extend(byId),
     output: trajectory,
     access: 'write',
+    touches: [writes('Trajectory', 'trajectory_id')],
     event: 'cairn.trajectory.updated',
     summary:
       'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
@@ -112,7 +116,8 @@ export const trajectories = {
     }),
     output: z.void(),
     access: 'write',
-    memory: [
+    touches: [
+      writes('Trajectory', 'trajectory_id'),
       writes('Turn', 'trajectory_id'),
       writes('Artifact', 'trajectory_id'),
       writes('Checkpoint', 'trajectory_id'),
@@ -128,7 +133,7 @@ export const trajectories = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
     access: 'read',
-    memory: [reads('Turn', 'listed')],
+    touches: [reads('Trajectory', 'trajectory_id'), reads('Scope', 'listed'), reads('Turn', 'listed')],
     event: null,
     summary: 'List the scopes of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
@@ -139,6 +144,7 @@ export const trajectories = {
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ trajectories: z.array(trajectory), ...pageOutput }),
     access: 'read',
+    touches: [reads('Trajectory', 'trajectory_id'), reads('Trajectory', 'listed')],
     event: null,
     summary: 'List the trajectories that are a part of this one.',
     example: { trajectory_id: A_TRAJECTORY },
@@ -160,7 +166,13 @@ export const trajectories = {
       truncated: z.boolean().describe('True when there is more than the limit let through'),
     }),
     access: 'read',
-    memory: [reads('Artifact', 'listed'), reads('Note', 'listed')],
+    touches: [
+      reads('Trajectory', 'trajectory_id'),
+      reads('Trajectory', 'listed'),
+      reads('Scope', 'listed'),
+      reads('Artifact', 'listed'),
+      reads('Note', 'listed'),
+    ],
     event: null,
     summary: 'Show a trajectory with all that is below it.',
     example: { trajectory_id: A_TRAJECTORY },
@@ -172,8 +184,7 @@ export const trajectories = {
     input: batchInput(byId, createInput, updateInput),
     output: batchResult(trajectory.nullable()),
     access: 'write',
-    // What it deletes is checked as trajectories.delete is.
-    memory: [],
+    touches: [writes('Trajectory', 'items')],
     event: 'cairn.trajectory.*',
     summary: 'Create, change and delete up to 1,000 trajectories, each answered alone.',
     example: { items: [{ operation: 'create', create: { name: 'Fix bug #123' } }] },

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { uuid } from '../model/ids.js';
 import { batchOptions, batchResult, MAX_BATCH_ITEMS } from '../model/memory.js';
 import { addedTurn, turn, turnInput } from '../model/turn.js';
-import { makes, reads, writes } from './memory-use.js';
 import { operation } from './operation.js';
+import { makes, reads, writes } from './touches.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
 const AN_EXAMPLE = { scope_id: A_SCOPE, role: 'User', content: 'Login fails for long names.' };
@@ -16,7 +16,7 @@ export const turns = {
     input: turnInput,
     output: addedTurn,
     access: 'write',
-    memory: [makes('Turn', 'scope_id')],
+    touches: [makes('Turn', 'scope_id')],
     event: 'cairn.turn.added',
     status: 201,
     summary: 'Add a turn to an open scope. The answer says how much of the budget is used.',
@@ -28,7 +28,7 @@ export const turns = {
     input: z.strictObject({ turn_id: uuid }),
     output: turn,
     access: 'read',
-    memory: [reads('Turn', 'turn_id')],
+    touches: [reads('Turn', 'turn_id')],
     event: null,
     summary: 'Read one turn of an open scope.',
     example: { turn_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5d' },
@@ -45,7 +45,7 @@ export const turns = {
     }),
     output: batchResult(addedTurn),
     access: 'write',
-    memory: [writes('Turn', 'items')],
+    touches: [writes('Turn', 'items')],
     event: 'cairn.turn.added',
     summary: 'Add up to 1,000 turns, in order, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_EXAMPLE }] },

@@ -1,11 +1,11 @@
-/** To whom an agent may delegate or hand over: by the types and ids that it names. */
+/** To whom an agent may delegate or hand over: by the types, profiles and ids that it names. */
 
 /** Absent rules allow anyone, an empty list nobody. */
 export const allowsDelegation = (
   rules: readonly string[] | null,
-  to: { readonly agent_id: string; readonly agent_type: string },
+  to: { readonly agent_id: string; readonly agent_type: string; readonly profile_name: string | null },
 ): boolean =>
-  rules === null || rules.some((rule) => rule === '*' || rule === to.agent_id || rule === to.agent_type);
+  rules === null || rules.some((rule) => ['*', to.agent_id, to.agent_type, to.profile_name].includes(rule));
 
 /** What both lists name: an agent that another makes delegates to nobody that this other may not delegate to. */
 export function commonDelegates(

@@ -27,6 +27,10 @@ export function extentOf(
   );
 }
 
+/** Whether a memory_access restricts nothing. */
+export const isUnrestricted = (access: MemoryAccess): boolean =>
+  (['read', 'write'] as const).every((need) => TYPES.every((type) => extentOf(access, type, need) === 'all'));
+
 const TYPES = memoryType.options.filter((type) => type !== '*');
 
 /** What both allow: an agent that another makes is given no more than that other has. */

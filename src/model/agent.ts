@@ -19,8 +19,9 @@ export type MemoryType = z.output<typeof memoryType>;
 export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
 export type MemoryScope = z.output<typeof memoryScope>;
 
-/** For rights, null would say "anything" by accident. */
-const RIGHTS = 'rights are written out';
+/** Rights are never cleared by null: a slip would open everything. */
+const RIGHTS =
+  'without restriction is written {"read": [{"memory_type": "*", "scope": "all"}], "write": [{"memory_type": "*", "scope": "all"}]}';
 
 const rules = refusesNull(
   z
@@ -39,11 +40,29 @@ export const memoryAccess = refusesNull(
 );
 export type MemoryAccess = z.output<typeof memoryAccess>;
 
+/** The same rule for every type, for reading and writing. */
+export const accessTo = (scope: MemoryScope): MemoryAccess => ({
+  read: [{ memory_type: '*', scope }],
+  write: [{ memory_type: '*', scope }],
+});
+
+/** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
+export const grantedAccess = refusesNull(
+  z
+    .union([z.enum(['none', ...memoryScope.options]), memoryAccess])
+    .describe('none, own, own_trajectory, all, or a memory_access; default: own'),
+  'without restriction is written "all"',
+);
+export type GrantedAccess = z.output<typeof grantedAccess>;
+
 export const capabilities = z.array(text(200, 1)).min(1).max(1000);
 
 export const canDelegateTo = refusesNull(
-  z.array(text(200, 1)).max(1000).describe('Types or ids of agents, or "*"; absent = anyone, empty = nobody'),
-  RIGHTS,
+  z
+    .array(text(200, 1))
+    .max(1000)
+    .describe('Types, profiles or ids of agents, or "*"; absent = anyone, empty = nobody'),
+  'without restriction is written ["*"]',
 );
 
 export const offlineAfter = z
@@ -57,18 +76,21 @@ export const agent = z
     agent_id: z.string(),
     agent_type: z.string(),
     capabilities: z.array(z.string()),
-    memory_access: memoryAccess.nullable(),
-    can_delegate_to: z.array(z.string()).nullable(),
     status: agentStatus,
-    current_trajectory_id: z.string().nullable(),
-    profile_name: z.string().nullable(),
-    parent_agent_id: z.string().nullable().describe('The agent on whose behalf it was made'),
+    memory_access: memoryAccess.optional(),
+    can_delegate_to: z.array(z.string()).optional(),
+    current_trajectory_id: z.string().nullish(),
+    profile_name: z.string().nullish(),
+    parent_agent_id: z.string().nullish().describe('The agent on whose behalf it was made'),
+    metadata: jsonObject.optional(),
     offline_after_ms: z.int(),
     last_seen_at: instant,
-    metadata: jsonObject,
     registered_at: instant,
     updated_at: instant,
   })
+  .describe(
+    'Another agent is shown who it is, what it can do and whether it is there; the rest is for itself and the tenant',
+  )
   .meta({ id: 'Agent' });
 export type Agent = z.output<typeof agent>;
 

@@ -69,7 +69,9 @@ export const instructionHandover: Handover = {
 export const storedHandover = z
   .object({
     name: z.string(),
-    handover,
+    handover: handover
+      .optional()
+      .describe('Absent for an agent that did not store it and may not read all cards'),
     built_in: z.boolean(),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),

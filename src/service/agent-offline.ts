@@ -1,6 +1,6 @@
 /** What follows when an agent falls silent: it is offline, and what it held is let go. */
 import type { Tx } from '../driver/driver.js';
-import { type AgentRow, lockAgent, updateAgent } from '../store/agents.js';
+import { type AgentRow, lockAgent, MADE, updateAgent } from '../store/agents.js';
 import { endLease, type Lease, putLease } from '../store/leases.js';
 import { releaseHeldBy } from './locks.js';
 import { releaseDeliveriesOf } from './message-expiry.js';
@@ -24,8 +24,12 @@ export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: numb
 export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>
   last_seen_at + offline_after_ms;
 
-/** An agent that was made for a task comes and goes with its tasks: between them, nobody misses it. */
-export const isBetweenTasks = ({ made, status }: AgentRow): boolean => made === 1 && status === 'idle';
+/**
+ * An agent that was made for a task comes and goes with its tasks: between them, nobody misses it. Nor is one missed that
+ * has not registered itself yet.
+ */
+export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
+  made !== MADE.registered && status === 'idle';
 
 /** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
 export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {

@@ -1,5 +1,5 @@
 /** What an agent_turn delivers: checked against what the task asks for, and put into the output box as its last card. */
-import { reads } from '../contract/memory-use.js';
+import { reads } from '../contract/touches.js';
 import { checkDeliverable, resultFields } from '../domain/result-fields.js';
 import type { Tx } from '../driver/driver.js';
 import type { Card } from '../model/card.js';
@@ -85,7 +85,7 @@ const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card
 /** Refuses artifacts that the agent may not read: to name them as its result must not make them its own. */
 export async function checkArtifactsReadable(call: Call, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const own = await asPermitted(call, [], {});
+  const own = await asPermitted(call, ['parties', reads('Artifact', 'named')], {});
   for (const artifact_id of ids) await checkUses(own, [reads('Artifact', 'artifact_id')], { artifact_id });
 }
 

@@ -1,21 +1,15 @@
-/** Use cases of agents: register, read, change, heartbeat, unregister. */
+/** Use cases of agents: read, change, heartbeat, unregister. Registering is in agent-registration.ts. */
 import type { z } from 'zod';
 import type { agents as operations } from '../contract/agents.js';
-import { canonical, sha256 } from '../domain/canonical.js';
-import type { Query, Tx } from '../driver/driver.js';
-import { type Agent, DEFAULT_OFFLINE_AFTER_MS } from '../model/agent.js';
+import type { Tx } from '../driver/driver.js';
+import type { Agent } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
-import { newId } from '../model/ids.js';
-import type { Json } from '../model/json.js';
 import {
   type AgentRow,
   countAgents,
-  findAgent,
-  insertAgent,
   isOffline,
   listAgents,
   lockAgent,
-  toAgent,
   unfinishedTurn,
   updateAgent,
 } from '../store/agents.js';
@@ -23,7 +17,9 @@ import { endLease } from '../store/leases.js';
 import { findTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
 import { holdOnline, releaseAll } from './agent-offline.js';
-import { noteSeen, seen } from './agent-presence.js';
+import { noteSeen } from './agent-presence.js';
+import { accessText, ownRights, RIGHTS, textOf } from './agent-registration.js';
+import { openAgentLocked, present, readAgent, showAgent } from './agent-views.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -31,91 +27,10 @@ import { change, event } from './write.js';
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
-const textOf = (value: unknown): string => canonical(value as Json);
-const textOrNull = (value: unknown): string | null => (value == null ? null : textOf(value));
-
-function present(call: Call, agent_id: string, row: AgentRow | undefined): AgentRow {
-  if (row && row.unregistered_at === null) return row;
-  const was = row ? 'was unregistered' : 'is not registered';
-  throw new CairnError('AGENT_NOT_FOUND', `agent ${agent_id} ${was} in tenant ${call.tenant}`);
-}
-
-/** An agent that is registered. */
-export const openAgent = async (call: Call, query: Query, agent_id: string): Promise<AgentRow> =>
-  present(call, agent_id, await findAgent(query, call.tenant, agent_id));
-
-/** The same, and nobody changes it until the commit. */
-export const openAgentLocked = async (call: Call, tx: Tx, agent_id: string): Promise<AgentRow> =>
-  present(call, agent_id, await lockAgent(tx, call.tenant, agent_id));
-
-const show = (call: Call, row: AgentRow): Agent => toAgent(row, call.driver.now());
-
-const read = async (call: Call, query: Query, agent_id: string): Promise<Agent> =>
-  show(call, await openAgent(call, query, agent_id));
-
-/** The agent that has this id already, if it was registered by the same request. */
-function sameAgent({ agent_id, unregistered_at, sent_hash }: AgentRow, sent: string): void {
-  if (unregistered_at !== null) {
-    throw new CairnError(
-      'ENTITY_GONE',
-      `agent ${agent_id} was unregistered, and an id is never used twice: register another; one that goes away for a while need not be unregistered, it is offline until it is heard of again`,
-    );
-  }
-  if (sent_hash !== sent) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `agent ${agent_id} is registered otherwise: use a new agent_id, or PATCH`,
-    );
-  }
-}
-
-export async function register(call: Call, input: In<'register'>): Promise<Agent> {
-  const { tenant } = call;
-  const own = actsAs(call, input.agent_id, 'agent_id');
-  const sent_hash = sha256(textOf({ ...input, agent_id: null }));
-  return change(call, {
-    input,
-    work: async (tx, now) => {
-      const agent_id = input.agent_id ?? own ?? newId();
-      const existing = await lockAgent(tx, tenant, agent_id);
-      if (existing) {
-        sameAgent(existing, sent_hash);
-        await seen(call, tx, agent_id, now);
-        return read(call, tx, agent_id);
-      }
-      const row: AgentRow = {
-        agent_id,
-        agent_type: input.agent_type,
-        capabilities: textOf([...new Set(input.capabilities)]),
-        memory_access: textOrNull(input.memory_access),
-        can_delegate_to: textOrNull(input.can_delegate_to),
-        status: 'idle',
-        current_trajectory_id: null,
-        profile_name: input.profile_name ?? null,
-        parent_agent_id: null,
-        made: 0,
-        offline_after_ms: input.offline_after_ms ?? DEFAULT_OFFLINE_AFTER_MS,
-        last_seen_at: now,
-        metadata: textOf(input.metadata ?? {}),
-        sent_hash,
-        registered_at: now,
-        updated_at: now,
-        unregistered_at: null,
-      };
-      await insertAgent(tx, tenant, row);
-      await holdOnline(call, tx, row);
-      tx.journal(
-        event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: row.agent_type }),
-      );
-      return show(call, row);
-    },
-    remember: ({ agent_id }) => agent_id,
-    again: (query, kept) => read(call, query, kept as string),
-  });
-}
+export { register } from './agent-registration.js';
 
 export const get = (call: Call, input: In<'get'>): Promise<Agent> =>
-  read(call, call.driver.at(call.tenant), input.agent_id);
+  readAgent(call, call.driver.at(call.tenant), input.agent_id);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
@@ -131,27 +46,19 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     bytesOf: ({ metadata, capabilities }) => (metadata?.length ?? 0) + capabilities.length,
     count: countAgents(tenant, filter, now),
   });
-  return { agents: rows.map((row) => toAgent(row, now)), ...page };
+  return { agents: rows.map((row) => showAgent(call, row, now)), ...page };
 }
-
-/** What an agent may do and see is said by whoever administers the tenant, not by itself. */
-const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
 
 function checkRights(call: Call, fields: Partial<In<'update'>>): void {
   const { agent_id, role } = call.caller;
   const named = RIGHTS.filter((name) => fields[name] !== undefined);
   if (named.length === 0 || (agent_id === null && role === 'admin')) return;
-  const what = named.join(', ');
-  throw agent_id === null
-    ? new CairnError('FORBIDDEN', `changing ${what} needs the role admin, this key has ${role}`, {
-        rule: 'key_role',
-        fields: named,
-      })
-    : new CairnError(
-        'FORBIDDEN',
-        `agent ${agent_id} may not change its own ${what}: this takes a key without an agent`,
-        { rule: 'own_rights', fields: named },
-      );
+  if (agent_id !== null) throw ownRights(agent_id, named);
+  throw new CairnError(
+    'FORBIDDEN',
+    `changing ${named.join(', ')} needs the role admin, this key has ${role}`,
+    { rule: 'key_role', fields: named },
+  );
 }
 
 /** A trajectory that an agent works in, which must be there. */
@@ -197,9 +104,9 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
         agent_type: fields.agent_type ?? row.agent_type,
         capabilities: fields.capabilities ? textOf([...new Set(fields.capabilities)]) : row.capabilities,
         memory_access:
-          fields.memory_access === undefined ? row.memory_access : textOrNull(fields.memory_access),
+          fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),
         can_delegate_to:
-          fields.can_delegate_to === undefined ? row.can_delegate_to : textOrNull(fields.can_delegate_to),
+          fields.can_delegate_to === undefined ? row.can_delegate_to : textOf(fields.can_delegate_to),
         current_trajectory_id:
           fields.current_trajectory_id === undefined
             ? row.current_trajectory_id
@@ -215,7 +122,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
         (fields.status !== undefined && fields.status !== row.status);
       // By its own key it is there; and whoever says what an agent does says that it is there.
       const alive = call.caller.agent_id !== null || fields.status !== undefined;
-      if (!alive && !changed) return show(call, row);
+      if (!alive && !changed) return showAgent(call, row);
       const { status: _, ...changes } = after;
       const stored = alive
         ? await noteSeen(call, tx, row, now, {
@@ -228,10 +135,10 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
         const facts = { fields: named.map(([name]) => name), status: stored.status };
         tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
       }
-      return show(call, stored);
+      return showAgent(call, stored);
     },
     remember: () => agent_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => readAgent(call, query, kept as string),
   });
 }
 
@@ -254,10 +161,10 @@ export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Age
         ...(status === undefined ? {} : { status }),
         ...(current_trajectory_id === undefined ? {} : { current_trajectory_id }),
       };
-      return show(call, await noteSeen(call, tx, row, now, changes));
+      return showAgent(call, await noteSeen(call, tx, row, now, changes));
     },
     remember: () => agent_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => readAgent(call, query, kept as string),
   });
 }
 

@@ -6,7 +6,6 @@ import { allOperations, type NamedOperation, type Operations } from '../contract
 import { keep } from '../domain/json-values.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller, KeyRole } from '../model/key.js';
-import { signOfLife } from './agent-presence.js';
 import { claim } from './agent-turn-claiming.js';
 import * as agentTurnEnds from './agent-turn-ends.js';
 import { fork } from './agent-turn-fork.js';
@@ -194,19 +193,16 @@ function asAgent(
   call: Call,
   input: object,
 ): ReturnType<UseCase<Operation>> {
-  const permitted = async (): Promise<Call> => {
-    if (operation.memory) return asPermitted(call, operation.memory, input);
-    if (!saysSoItself(operation)) await signOfLife(call);
-    return call;
-  };
+  const permitted = () => asPermitted(call, operation.touches, input, recordsPresence(operation));
   if (!operation.stream) return permitted().then((own) => useCase(own, input as never));
   return (async function* () {
     yield* useCase(await permitted(), input as never) as unknown as AsyncIterable<unknown>;
   })() as unknown as ReturnType<UseCase<Operation>>;
 }
 
-/** What changes an agent notes that it is there together with that. */
-const saysSoItself = ({ group, access }: NamedOperation): boolean => group === 'agents' && access !== 'read';
+/** What changes an agent's row records there that it was seen. */
+const recordsPresence = ({ group, access }: NamedOperation): boolean =>
+  group === 'agents' && access !== 'read';
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
   if (rank[caller.role] >= needed[operation.access]) return;

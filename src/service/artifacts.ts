@@ -16,6 +16,7 @@ import { turnAt } from '../store/memory-sources.js';
 import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
+import { beyondAmong } from './entity-access.js';
 import { refuseFormerOwner } from './former-owners.js';
 import {
   createMemory,
@@ -129,7 +130,8 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
   if (turn_id !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn_id });
   const derived = [...new Set(input.derived_from)];
   const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
-  const missing = derived.filter((id) => !known.has(id));
+  const beyond = await beyondAmong(call, tx, 'Artifact', derived);
+  const missing = derived.filter((id) => !known.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity('derived_from', 'artifact', missing);
   sources.push(...derived.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })));
   return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, held_by, sources };
@@ -242,7 +244,7 @@ export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
   performBatch<Artifact, In<'batch'>['items'][number]>(call, artifactNoun, input, {
     prepare: async (own, item): Promise<Action<Artifact | null>> => {
       const alone = item.operation === 'create' ? item.create : item;
-      await checkUses(own, operations[item.operation].memory, alone);
+      await checkUses(own, operations[item.operation].touches, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
       return prepareDelete(own, item.artifact_id);

@@ -1,7 +1,7 @@
 /** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
 import type { z } from 'zod';
-import { makes } from '../contract/memory-use.js';
 import type { scopes as operations } from '../contract/scopes.js';
+import { makes } from '../contract/touches.js';
 import { applying } from '../domain/summary-triggers.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';

@@ -25,7 +25,7 @@ import { type Found, withCards } from './context-candidates.js';
 import { givenPart } from './context-parts.js';
 import { readTurns } from './context-turns.js';
 import { reachOf } from './memory-access.js';
-import { openProfile } from './profiles.js';
+import { readableProfile } from './profiles.js';
 import type { Call } from './runtime.js';
 import { findEntities, type SoughtEntities } from './search.js';
 
@@ -110,7 +110,7 @@ async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Unco
     texts.push({ entity_type: 'Card', id: card_id, card_id, score: null, reason: 'given', part, moment: 0 });
   };
   if (input.profile !== undefined) {
-    const { card_id, content } = await openProfile(call, query, input.profile);
+    const { card_id, content } = await readableProfile(call, query, input.profile);
     add(givenPart('profile', { content }), card_id);
   }
   // Their cards are made with the manifest; until then the section stands for the id.

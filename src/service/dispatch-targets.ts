@@ -7,7 +7,7 @@ import { DEFAULT_OFFLINE_AFTER_MS } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../store/agent-turns.js';
-import { type AgentRow, findAgent, insertAgent, lockAgent } from '../store/agents.js';
+import { type AgentRow, findAgent, insertAgent, lockAgent, MADE } from '../store/agents.js';
 import { findProfile, type ProfileRow } from '../store/profiles.js';
 import { actsAs } from './actor.js';
 import type { Refusal, Task } from './dispatch.js';
@@ -47,14 +47,22 @@ export interface Target {
 }
 
 export function targetOf(call: Call, tx: Tx, task: Task, source: Source): Promise<Target | Refusal> {
-  switch (task.target_strategy) {
+  const { target_strategy, target_ref } = task;
+  switch (target_strategy) {
     case 'new':
-      return newTarget(call, tx, task.target_ref, source);
+      return newTarget(call, tx, needed(target_ref, 'new takes the name of a profile'), source);
     case 'reuse':
-      return reusedTarget(call, tx, task.target_ref, source);
-    case 'clone':
-      return clonedTarget(call, tx, task.target_ref, source);
+      return reusedTarget(call, tx, needed(target_ref, 'reuse takes the id of an agent'), source);
+    case 'clone': {
+      const cloned = target_ref ?? source.agent_id ?? undefined;
+      return clonedTarget(call, tx, needed(cloned, 'there is no delegating agent to clone'), source);
+    }
   }
+}
+
+function needed(target_ref: string | undefined, why: string): string {
+  if (target_ref !== undefined) return target_ref;
+  throw new CairnError('INVALID_INPUT', `target_ref is needed: ${why}`);
 }
 
 async function newTarget(call: Call, tx: Tx, profile_name: string, source: Source): Promise<Target> {
@@ -112,8 +120,8 @@ export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Re
 
 async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target> {
   const original = await registeredAgent(call, tx, agent_id);
-  // Who may delegate to an agent may delegate to one like it.
-  await checkMayDelegate(call, tx, source.agent_id, original);
+  // Who may delegate to an agent may delegate to one like it; to go on as oneself is not to delegate to another.
+  if (agent_id !== source.agent_id) await checkMayDelegate(call, tx, source.agent_id, original);
   const profile = await profileOf(call, tx, original);
   const { agent_type, capabilities, memory_access, can_delegate_to, profile_name } = original;
   const agent = await madeAgent(call, tx, source, {
@@ -155,7 +163,7 @@ async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): 
     status: 'idle',
     current_trajectory_id: null,
     parent_agent_id: agent_id,
-    made: 1,
+    made: MADE.for_task,
     offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
     last_seen_at: call.driver.now(),
     metadata: null,

@@ -12,6 +12,7 @@ import { addReader, type BoxRow, findBox } from '../store/boxes.js';
 import { insertDelegation } from '../store/delegations.js';
 import { turnBoxHolder } from '../store/endings.js';
 import { putLease } from '../store/leases.js';
+import { mayUse } from './box-access.js';
 import { makeBox } from './box-making.js';
 import { makeChildTrajectory } from './child-trajectories.js';
 import { type Source, type Target, targetOf } from './dispatch-targets.js';
@@ -23,7 +24,8 @@ import { event } from './write.js';
 /** One task, as delegate_async and fork_join take it. */
 export interface Task {
   readonly target_strategy: 'new' | 'reuse' | 'clone';
-  readonly target_ref: string;
+  /** A profile for new, an agent for reuse and clone; a clone without it is one of the delegator. */
+  readonly target_ref?: string | undefined;
   readonly instruction: string;
   readonly context_box_id?: string | undefined;
   readonly input_box_ids?: readonly string[] | undefined;
@@ -91,8 +93,7 @@ export async function readyTask(
   if (source.depth > MAX_DEPTH_OF_DELEGATION) return TOO_DEEP;
   const target = await targetOf(call, tx, task, source);
   if (isRefusal(target)) return target;
-  // A clone goes on from what its source has put out, if that has put out anything.
-  const history = task.target_strategy === 'clone' ? await historyOf(call, tx, source) : undefined;
+  const history = task.target_strategy === 'clone' ? await clonedHistory(call, tx, task, source) : undefined;
   const output = history === undefined ? [] : [history];
   const first = task.context_box_id === undefined ? [] : [task.context_box_id];
   const box_ids = [...new Set([...first, ...(task.input_box_ids ?? []), ...output])];
@@ -128,6 +129,24 @@ export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void 
 async function historyOf(call: Call, tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
   const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, call.tenant, agent_id));
   return last?.output_box_id;
+}
+
+/**
+ * What a clone goes on from: the output of the agent that is cloned, if that has put out anything and the delegator may
+ * read it.
+ */
+async function clonedHistory(
+  call: Call,
+  tx: Tx,
+  { target_ref }: Task,
+  source: Source,
+): Promise<string | undefined> {
+  if (target_ref === undefined || target_ref === source.agent_id) return historyOf(call, tx, source);
+  const last = await lastTurnOf(tx, call.tenant, target_ref);
+  const box = last && (await findBox(tx, call.tenant, last.output_box_id));
+  if (!box || box.ended_at !== null) return undefined;
+  const readable = await mayUse(asAgent(call, source.agent_id), tx, box, 'read');
+  return readable ? box.box_id : undefined;
 }
 
 /** The same where it was asked for. */

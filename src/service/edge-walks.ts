@@ -8,6 +8,7 @@ import { edgeBytes, findEdges, toEdge } from '../store/edges.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../store/entities.js';
 import { inChunks } from './chunks.js';
 import { idOf } from './edges.js';
+import { momentFor, readableEdges } from './entity-access.js';
 import type { Call } from './runtime.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -37,7 +38,9 @@ export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'
     const most = WALK_EDGES - edge_ids.size;
     const between = await edgesBetween(query, tenant, step, from, most + 1);
     truncated ||= between.length > most;
-    for (const id of between.slice(0, most)) edge_ids.add(id);
+    const shown = await walkable(call, query, between.slice(0, most), from);
+    from = shown.entities;
+    for (const id of shown.edge_ids) edge_ids.add(id);
     for (const one of from) {
       seen.push(entityKey(one));
       entities.push({ ...one, depth });
@@ -59,7 +62,7 @@ async function nextReadable(
   limit: number,
 ): Promise<EntityRef[]> {
   const found: EntityRef[] = [];
-  const moment = { now: call.driver.now(), agent: call.caller.agent_id };
+  const moment = momentFor(call);
   // Each look is wider, so that many who cannot be read are passed in a few.
   for (let width = limit; found.length < limit; width *= 4) {
     const passed = [...seen, ...found.map(entityKey)];
@@ -72,6 +75,22 @@ async function nextReadable(
     if (next.length < width) break;
   }
   return found.slice(0, limit);
+}
+
+/** Of the edges of a step those that the caller may read, and the entities that they lead to. */
+async function walkable(
+  call: Call,
+  query: Query,
+  edge_ids: readonly string[],
+  entities: readonly EntityRef[],
+): Promise<{ edge_ids: readonly string[]; entities: readonly EntityRef[] }> {
+  if (call.caller.agent_id === null) return { edge_ids, entities };
+  const edges = await readableEdges(call, query, await findEdges(query, call.tenant, edge_ids));
+  const led = new Set(edges.flatMap(({ participants }) => participants.map(entityKey)));
+  return {
+    edge_ids: edges.map(({ edge_id }) => edge_id),
+    entities: entities.filter((one) => led.has(entityKey(one))),
+  };
 }
 
 /** Edges in the order of the ids, as many as fit into an answer. */

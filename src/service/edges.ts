@@ -29,6 +29,7 @@ import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
 import { allDone, runEach } from './batch.js';
 import { ownerOf } from './box-access.js';
+import { momentFor, refuseLinking, refuseUnreadableEdge } from './entity-access.js';
 import { bytesOf, inItem } from './items.js';
 import { listPage } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
@@ -138,8 +139,8 @@ function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
   }
 }
 
-const known = (call: Call, tx: Tx, entities: readonly EntityRef[], now: number): Promise<Set<string>> =>
-  knownEntities(tx, call.tenant, entities, { now, agent: call.caller.agent_id });
+const known = (call: Call, tx: Tx, entities: readonly EntityRef[]): Promise<Set<string>> =>
+  knownEntities(tx, call.tenant, entities, momentFor(call));
 
 function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<string>): void {
   const missing = participants.filter((one) => !readable.has(nameOf(one)));
@@ -246,12 +247,13 @@ const nothing = (): Written => ({ made: new Map(), deleted: [] });
 
 export async function create(call: Call, input: EdgeInput): Promise<Edge> {
   const prepared = prepare(call, input);
+  await refuseLinking(call, prepared.edge_type, prepared.participants);
   return change(call, {
     input,
     bytes: prepared.bytes,
     work: async (tx, now) => {
       const written = nothing();
-      const edge = await addEdge(call, tx, prepared, (ends) => known(call, tx, ends, now), written);
+      const edge = await addEdge(call, tx, prepared, (ends) => known(call, tx, ends), written);
       journal(call, tx, now, written);
       return edge;
     },
@@ -260,8 +262,12 @@ export async function create(call: Call, input: EdgeInput): Promise<Edge> {
   });
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Edge> =>
-  readEdge(call, call.driver.at(call.tenant), input.edge_id);
+export async function get(call: Call, input: In<'get'>): Promise<Edge> {
+  const query = call.driver.at(call.tenant);
+  const edge = await readEdge(call, query, input.edge_id);
+  await refuseUnreadableEdge(call, query, edge.participants);
+  return edge;
+}
 
 function filterOf(input: In<'list'>): EdgeFilter {
   const { edge_type, entity_id, entity_type, created_after, created_before } = input;
@@ -281,6 +287,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { driver, tenant } = call;
   const filter = filterOf(input);
   const query = atLength(driver, tenant);
+  const seen = { ...filter, viewer: call.caller.agent_id === null ? undefined : momentFor(call) };
   const { rows, ...page } = await listPage<EdgeRow, string>(call, {
     input,
     filters: {
@@ -292,9 +299,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     },
     key: 'string',
     keyOf: ({ edge_id }) => edge_id,
-    read: (request) => listEdges(query, tenant, filter, request),
+    read: (request) => listEdges(query, tenant, seen, request),
     bytesOf: edgeBytes,
-    count: countEdges(tenant, filter),
+    count: countEdges(tenant, seen),
   });
   // What was deleted while they were read says nothing any more.
   return { edges: rows.filter(({ deleted_at }) => deleted_at === null).map(toEdge), ...page };
@@ -307,7 +314,18 @@ async function removeEdge(call: Call, tx: Tx, edge_id: string, { deleted }: Writ
   else if ((await findEdges(tx, call.tenant, [edge_id])).length === 0) throw notFound(call, edge_id);
 }
 
+/** Deleting an edge takes what making it took. An edge never changes, so this may be asked before it is locked. */
+async function refuseUnlinking(call: Call, edge_id: string): Promise<void> {
+  if (call.caller.agent_id === null) return;
+  const query = call.driver.at(call.tenant);
+  const [row] = await findEdges(query, call.tenant, [edge_id]);
+  if (!row || row.deleted_at !== null) return;
+  await refuseUnreadableEdge(call, query, row.participants);
+  await refuseLinking(call, row.edge_type, row.participants);
+}
+
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  await refuseUnlinking(call, input.edge_id);
   await change(call, {
     input,
     work: async (tx, now) => {
@@ -344,6 +362,12 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
   const prepared = input.items.map((item, i) =>
     item.operation === 'create' ? inItem('items', i, () => prepare(call, item.create)) : item,
   );
+  for (const [i, one] of prepared.entries())
+    await inItem('items', i, () =>
+      'operation' in one
+        ? refuseUnlinking(call, one.edge_id)
+        : refuseLinking(call, one.edge_type, one.participants),
+    );
   const fresh = prepared.filter((one): one is PreparedEdge => !('operation' in one));
   const edges = await change<(Edge | null)[]>(call, {
     input,
@@ -351,7 +375,7 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
     work: async (tx, now) => {
       const written = nothing();
       const ends = fresh.flatMap(({ participants }) => participants);
-      const readable = await known(call, tx, ends, now);
+      const readable = await known(call, tx, ends);
       // In one order for all, so that no two wait for each other.
       for (const edge_type of WITHOUT_CYCLES)
         if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, call.tenant, edge_type);

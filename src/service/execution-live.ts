@@ -51,7 +51,7 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
     upTo: async function* (head, ended) {
       if (position < head) {
         await openExecution(call, query, execution_id);
-        await stillPermitted(call, operations.live.memory, input);
+        await stillPermitted(call, operations.live.touches, input);
       }
       while (position < head && !ended()) {
         const range = { after: position, until: Math.min(head, position + STRETCH) };

@@ -19,8 +19,10 @@ import {
   findHandover,
   type HandoverRow,
   listHandovers,
+  lockHandover,
   putHandover,
 } from '../store/profiles.js';
+import { mayReadRecipe } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -36,27 +38,34 @@ const builtIn: StoredHandover = {
   updated_at: null,
 };
 
-const toHandover = (row: HandoverRow): StoredHandover => ({
+const toHandover = (call: Call, row: HandoverRow): StoredHandover => ({
   name: row.name,
-  handover: JSON.parse(row.recipe) as Handover,
+  ...(mayReadRecipe(call, row.agent_id) ? { handover: JSON.parse(row.recipe) as Handover } : {}),
   built_in: false,
   created_at: toIso(row.created_at),
   updated_at: toIso(row.updated_at),
 });
 
-async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
-  if (name === INSTRUCTION_HANDOVER) return builtIn;
-  const row = await findHandover(query, call.tenant, name);
-  if (row) return toHandover(row);
-  throw new CairnError(
+const noHandover = (name: string): CairnError =>
+  new CairnError(
     'HANDOVER_NOT_FOUND',
     `there is no handover "${name}": store it with handovers.save, or give the recipe itself`,
   );
+
+async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
+  if (name === INSTRUCTION_HANDOVER) return builtIn;
+  const row = await findHandover(query, call.tenant, name);
+  if (!row) throw noHandover(name);
+  return toHandover(call, row);
 }
 
-/** The recipe that was given, or the one that is stored by its name. */
+/** The recipe that was given, or the one that is stored by its name. To pack by a recipe is not to read it. */
 export async function recipeOf(call: Call, query: Query, choice: HandoverChoice): Promise<Handover> {
-  return typeof choice === 'string' ? (await read(call, query, choice)).handover : choice;
+  if (typeof choice !== 'string') return choice;
+  if (choice === INSTRUCTION_HANDOVER) return instructionHandover;
+  const row = await findHandover(query, call.tenant, choice);
+  if (!row) throw noHandover(choice);
+  return JSON.parse(row.recipe) as Handover;
 }
 
 const refuseBuiltIn = (name: string): void => {
@@ -67,6 +76,16 @@ const refuseBuiltIn = (name: string): void => {
   );
 };
 
+/** An agent changes the recipes that it stored, and no others. */
+function refuseForeign(call: Call, { name, agent_id }: HandoverRow): void {
+  if (call.caller.agent_id === null || call.caller.agent_id === agent_id) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${call.caller.agent_id} may not change the handover "${name}", which it did not store: use another name`,
+    { rule: 'handover_owner' },
+  );
+}
+
 export async function save(call: Call, input: In<'save'>): Promise<StoredHandover> {
   const { tenant } = call;
   refuseBuiltIn(input.name);
@@ -75,9 +94,12 @@ export async function save(call: Call, input: In<'save'>): Promise<StoredHandove
     input,
     bytes: recipe.length,
     work: async (tx, now) => {
-      const before = await findHandover(tx, tenant, input.name);
+      const before = await lockHandover(tx, tenant, input.name);
+      if (before) refuseForeign(call, before);
       if (before?.recipe !== recipe) {
-        const row = { name: input.name, recipe, created_at: before?.created_at ?? now, updated_at: now };
+        const made = before ?? { agent_id: call.caller.agent_id, created_at: now };
+        const { agent_id, created_at } = made;
+        const row = { name: input.name, agent_id, recipe, created_at, updated_at: now };
         await putHandover(tx, tenant, row);
         tx.journal(event(call, now, 'cairn.handover.saved', 'handover', input.name, {}));
       }
@@ -102,7 +124,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     bytesOf: ({ recipe }) => recipe.length,
     count: countHandovers(tenant),
   });
-  return { handovers: rows.map(toHandover), ...page };
+  return { handovers: rows.map((row) => toHandover(call, row)), ...page };
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
@@ -110,8 +132,11 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
     work: async (tx, now) => {
-      if (!(await deleteHandover(tx, call.tenant, input.name))) await read(call, tx, input.name);
-      else tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
+      const row = await lockHandover(tx, call.tenant, input.name);
+      if (!row) throw noHandover(input.name);
+      refuseForeign(call, row);
+      await deleteHandover(tx, call.tenant, input.name);
+      tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
       return null;
     },
     remember: () => null,

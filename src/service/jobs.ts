@@ -275,7 +275,7 @@ export async function get(call: Call, input: In<'get'>): Promise<Job> {
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { scope_id, policy_id, state } = input;
-  const filter = { scope_id, policy_id, state, reach: reachOf(call, 'Artifact') };
+  const filter = { scope_id, policy_id, state, reach: reachOf(call, 'Turn') };
   const { rows, ...page } = await listPage<JobRow, string>(call, {
     input,
     filters: { scope_id: scope_id ?? null, policy_id: policy_id ?? null, state: state ?? null },

@@ -13,6 +13,7 @@ import {
   holds,
   insertLock,
   insertResource,
+  isInLine,
   isLive,
   type LockRow,
   listLocks,
@@ -185,15 +186,24 @@ const notFound = (lock_id: string): CairnError =>
   new CairnError('LOCK_NOT_FOUND', `there is no lock ${lock_id}, or it ended more than a day ago`);
 
 export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'>> {
-  const row = await findLock(call.driver.at(call.tenant), call.tenant, lock_id);
-  if (!row) throw notFound(lock_id);
+  const query = call.driver.at(call.tenant);
+  const row = await findLock(query, call.tenant, lock_id);
+  const { agent_id } = call.caller;
+  // A lock is for its holder, and for those in line for the same resource.
+  const isParty =
+    row &&
+    (agent_id === null ||
+      row.holder_agent_id === agent_id ||
+      (await isInLine(query, call.tenant, lock_id, agent_id)));
+  if (!isParty) throw notFound(lock_id);
   return toLock(row, call.driver.now());
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { resource_type, resource_id, holder_agent_id } = input;
-  const filter = { resource_type, resource_id, holder_agent_id };
+  const party = call.caller.agent_id ?? undefined;
+  const filter = { resource_type, resource_id, holder_agent_id, party };
   const now = driver.now();
   const { rows, next_cursor, total } = await listPage<LockRow, string>(call, {
     input,

@@ -8,6 +8,7 @@ import type { Call } from './runtime.js';
 interface Receiver {
   readonly agent_id: string;
   readonly agent_type: string;
+  readonly profile_name: string | null;
 }
 
 /** Refuses what the source's rules do not allow. One that was never registered, or none at all, is free. */

@@ -27,6 +27,7 @@ import {
   type VersionRow,
 } from '../store/memories.js';
 import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from '../store/memory-links.js';
+import { insertLearnedIn } from '../store/memory-sources.js';
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
 import { type FoundBy, foundBy, measuredAs } from './measuring.js';
@@ -128,6 +129,7 @@ async function writeVersion<M extends Memory>(
     },
   ]);
   await insertVersion(tx, tenant, row);
+  if (noun.kind === 'note' && row.version === 1) await insertLearnedIn(tx, tenant, row.memory_id, learned_in);
   await insertEdges(tx, tenant, edges);
   const facts = {
     version: row.version,
@@ -353,7 +355,7 @@ export async function updateMemory<M extends Memory>(
     sent_hash: null,
     recorded_at: PENDING,
   };
-  const links = (await memoryLinks(tx, call.tenant, [memory_id], now))(memory_id);
+  const links = (await memoryLinks(tx, call.tenant, [memory_id], { now, agent: null }))(memory_id);
   const answer = noun.render(call, row, links);
   await endVersion(tx, call.tenant, current);
   if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });

@@ -1,18 +1,35 @@
-/** Holds an agent to its memory_access, by what the table says that an operation touches. */
-import type { MemoryKind, MemoryUse, Need } from '../contract/memory-use.js';
+/** Holds an agent to its rights, by what the table says that an operation touches. */
+import {
+  type DerivedKind,
+  type MemoryKind,
+  type MemoryUse,
+  type Need,
+  ruleOf,
+  type Touches,
+  usesOf,
+} from '../contract/touches.js';
 import {
   type CardExtents,
   cardExtents,
   type Extent,
   extentOf,
   reachesCard,
+  widest,
 } from '../domain/memory-access.js';
 import type { MemoryAccess } from '../model/agent.js';
 import { CairnError } from '../model/errors.js';
-import { findAgent } from '../store/agents.js';
+import { type AgentRow, findAgent } from '../store/agents.js';
 import { findCard } from '../store/cards.js';
 import type { PacketViewer } from '../store/packet-visibility.js';
-import { type CardReach, isWithin, type Reach, type ReachedBy } from '../store/reach.js';
+import {
+  type CardReach,
+  type ContainerId,
+  type ContainerReach,
+  isReadableContainer,
+  isWithin,
+  type Reach,
+  type ReachedBy,
+} from '../store/reach.js';
 import { signOfLife } from './agent-presence.js';
 import type { Call } from './runtime.js';
 
@@ -24,19 +41,54 @@ export interface ActingAgent {
 }
 
 /**
- * The call, if the agent that it is made as may do this with memory; it then says how far lists reach. For whoever acts as
- * no agent there is nothing to ask. One that was unregistered is held to the same, or it would free itself.
+ * The call, if the agent that it is made as may do this; it then says how far lists reach. For a key without an agent
+ * there is nothing to check.
  */
-export async function asPermitted(call: Call, uses: readonly MemoryUse[], input: object): Promise<Call> {
-  const { agent_id } = call.caller;
-  if (agent_id === null) return call;
-  const row = await signOfLife(call);
-  if (!row || row.memory_access === null) return call;
-  const { current_trajectory_id } = row;
-  const memory_access = JSON.parse(row.memory_access) as MemoryAccess;
-  const own: Call = { ...call, acting: { agent_id, current_trajectory_id, memory_access } };
-  await checkUses(own, uses, input);
+export async function asPermitted(
+  call: Call,
+  touches: Touches,
+  input: object,
+  /** Whether the use case itself records that the agent was seen. */
+  records_presence = false,
+): Promise<Call> {
+  if (call.caller.agent_id === null) return call;
+  const row = records_presence ? await ownRow(call) : await signOfLife(call);
+  checkRule(call, row, touches);
+  // Between the parties of an agent_turn, message or lock memory_access has no say.
+  if (touches === 'parties' || !row || row.memory_access === null) return call;
+  const own: Call = { ...call, acting: actingOf(row, row.memory_access) };
+  await checkUses(own, touches, input);
   return own;
+}
+
+const ownRow = (call: Call): Promise<AgentRow | undefined> =>
+  findAgent(call.driver.at(call.tenant), call.tenant, call.caller.agent_id!);
+
+const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: string): ActingAgent => ({
+  agent_id,
+  current_trajectory_id,
+  memory_access: JSON.parse(memory_access) as MemoryAccess,
+});
+
+/** Refuses an agent that is not registered, and any agent where a key without one is needed. */
+function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): void {
+  const rule = ruleOf(touches);
+  const { agent_id } = call.caller;
+  if (rule === 'self') return;
+  if (rule === 'tenant_key')
+    throw new CairnError(
+      'FORBIDDEN',
+      `${call.operation} takes a key without an agent: this key acts as agent ${agent_id}`,
+      { rule: 'key_agent' },
+    );
+  if (row && row.unregistered_at === null) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    row
+      ? `agent ${agent_id} was unregistered: its keys can no longer be used`
+      : `agent ${agent_id} is not registered: call agents.register, or have an admin create its key with keys.create`,
+    { rule: 'agent_registered', agent_id },
+  );
 }
 
 /** A call that Cairn or a tenant makes, with no more reach than an agent has: for what is done on that agent's behalf. */
@@ -44,22 +96,20 @@ export async function withReachOf(call: Call, agent_id: string | null): Promise<
   if (call.caller.agent_id !== null || agent_id === null) return call;
   const row = await findAgent(call.driver.at(call.tenant), call.tenant, agent_id);
   if (!row || row.memory_access === null) return call;
-  const { current_trajectory_id } = row;
-  const memory_access = JSON.parse(row.memory_access) as MemoryAccess;
-  return { ...call, acting: { agent_id, current_trajectory_id, memory_access } };
+  return { ...call, acting: actingOf(row, row.memory_access) };
 }
 
 /** The same for a stream that goes on: by what its agent may do now, which may be less than when it began. */
-export const stillPermitted = (call: Call, uses: readonly MemoryUse[], input: object): Promise<Call> => {
+export const stillPermitted = (call: Call, touches: Touches, input: object): Promise<Call> => {
   const { acting: _, ...begun } = call;
-  return asPermitted(begun, uses, input);
+  return asPermitted(begun, touches, input);
 };
 
 /** Refuses what is beyond reach; what is listed is left to the lists. Batches ask it for each item. */
-export async function checkUses(call: Call, uses: readonly MemoryUse[], input: object): Promise<void> {
+export async function checkUses(call: Call, touches: Touches, input: object): Promise<void> {
   const { acting } = call;
   if (!acting) return;
-  for (const use of uses) {
+  for (const use of usesOf(touches)) {
     const refused = await refusing(call, acting, use, input as Given);
     if (refused === undefined) continue;
     const {
@@ -80,6 +130,9 @@ type Limited = Exclude<Extent, 'all'>;
 /** Of another type than that of the use. */
 type Refused = Limited | { readonly type: MemoryKind; readonly need: Need; readonly scope: Limited };
 
+const isDerived = (type: MemoryUse['type']): type is DerivedKind =>
+  type === 'Trajectory' || type === 'Scope' || type === 'Edge';
+
 const IN_WORDS: Readonly<Record<Limited, string>> = {
   none: 'none of this type',
   own: 'its own',
@@ -93,19 +146,63 @@ async function refusing(
   use: MemoryUse,
   given: Given,
 ): Promise<Refused | undefined> {
-  if (use.by === 'listed' || use.by === 'named') return undefined;
-  if (isNotGiven(use, given)) return undefined;
-  const extent = extentOf(acting.memory_access, use.type, use.need);
+  const { type, need, by } = use;
+  if (by === 'listed' || by === 'named' || isAbsent(use, given)) return undefined;
+  if (isDerived(type)) return by === 'items' ? undefined : refusingContainer(call, acting, use, given);
+  const extent = extentOf(acting.memory_access, type, need);
   if (extent === 'none') return extent;
-  if (use.by === 'card_id') return refusingCard(call, acting, use.need, given.card_id);
-  if (use.by === 'items') return undefined;
-  if (use.by !== 'made')
-    return refusingOne(call, limitOf(acting, use.type, use.need), use.by, given[use.member ?? use.by]);
+  if (by === 'tenant') return extent === 'all' ? undefined : extent;
+  if (by === 'card_id') return refusingCard(call, acting, need, given.card_id);
+  if (by === 'items') return undefined;
+  if (by !== 'made') return refusingOne(call, limitOf(acting, type, need), by, given[use.member ?? by]);
   if (extent === 'all') return undefined;
   // What is made is one's own; but it must not be put where one has no business.
   for (const place of use.places ?? [])
     if (await isBeyond(call, place, given[place], { ...acting, extent: 'own_trajectory' })) return extent;
   return undefined;
+}
+
+/** A container is read by its owner and whoever reaches anything in it; written by its owner and whoever writes Turns in it. */
+async function refusingContainer(
+  call: Call,
+  acting: ActingAgent,
+  { need, by, member }: MemoryUse,
+  given: Given,
+): Promise<Refused | undefined> {
+  const id = given[member ?? by];
+  const scope = extentOf(acting.memory_access, 'Turn', need);
+  if (scope === 'all' || typeof id !== 'string') return undefined;
+  const container = by as ContainerId;
+  const beyond =
+    need === 'write'
+      ? await isBeyond(call, container, id, { ...acting, extent: widest([scope, 'own']) })
+      : (await isReadableContainer(
+          call.driver.at(call.tenant),
+          call.tenant,
+          container,
+          id,
+          containerReachOf(call)!,
+        )) === false;
+  return beyond ? scope : undefined;
+}
+
+/** What an agent may read of trajectories and scopes; undefined where it reads all. */
+export function containerReachOf(call: Call): ContainerReach | undefined {
+  const { acting } = call;
+  if (!acting || extentOf(acting.memory_access, 'Turn', 'read') === 'all') return undefined;
+  const { agent_id, current_trajectory_id } = acting;
+  const reach = (type: MemoryKind): Reach =>
+    limitOf(acting, type, 'read') ?? { extent: 'all', agent_id, current_trajectory_id };
+  const [turns, artifacts, notes, executions] = [
+    reach('Turn'),
+    reach('Artifact'),
+    reach('Note'),
+    reach('Checkpoint'),
+  ];
+  const follows_trajectory = [turns, artifacts, notes, executions].some(
+    ({ extent }) => extent === 'own_trajectory' || extent === 'all',
+  );
+  return { agent_id, current_trajectory_id, turns, artifacts, notes, executions, follows_trajectory };
 }
 
 async function refusingOne(
@@ -121,9 +218,9 @@ async function refusingOne(
   return { type: 'Turn', need: 'read', scope: turns! };
 }
 
-const isNotGiven = ({ by, member, where }: MemoryUse, given: Given): boolean =>
+const isAbsent = ({ by, member, where }: MemoryUse, given: Given): boolean =>
   (where !== undefined && !where.is.includes(given[where.member])) ||
-  (by !== 'made' && by !== 'items' && given[member ?? by] === undefined);
+  (by !== 'made' && by !== 'items' && by !== 'tenant' && given[member ?? by] === undefined);
 
 /** What is not there is not beyond reach: the operation says that it is not found. */
 async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): Promise<boolean> {
@@ -180,6 +277,15 @@ export function mayReadCard(
   const extents = extentsOf(call);
   return !extents || reachesCard(extents, call.acting!.agent_id, card);
 }
+
+/**
+ * Whether the caller sees what a profile or handover says, and not only that it is there: whoever made it, a key without
+ * an agent, and agents that may read all cards, since a profile is one.
+ */
+export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {
+  const { agent_id } = call.caller;
+  return agent_id === null || made_by === agent_id || (extentsOf(call)?.loose ?? 'all') === 'all';
+};
 
 /** Who looks at packets: an agent does not see events about boxes of others, nor what is beyond its reach. */
 export const viewerOf = (call: Call): PacketViewer | null => {

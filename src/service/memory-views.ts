@@ -24,6 +24,7 @@ import { countMemories, listMemories, type MemoryFilter } from '../store/memory-
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
 import { settledMoment } from './as-of.js';
+import { momentFor } from './entity-access.js';
 import { reachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import type { Call } from './runtime.js';
@@ -84,7 +85,7 @@ export async function showMemory<M extends Memory>(
   noun: Noun<M>,
   row: VersionRow,
 ): Promise<M> {
-  const links = await memoryLinks(tx, call.tenant, [row.memory_id], call.driver.now());
+  const links = await memoryLinks(tx, call.tenant, [row.memory_id], momentFor(call));
   const answer = noun.render(call, row, links(row.memory_id));
   completeLater(tx, row, answer);
   return answer;
@@ -149,7 +150,7 @@ export async function readMemory<M extends Memory>(
   const row = await findMemory(query, tenant, memory_id, moment);
   if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
   if (!lives(row, now)) throw erased(noun.kind, memory_id);
-  const links = await memoryLinks(query, tenant, [memory_id], now, moment);
+  const links = await memoryLinks(query, tenant, [memory_id], momentFor(call, moment));
   // What was is no use of what is.
   if (moment === undefined) call.access.touch(tenant, [memory_id]);
   return noun.render(call, row, links(memory_id));
@@ -231,7 +232,7 @@ async function renderAll<M extends Memory>(
   as_of?: number,
 ): Promise<M[]> {
   const ids = [...new Set(rows.map(({ memory_id }) => memory_id))];
-  const links = await memoryLinks(query, call.tenant, ids, call.driver.now(), as_of);
+  const links = await memoryLinks(query, call.tenant, ids, momentFor(call, as_of));
   return rows.map((row) => noun.render(call, row, links(row.memory_id)));
 }
 

@@ -15,6 +15,7 @@ import { type Links, memoryLinks } from '../store/memory-links.js';
 import { lockTrajectories } from '../store/memory-sources.js';
 import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
+import { beyondAmong } from './entity-access.js';
 import {
   createMemory,
   deleteMemory,
@@ -111,7 +112,7 @@ async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): 
 }
 
 async function firstSource(call: Call, tx: Tx, note_id: string): Promise<string | undefined> {
-  const links = await memoryLinks(tx, call.tenant, [note_id], call.driver.now());
+  const links = await memoryLinks(tx, call.tenant, [note_id], { now: call.driver.now(), agent: null });
   return links(note_id).source_trajectory_ids[0];
 }
 
@@ -135,10 +136,13 @@ async function placeOf(
   const trajectory_ids = [...new Set(input.source_trajectory_ids)];
   const artifact_ids = [...new Set(input.source_artifact_ids)];
   const trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
-  const unknown = trajectory_ids.filter((id) => !trajectories.has(id));
+  // Where a note was learned decides who reaches it: it must not be said of a trajectory that its maker cannot read.
+  const hidden = await beyondAmong(call, tx, 'Trajectory', trajectory_ids);
+  const unknown = trajectory_ids.filter((id) => !trajectories.has(id) || hidden.includes(id));
   if (unknown.length > 0) throw unknownEntity('source_trajectory_ids', 'trajectory', unknown);
   const artifacts = await knownMemories(tx, tenant, artifact_ids, now, { kind: 'artifact' });
-  const missing = artifact_ids.filter((id) => !artifacts.has(id));
+  const beyond = await beyondAmong(call, tx, 'Artifact', artifact_ids);
+  const missing = artifact_ids.filter((id) => !artifacts.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity('source_artifact_ids', 'artifact', missing);
   const first = trajectory_ids[0];
   return {
@@ -228,7 +232,7 @@ export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
   performBatch<Note, In<'batch'>['items'][number]>(call, noteNoun, input, {
     prepare: async (own, item): Promise<Action<Note | null>> => {
       const alone = item.operation === 'create' ? item.create : item;
-      await checkUses(own, operations[item.operation].memory, alone);
+      await checkUses(own, operations[item.operation].touches, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.note_id, item.update);
       return prepareDelete(own, item.note_id);

@@ -3,13 +3,15 @@ import type { Api, Host } from '../contract/api.js';
 import type { Driver } from '../driver/driver.js';
 import { openSqlite } from '../driver/sqlite.js';
 import { CairnError } from '../model/errors.js';
-import { tenantId } from '../model/ids.js';
+import { anyId, tenantId } from '../model/ids.js';
 import type { Caller } from '../model/key.js';
 import type { Embedder } from '../provider/embedder.js';
+import { findAgent } from '../store/agents.js';
 import { anyKey, findKeyByHash } from '../store/keys.js';
 import { packetJournal } from '../store/packets.js';
 import { ensureMeta, ensureTenant, hasTenant, listTenants, readMeta, renewEpoch } from '../store/tenants.js';
 import { AccessCounts } from './access-counts.js';
+import { provideAgent } from './agent-registration.js';
 import { apiFor } from './api.js';
 import { CallsUnderWay } from './calls.js';
 import { clockAhead } from './clock.js';
@@ -166,6 +168,20 @@ export class Store implements Host {
     const { driver } = this.#runtime;
     if (await hasTenant(driver.at(tenant), tenant)) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
+  }
+
+  /** Sees that an agent that a store is opened as has a record: whoever opens the store owns it, so with all rights. */
+  async ensureAgent(tenant: string, agent_id: string): Promise<void> {
+    const parsed = anyId.safeParse(agent_id);
+    if (!parsed.success)
+      throw new CairnError(
+        'INVALID_INPUT',
+        `agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`,
+      );
+    const { driver } = this.#runtime;
+    if (await findAgent(driver.at(tenant), tenant, agent_id)) return;
+    const call = systemCall(this.#runtime, tenant);
+    await driver.write(tenant, (tx) => provideAgent(call, tx, agent_id, {}, 'all', driver.now()));
   }
 
   api(caller: Caller): Api {

@@ -61,9 +61,9 @@ async function dispatchAll(
   now: number,
 ): Promise<Dispatched[]> {
   // Agents come first in the order of locks, and among themselves by their ids.
-  const reused = tasks
-    .filter(({ task }) => task.target_strategy === 'reuse')
-    .map(({ task }) => task.target_ref);
+  const reused = tasks.flatMap(({ task: { target_strategy, target_ref } }) =>
+    target_strategy === 'reuse' && target_ref !== undefined ? [target_ref] : [],
+  );
   for (const agent_id of reused.sort()) await lockAgent(tx, call.tenant, agent_id);
   const ready = [];
   for (const [i, task] of tasks.entries()) {

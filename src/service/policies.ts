@@ -224,7 +224,7 @@ export const get = (call: Call, input: In<'get'>): Promise<SummarizationPolicy> 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const { trajectory_id, scope_id } = input;
-  const filter = { trajectory_id, scope_id, reach: reachOf(call, 'Artifact') };
+  const filter = { trajectory_id, scope_id, reach: reachOf(call, 'Turn') };
   const { rows, ...page } = await listPage<PolicyRow, string>(call, {
     input,
     filters: { trajectory_id: trajectory_id ?? null, scope_id: scope_id ?? null },
@@ -236,12 +236,12 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { summarization_policies: rows.map(toPolicy), ...page };
 }
 
-/** The policy, locked, if this caller may change it. */
+/** The policy, locked, if this caller may change it: that an agent writes Turns where it is attached was checked before. */
 async function ownPolicy(call: Call, tx: Tx, policy_id: string): Promise<PolicyRow> {
   const row = await lockPolicy(tx, call.tenant, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
-  const { agent_id } = call.caller;
-  if (agent_id !== null && row.agent_id !== agent_id) refuseAgents(call, 'change a policy of another');
+  if (call.caller.agent_id !== null && row.attached === attachedTo.tenant)
+    refuseAgents(call, 'change a policy of the whole tenant');
   await refuseFormerOwner(call, tx, row.trajectory_id);
   return row;
 }

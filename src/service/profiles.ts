@@ -8,6 +8,7 @@ import { newId } from '../model/ids.js';
 import type { Json, JsonObject } from '../model/json.js';
 import type { Profile } from '../model/profile.js';
 import { toIso } from '../model/times.js';
+import { findAgent } from '../store/agents.js';
 import { insertEntries } from '../store/box-entries.js';
 import { type BoxRow, lockBox } from '../store/boxes.js';
 import {
@@ -24,6 +25,7 @@ import { mayUse, ownerOf } from './box-access.js';
 import { makeBox } from './box-making.js';
 import { replaceEntries } from './boxes.js';
 import { addCard, type PreparedCard, prepareCard } from './cards.js';
+import { mayReadRecipe } from './memory-access.js';
 import { listPage } from './pages.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
@@ -31,13 +33,21 @@ import { change, event } from './write.js';
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
-const toProfile = (row: ProfileRow): Profile => ({
-  ...((row.content === null ? { name: row.name } : JSON.parse(row.content)) as { name: string }),
+/** Every agent sees that a profile is there and what it is for; what it says is for those who may read it. */
+const toProfile = (call: Call, row: ProfileRow): Profile => ({
+  ...shownContent(call, row),
   box_id: row.box_id,
   card_id: row.card_id,
   created_at: toIso(row.created_at),
   updated_at: toIso(row.updated_at),
 });
+
+function shownContent(call: Call, { name, content, agent_id }: ProfileRow): { name: string } {
+  if (content === null) return { name };
+  const said = JSON.parse(content) as { name: string; description?: string };
+  if (mayReadRecipe(call, agent_id)) return said;
+  return { name, ...(said.description === undefined ? {} : { description: said.description }) };
+}
 
 export const noProfile = (name: string): CairnError =>
   new CairnError('PROFILE_NOT_FOUND', `there is no profile "${name}": create it, or see profiles.list`);
@@ -49,10 +59,23 @@ export async function openProfile(call: Call, query: Query, name: string): Promi
   return row;
 }
 
+/** The same, for a caller that is shown what it says: an agent also sees the profile that it was made from. */
+export async function readableProfile(call: Call, query: Query, name: string): Promise<ProfileRow> {
+  const row = await openProfile(call, query, name);
+  if (mayReadRecipe(call, row.agent_id)) return row;
+  const agent_id = call.caller.agent_id!;
+  if ((await findAgent(query, call.tenant, agent_id))?.profile_name === name) return row;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${agent_id} may not read what the profile "${name}" says: its memory_access does not let it read all cards`,
+    { rule: 'memory_access', memory_type: 'Card', need: 'read' },
+  );
+}
+
 const read = async (call: Call, query: Query, name: string): Promise<Profile> => {
   const row = await openProfile(call, query, name);
   profileContent(row);
-  return toProfile(row);
+  return toProfile(call, row);
 };
 
 /** Absent members are not stored, so that a profile reads as it was written. */
@@ -200,7 +223,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     bytesOf: ({ content }) => content?.length ?? 0,
     count: countProfiles(tenant),
   });
-  return { profiles: rows.map(toProfile), ...page };
+  return { profiles: rows.map((row) => toProfile(call, row)), ...page };
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {

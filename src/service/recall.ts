@@ -74,7 +74,9 @@ async function rememberNote(
   metadata: JsonObject,
 ): Promise<Out<'remember'>> {
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
-  const note = await createNote(call, {
+  // The place of all is not the caller's choice, so it need not be able to read it.
+  const { acting: _, ...placed } = call;
+  const note = await createNote(input.trajectory_id === undefined ? placed : call, {
     note_type: input.type ?? FACT,
     title: input.title ?? titleOf(input.text),
     content: input.text,

@@ -27,7 +27,7 @@ import { isFinished, lockTrajectory, type TrajectoryRow } from '../store/traject
 import { ownerOf } from './box-access.js';
 import { makeBox } from './box-making.js';
 import { refuseFormerOwner } from './former-owners.js';
-import { reachOf } from './memory-access.js';
+import { containerReachOf, reachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
@@ -315,14 +315,15 @@ export async function scopePage(
 ): Promise<Out<'list'>> {
   const { driver, tenant } = call;
   const query = atLength(driver, tenant);
+  const reached = { ...filter, reach: containerReachOf(call) };
   const { rows, ...page } = await listPage<ScopeView, string>(call, {
     input,
     filters,
     key: 'string',
     keyOf: ({ scope_id }) => scope_id,
-    read: (request) => listScopes(query, tenant, filter, request),
+    read: (request) => listScopes(query, tenant, reached, request),
     bytesOf: ({ metadata, context_state }) => (metadata?.length ?? 0) + (context_state?.length ?? 0),
-    count: countScopes(tenant, filter),
+    count: countScopes(tenant, reached),
   });
   return { scopes: (await withinReach(call, query, rows)).map(showScope), ...page };
 }

@@ -10,6 +10,7 @@ import { toIso } from '../model/times.js';
 import { addKey, findKey, listKeys, revokeKey } from '../store/keys.js';
 import { nextPackets, type StreamFilter, toPacket } from '../store/packets.js';
 import { headOf } from '../store/tenants.js';
+import { provideAgent } from './agent-registration.js';
 import { CHUNK, nextLimit, packetBytes } from './chunks.js';
 import { following, STRETCH } from './following.js';
 import { stillPermitted, viewerOf } from './memory-access.js';
@@ -27,20 +28,16 @@ export const auth = {
 
 export const keyHash = (secret: string): string => sha256(secret);
 
-/** Keys are the tenant's: a key that acts as one agent could otherwise make itself another's. */
-function refuseAgents(call: Call): void {
-  if (call.caller.agent_id === null) return;
-  throw new CairnError(
-    'FORBIDDEN',
-    `this key acts as agent ${call.caller.agent_id}, and keys are managed by the tenant`,
-    {
-      rule: 'key_agent',
-    },
-  );
+/** Rights are an agent's: a key without one is not restricted by any. */
+function checkAgentRights({ agent_id, access, agent_type, can_delegate_to }: KeyIn<'create'>): void {
+  if (agent_id !== undefined) return;
+  const named = Object.entries({ access, agent_type, can_delegate_to }).find(([, one]) => one !== undefined);
+  if (named)
+    throw new CairnError('INVALID_INPUT', `${named[0]} is given to an agent: name it with agent_id, too`);
 }
 
 async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey> {
-  refuseAgents(call);
+  checkAgentRights(input);
   const secret = `cairn_${randomBytes(32).toString('base64url')}`;
   return change<CreatedKey>(call, {
     input,
@@ -54,6 +51,8 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
         created_at: now,
         revoked_at: null,
       };
+      // Agents are locked before all else.
+      if (row.agent_id !== null) await provideAgent(call, tx, row.agent_id, input, 'own', now);
       await addKey(tx, { ...row, key_hash: keyHash(secret) });
       tx.journal(
         event(call, now, 'cairn.key.created', 'key', row.key_id, { agent_id: row.agent_id, role: row.role }),
@@ -76,11 +75,9 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
 export const keys = {
   create: createKey,
   list: async (call: Call, { order }: KeyIn<'list'>): Promise<{ keys: Key[] }> => {
-    refuseAgents(call);
     return { keys: await listKeys(call.driver.at(call.tenant), call.tenant, order) };
   },
   revoke: async (call: Call, input: KeyIn<'revoke'>): Promise<void> => {
-    refuseAgents(call);
     await change(call, {
       input,
       work: async (tx, now) => {
@@ -145,7 +142,7 @@ function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, und
       return heartbeat();
     },
     upTo: async function* (head, ended) {
-      const viewer = viewerOf(await stillPermitted(call, eventOperations.follow.memory, input));
+      const viewer = viewerOf(await stillPermitted(call, eventOperations.follow.touches, input));
       while (position < head && !ended()) {
         // A stretch at a time: with a filter that lets little through, one statement could take all of history.
         const range = { after: position, until: Math.min(head, position + STRETCH) };

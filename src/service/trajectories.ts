@@ -27,6 +27,7 @@ import {
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { refuseFormerOwner } from './former-owners.js';
+import { containerReachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
@@ -189,15 +190,16 @@ const bytesOf = ({ name, description, metadata, outcome }: TrajectoryRow): numbe
 
 async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Promise<Out<'list'>> {
   const { driver, tenant } = call;
+  const reached = { ...filter, reach: containerReachOf(call) };
   const { rows, ...rest } = await listPage<TrajectoryRow, string>(call, {
     input,
     filters: filter as Json,
     key: 'string',
     keyOf: (row) => row.trajectory_id,
     // What no index finds is looked for among all, which may take a while.
-    read: (request) => listTrajectories(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listTrajectories(atLength(driver, tenant), tenant, reached, request),
     bytesOf,
-    count: countTrajectories(tenant, filter),
+    count: countTrajectories(tenant, reached),
   });
   return { trajectories: rows.map((row) => toTrajectory(tenant, row)), ...rest };
 }

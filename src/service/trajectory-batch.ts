@@ -29,11 +29,19 @@ function about(item: Item): About {
   return { changes: trajectory_id, names: parent_trajectory_id == null ? [] : [parent_trajectory_id] };
 }
 
+/** Checks an item as if it came alone. */
+const checkItem = (call: Call, item: Item): Promise<void> =>
+  checkUses(
+    call,
+    operations[item.operation].touches,
+    item.operation === 'create' ? item.create : { trajectory_id: item.trajectory_id },
+  );
+
 async function alone(call: Call, item: Item): Promise<Trajectory | null> {
+  await checkItem(call, item);
   if (item.operation === 'create') return create(call, item.create);
   const { trajectory_id } = item;
   if (item.operation === 'update') return update(call, { ...item.update, trajectory_id });
-  await checkUses(call, operations.delete.memory, item);
   await remove(call, { trajectory_id });
   return null;
 }
@@ -70,10 +78,7 @@ function prepare(call: Call, item: Item): Prepared {
 }
 
 async function together(call: Call, input: In): Promise<Out> {
-  for (const [i, item] of input.items.entries()) {
-    if (item.operation === 'delete')
-      await inItem('items', i, () => checkUses(call, operations.delete.memory, item));
-  }
+  for (const [i, item] of input.items.entries()) await inItem('items', i, () => checkItem(call, item));
   const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
   const done = await change<Done[]>(call, {
     input,

@@ -15,7 +15,7 @@ import {
   type TreeReach,
   trajectoryLeaves,
 } from '../store/trajectory-tree.js';
-import { reachOf } from './memory-access.js';
+import { containerReachOf, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { openTrajectory } from './trajectories.js';
 
@@ -33,7 +33,8 @@ export async function tree(call: Call, input: In): Promise<Out> {
   const query = atLength(driver, tenant);
   const root = await openTrajectory(call, query, trajectory_id);
   const now = driver.now();
-  const branches = await branchesOf(query, tenant, trajectory_id, MAX_BRANCHES + 1);
+  const reach = reachInto(call);
+  const branches = await branchesOf(query, tenant, trajectory_id, MAX_BRANCHES + 1, reach);
   const order = depthFirst(
     [...branches].sort((a, b) => (a.trajectory_id < b.trajectory_id ? -1 : 1)),
     (branch) => branch.trajectory_id,
@@ -47,7 +48,7 @@ export async function tree(call: Call, input: In): Promise<Out> {
     tenant,
     first.map(({ id }) => id),
     now,
-    reachInto(call),
+    reach,
   );
   const { reached, complete } = reachedBy(first, sizes, limit);
   const nodes = await nodesOf(call, reached, limit, now);
@@ -61,6 +62,7 @@ export async function tree(call: Call, input: In): Promise<Out> {
 const reachInto = (call: Call): TreeReach => ({
   artifacts: reachOf(call, 'Artifact'),
   notes: reachOf(call, 'Note'),
+  containers: containerReachOf(call),
 });
 
 async function nodesOf(call: Call, reached: readonly Placed[], limit: number, now: number): Promise<Node[]> {

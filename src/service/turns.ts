@@ -292,7 +292,7 @@ type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; m
  */
 export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
   const prepareItem = async ({ create }: In<'batch'>['items'][number]) => {
-    await checkUses(call, operations.add.memory, create);
+    await checkUses(call, operations.add.touches, create);
     return prepare(call, create, true);
   };
   const turns = await Promise.allSettled(input.items.map(prepareItem));

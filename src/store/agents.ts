@@ -1,10 +1,20 @@
 /** agents: rows in, rows out. */
 import type { Query, Tx } from '../driver/driver.js';
 import { join, type Sql, sql } from '../driver/sql.js';
-import type { Agent, AgentStatus, MemoryAccess } from '../model/agent.js';
+import { type Agent, type AgentStatus, accessTo, type MemoryAccess } from '../model/agent.js';
 import type { JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
 import { type KeysetPage, keyset } from './filters.js';
+
+/** How an agent came to be. */
+export const MADE = {
+  /** It was registered. */
+  registered: 0,
+  /** A dispatch made it for its task. */
+  for_task: 1,
+  /** It came with its key, or by opening a store as it, and has not registered itself yet. */
+  with_key: 2,
+} as const;
 
 export interface AgentRow {
   readonly agent_id: string;
@@ -17,8 +27,7 @@ export interface AgentRow {
   readonly current_trajectory_id: string | null;
   readonly profile_name: string | null;
   readonly parent_agent_id: string | null;
-  /** 1 if a dispatch made it for its task. */
-  readonly made: 0 | 1;
+  readonly made: (typeof MADE)[keyof typeof MADE];
   readonly offline_after_ms: number;
   readonly last_seen_at: number;
   readonly metadata: string | null;
@@ -34,21 +43,26 @@ const parse = <T>(text: string | null): T | null => (text === null ? null : (JSO
 export const isOffline = (row: AgentRow, now: number): boolean =>
   row.status === 'offline' || row.last_seen_at + row.offline_after_ms <= now;
 
-export const toAgent = (row: AgentRow, now: number): Agent => ({
+/** What any agent of the tenant sees of another. */
+export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
   agent_id: row.agent_id,
   agent_type: row.agent_type,
   capabilities: parse<string[]>(row.capabilities)!,
-  memory_access: parse<MemoryAccess>(row.memory_access),
-  can_delegate_to: parse<string[]>(row.can_delegate_to),
   status: isOffline(row, now) ? 'offline' : row.status,
+  offline_after_ms: row.offline_after_ms,
+  last_seen_at: toIso(row.last_seen_at),
+  registered_at: toIso(row.registered_at),
+  updated_at: toIso(row.updated_at),
+});
+
+export const toAgent = (row: AgentRow, now: number): Agent => ({
+  ...toDirectoryEntry(row, now),
+  memory_access: parse<MemoryAccess>(row.memory_access) ?? accessTo('all'),
+  can_delegate_to: parse<string[]>(row.can_delegate_to) ?? ['*'],
   current_trajectory_id: row.current_trajectory_id,
   profile_name: row.profile_name,
   parent_agent_id: row.parent_agent_id,
-  offline_after_ms: row.offline_after_ms,
-  last_seen_at: toIso(row.last_seen_at),
   metadata: parse<JsonObject>(row.metadata) ?? {},
-  registered_at: toIso(row.registered_at),
-  updated_at: toIso(row.updated_at),
 });
 
 /** Unregistered ones included, since an id is never used twice. */
@@ -87,6 +101,15 @@ export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void
           ${row.can_delegate_to}, ${row.status}, ${row.current_trajectory_id}, ${row.profile_name},
           ${row.parent_agent_id}, ${row.made}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
           ${row.registered_at}, ${row.updated_at})`,
+  );
+}
+
+/** Gives an agent that came with its key what it says of itself. */
+export async function completeAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+  await updateAgent(tx, tenant, row);
+  await tx.send(
+    sql`UPDATE agents SET profile_name = ${row.profile_name}, made = ${row.made}, sent_hash = ${row.sent_hash}
+        WHERE tenant_id = ${tenant} AND agent_id = ${row.agent_id}`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import type { Edge, EdgeType, EntityType } from '../model/edge.js';
 import { toIso } from '../model/times.js';
-import { type EntityRef, knownEntities, nameOf } from './entities.js';
+import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from './entities.js';
 import { type KeysetPage, keyset } from './filters.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import { PENDING } from './recorded-time.js';
@@ -192,15 +192,22 @@ export interface EdgeFilter {
   readonly entity_type?: EntityType | undefined;
   readonly created_after?: number | undefined;
   readonly created_before?: number | undefined;
+  /** Only edges all of whose ends this viewer can read. */
+  readonly viewer?: Moment | undefined;
 }
 
 /** What edges and their ends are both found by, in a table under the name p. */
 function conditionsOf(tenant: string, filter: EdgeFilter): Sql[] {
-  const { edge_type, created_after, created_before } = filter;
+  const { edge_type, created_after, created_before, viewer } = filter;
   const conditions: Sql[] = [sql`p.tenant_id = ${tenant} AND p.deleted_at IS NULL`];
   if (edge_type !== undefined) conditions.push(sql`p.edge_type = ${edge_type}`);
   if (created_after !== undefined) conditions.push(sql`p.created_at >= ${created_after}`);
   if (created_before !== undefined) conditions.push(sql`p.created_at < ${created_before}`);
+  if (viewer !== undefined)
+    conditions.push(
+      sql`NOT EXISTS (SELECT 1 FROM edge_participants f WHERE f.tenant_id = ${tenant} AND f.edge_id = p.edge_id
+            AND ${readableEntity(tenant, viewer)} IS NULL)`,
+    );
   return conditions;
 }
 
@@ -304,9 +311,9 @@ export async function relationsOf(
   query: Query,
   tenant: string,
   entity_ids: readonly string[],
-  now: number,
-  as_of?: number,
+  moment: Moment,
 ): Promise<Map<string, Relations>> {
+  const { as_of } = moment;
   const found = await linksOf(query, tenant, entity_ids, RELATIONS, as_of, SOURCES_OF_NOTES);
   const links = found.filter(({ of_type }) => of_type === 'Artifact' || of_type === 'Note');
   const superseding = links.filter((one) => one.edge_type === 'Supersedes' && one.position === 1);
@@ -315,7 +322,7 @@ export async function relationsOf(
     (one) => one.edge_type === 'Contradicts' && (one.position === 1 || one.of_position === 1),
   );
   const ends = [...superseding, ...contradicting];
-  const readable = await knownEntities(query, tenant, ends, { now, as_of, agent: null });
+  const readable = await knownEntities(query, tenant, ends, moment);
   const supersedes = grouped(
     superseding.filter((one) => readable.has(nameOf(one))),
     ({ of_id }) => of_id,

@@ -9,6 +9,17 @@ import { BOX_ENDED, CARD_ENDED } from './endings.js';
 import { versionsAmong } from './lookups.js';
 import { heldAt, livesAt } from './memories.js';
 import { visibleTo } from './packet-visibility.js';
+import {
+  artifactsWithin,
+  type CardReach,
+  type ContainerReach,
+  cardsWithin,
+  notesWithin,
+  type Reach,
+  scopesReadable,
+  trajectoriesReadable,
+  turnsWithin,
+} from './reach.js';
 
 export interface EntityRef {
   readonly entity_type: EntityType;
@@ -19,6 +30,16 @@ export interface EntityRef {
 export const entityKey = ({ entity_type, entity_id }: EntityRef): string =>
   `${entity_type === 'Turn' ? 'Card' : entity_type} ${entity_id}`;
 
+/** How far an agent reads entities of each type, where that is not all. */
+export interface EntityReach {
+  readonly turn: Reach | undefined;
+  readonly artifact: Reach | undefined;
+  readonly note: Reach | undefined;
+  readonly packet: Reach | undefined;
+  readonly card: CardReach | undefined;
+  readonly container: ContainerReach | undefined;
+}
+
 /** Whether they can be read: now, or as far as the past is asked about, at a moment. */
 export interface Moment {
   readonly now: number;
@@ -26,6 +47,8 @@ export interface Moment {
   readonly as_of?: number | undefined;
   /** Boxes, events about them and cards of agent_turns that this agent may not see do not exist for it; null sees all. */
   readonly agent: string | null;
+  /** What lies beyond it does not exist for the agent either. */
+  readonly reach?: EntityReach | undefined;
 }
 
 interface Among {
@@ -36,12 +59,18 @@ interface Among {
 }
 type Known = (tenant: string, among: Among, moment: Moment) => Sql;
 
+/** One more condition, where there is a reach. */
+const reached = <R>(reach: R | undefined, within: (own: R) => Sql): Sql =>
+  reach === undefined ? sql`` : sql` AND ${within(reach)}`;
+
 const versions =
   (kind: 'artifact' | 'note'): Known =>
-  (tenant, among, { now, as_of }) =>
-    sql`SELECT v.memory_id AS id FROM ${among.versions}
+  (tenant, among, { now, as_of, reach }) => {
+    const within = kind === 'artifact' ? artifactsWithin : notesWithin;
+    return sql`SELECT v.memory_id AS id FROM ${among.versions}
         WHERE v.tenant_id = ${tenant} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind}
-          AND ${heldAt(as_of)} AND ${livesAt(now)}`;
+          AND ${heldAt(as_of)} AND ${livesAt(now)}${reached(reach?.[kind], (own) => within(tenant, own))}`;
+  };
 
 /** The turns of a scope are in its box; other cards that it holds are of artifacts. */
 const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id
@@ -51,37 +80,44 @@ const seenBy = (tenant: string, agent: string | null): Sql =>
   agent === null ? sql`` : sql` AND ${shownTo(tenant, agent)}`;
 
 const knownBy: Readonly<Record<EntityType, Known>> = {
-  Trajectory: (tenant, among) =>
+  Trajectory: (tenant, among, { reach }) =>
     sql`SELECT t.trajectory_id AS id FROM trajectories t
-        WHERE t.tenant_id = ${tenant} AND ${among.has(sql`t.trajectory_id`)} AND t.deleted_at IS NULL`,
-  Scope: (tenant, among) =>
+        WHERE t.tenant_id = ${tenant} AND ${among.has(sql`t.trajectory_id`)} AND t.deleted_at IS NULL
+          ${reached(reach?.container, (own) => trajectoriesReadable(tenant, own))}`,
+  Scope: (tenant, among, { reach }) =>
     sql`SELECT s.scope_id AS id FROM scopes s
-        WHERE s.tenant_id = ${tenant} AND ${among.has(sql`s.scope_id`)} AND s.deleted_at IS NULL`,
-  Turn: (tenant, among, { now }) =>
+        WHERE s.tenant_id = ${tenant} AND ${among.has(sql`s.scope_id`)} AND s.deleted_at IS NULL
+          ${reached(reach?.container, (own) => scopesReadable(tenant, own))}`,
+  Turn: (tenant, among, { now, reach }) =>
     sql`SELECT c.card_id AS id FROM cards c
         WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
-          AND ${readableAt(now)} AND ${IS_TURN}`,
+          AND ${readableAt(now)} AND ${IS_TURN}${reached(reach?.turn, (own) => turnsWithin(tenant, own))}`,
   Artifact: versions('artifact'),
   Note: versions('note'),
-  Card: (tenant, among, { now, as_of, agent }) =>
+  Card: (tenant, among, { now, as_of, agent, reach }) =>
     as_of === undefined
       ? sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}${seenBy(tenant, agent)}`
+            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}${seenBy(tenant, agent)}
+              ${reached(reach?.card, cardsWithin)}`
       : sql`SELECT c.card_id AS id FROM cards c
             WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND c.erased_at IS NULL
               AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
-              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)${seenBy(tenant, agent)}`,
+              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)${seenBy(tenant, agent)}
+              ${reached(reach?.card, cardsWithin)}`,
   Box: (tenant, among, { agent }) =>
     sql`SELECT b.box_id AS id FROM boxes b
         WHERE b.tenant_id = ${tenant} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
           ${agent === null ? sql`` : sql` AND ${visibleBox(tenant, agent)}`}`,
-  Packet: (tenant, among, { now, agent }) =>
+  Packet: (tenant, among, { now, agent, reach }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
         WHERE p.tenant_id = ${tenant} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
-          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, { agent })}`}`,
+          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, { agent, reach: reach?.packet })}`}`,
 };
 
-/** The id of an end of an edge, under the name f, if what stands there can be read; else null. A turn is a card. */
+/**
+ * The id of an end of an edge, under the name f, if what stands there can be read; else null. A turn is a card, but its
+ * reach is that of turns.
+ */
 export function readableEntity(tenant: string, moment: Moment): Sql {
   const id = (entity_type: EntityType) =>
     knownBy[entity_type](
@@ -91,7 +127,7 @@ export function readableEntity(tenant: string, moment: Moment): Sql {
     );
   return sql`CASE f.entity_type WHEN 'Artifact' THEN (${id('Artifact')} LIMIT 1) WHEN 'Note' THEN (${id('Note')} LIMIT 1)
     WHEN 'Trajectory' THEN (${id('Trajectory')}) WHEN 'Scope' THEN (${id('Scope')}) WHEN 'Packet' THEN (${id('Packet')}) WHEN 'Box' THEN (${id('Box')})
-    ELSE (${id('Card')}) END`;
+    ${moment.reach ? sql`WHEN 'Turn' THEN (${id('Turn')})` : sql``} ELSE (${id('Card')}) END`;
 }
 
 const amongIds = (tenant: string, ids: readonly string[], { as_of }: Moment): Among => ({

@@ -100,7 +100,7 @@ const cards: Pager = async (query, tenant, after, limit, now, index_key) => {
     query,
     tenant,
     notes.map(({ memory_id }) => memory_id),
-    now,
+    { now, agent: null },
   );
   const learnedIn = ({ kind, memory_id }: NewVersion) =>
     kind === 'note' ? links(memory_id).source_trajectory_ids : [];

@@ -163,11 +163,32 @@ export function openLocksOf(query: Query, tenant: string, agent_id: string): Pro
   );
 }
 
+/** Whether an agent holds or waits for the resource of a lock. */
+export async function isInLine(
+  query: Query,
+  tenant: string,
+  lock_id: string,
+  agent_id: string,
+): Promise<boolean> {
+  const row = await query.get(
+    sql`SELECT l.lock_id FROM locks l
+        WHERE l.tenant_id = ${tenant} AND l.lock_id = ${lock_id} AND ${inLineWith(tenant, agent_id)}`,
+  );
+  return row !== undefined;
+}
+
 export interface LockFilter {
   readonly resource_type?: string | undefined;
   readonly resource_id?: string | undefined;
   readonly holder_agent_id?: string | undefined;
+  /** Only those of resources that this agent holds or waits for. */
+  readonly party?: string | undefined;
 }
+
+/** Whether an agent is in the line for the resource of a lock, under the name l. */
+const inLineWith = (tenant: string, agent_id: string): Sql =>
+  sql`EXISTS (SELECT 1 FROM locks mine WHERE mine.tenant_id = ${tenant} AND mine.holder_agent_id = ${agent_id}
+    AND mine.ended_at IS NULL AND mine.resource_type = l.resource_type AND mine.resource_id = l.resource_id)`;
 
 function matching(tenant: string, filter: LockFilter, now: number): Sql {
   const conditions: Sql[] = [
@@ -179,6 +200,7 @@ function matching(tenant: string, filter: LockFilter, now: number): Sql {
   if (filter.resource_id !== undefined) conditions.push(sql`l.resource_id = ${filter.resource_id}`);
   if (filter.holder_agent_id !== undefined)
     conditions.push(sql`l.holder_agent_id = ${filter.holder_agent_id}`);
+  if (filter.party !== undefined) conditions.push(inLineWith(tenant, filter.party));
   return join(conditions, ' AND ');
 }
 

@@ -3,7 +3,7 @@ import type { Query } from '../driver/driver.js';
 import type { EdgeType, EntityType } from '../model/edge.js';
 import { newId } from '../model/ids.js';
 import { type NewEdge, NOTHING_MORE, relationsOf } from './edges.js';
-import type { EntityRef } from './entities.js';
+import type { EntityRef, Moment } from './entities.js';
 
 const edgeOf = (
   edge_type: NewEdge['edge_type'],
@@ -73,11 +73,10 @@ export async function memoryLinks(
   query: Query,
   tenant: string,
   ids: readonly string[],
-  now: number,
-  as_of?: number,
+  moment: Moment,
 ): Promise<(memory_id: string) => Links> {
   if (ids.length === 0) return () => NO_LINKS;
-  const relations = await relationsOf(query, tenant, ids, now, as_of);
+  const relations = await relationsOf(query, tenant, ids, moment);
   return (memory_id) => {
     const own = relations.get(memory_id);
     if (!own) return NO_LINKS;

@@ -1,5 +1,5 @@
 /** What artifacts and notes come from, as it must be when they are made: trajectories and turns. */
-import type { Query, Tx } from '../driver/driver.js';
+import type { Query, Table, Tx } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import { entriesAfter, segmentsOf } from './box-entries.js';
 import { findBox } from './boxes.js';
@@ -17,6 +17,25 @@ export async function lockTrajectories(
         ORDER BY trajectory_id FOR UPDATE`,
   );
   return new Map(rows.filter((row) => row.deleted_at === null).map((row) => [row.trajectory_id, row]));
+}
+
+const learnedInTable: Table = {
+  name: 'learned_in',
+  columns: { tenant_id: 'text', note_id: 'text', trajectory_id: 'text' },
+};
+
+/** Stores where a note was learned. Never changed afterwards: reach rests on it. */
+export async function insertLearnedIn(
+  tx: Tx,
+  tenant: string,
+  note_id: string,
+  trajectory_ids: readonly string[],
+): Promise<void> {
+  if (trajectory_ids.length === 0) return;
+  await tx.insert(
+    learnedInTable,
+    trajectory_ids.map((trajectory_id) => [tenant, note_id, trajectory_id]),
+  );
 }
 
 /** The turn of this sequence in a box of turns: a card. */

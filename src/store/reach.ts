@@ -64,28 +64,26 @@ export function notesWithin(tenant: string, reach: Reach, of: MemoryColumns = ve
   const heard = (trajectory: Sql): Sql => (turns === 'own_trajectory' ? mine(trajectory) : NOTHING);
   const conditions: Sql[] = [];
   if (extent === 'own_trajectory') {
-    conditions.push(sql`EXISTS (${learnedIn(tenant, of.id)} AND ${mine(sql`source.entity_id`)})`);
+    conditions.push(sql`EXISTS (${learnedIn(tenant, of.id)} AND ${mine(sql`source.trajectory_id`)})`);
     conditions.push(
-      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(tenant, of.id)} AND NOT ${mine(sql`source.entity_id`)}))`,
+      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(tenant, of.id)} AND NOT ${mine(sql`source.trajectory_id`)}))`,
     );
   }
   if (turns !== undefined)
     conditions.push(
-      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(tenant, of.id)} AND NOT (${heard(sql`source.entity_id`)})))`,
+      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(tenant, of.id)} AND NOT (${heard(sql`source.trajectory_id`)})))`,
     );
   return conditions.length === 0
     ? EVERYTHING
     : sql`(${of.owner} = ${agent_id} OR (${join(conditions, ' AND ')}))`;
 }
 
-/** The trajectories that a note was learned in, under the name source. */
+/**
+ * The trajectories that a note was learned in, under the name source. Stored when the note is made and never changed:
+ * edges come and go by their writers, so they never grant reach.
+ */
 const learnedIn = (tenant: string, note_id: Sql): Sql =>
-  sql`SELECT 1 FROM edge_participants learned
-    CROSS JOIN edge_participants source
-    WHERE learned.tenant_id = ${tenant} AND learned.entity_id = ${note_id} AND learned.edge_type = 'DerivedFrom'
-      AND learned.position = 1 AND learned.deleted_at IS NULL
-      AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
-      AND source.entity_type = 'Trajectory'`;
+  sql`SELECT 1 FROM learned_in source WHERE source.tenant_id = ${tenant} AND source.note_id = ${note_id}`;
 
 export const packetsWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`p.agent`, sql`p.thread_id`);
@@ -113,6 +111,13 @@ export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
 const scopesWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
 
+/** The card of a turn, under the name c: whoever said it, or whose scope it was said in. */
+export function turnsWithin(tenant: string, reach: Reach): Sql {
+  if (reach.extent === 'none') return NOTHING;
+  return sql`(c.author_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM scopes s
+    WHERE s.tenant_id = ${tenant} AND s.scope_id = SUBSTR(c.held_by, 7) AND ${scopesWithin(tenant, reach)}))`;
+}
+
 /** A job belongs to the scope that it is about. */
 export const jobsWithin = (tenant: string, reach: Reach): Sql =>
   within(
@@ -130,6 +135,52 @@ export const policiesWithin = (tenant: string, reach: Reach): Sql =>
     sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = p.scope_id)`,
     sql`p.trajectory_id`,
   )})`;
+
+/** What an agent may read of containers: for those who reach anything in them. Absent where Turns are open to it. */
+export interface ContainerReach {
+  readonly agent_id: string;
+  readonly current_trajectory_id: string | null;
+  readonly turns: Reach;
+  readonly artifacts: Reach;
+  readonly notes: Reach;
+  readonly executions: Reach;
+  /** Whether a rule of any type reaches the trajectory that the agent works in. */
+  readonly follows_trajectory: boolean;
+}
+
+const artifactIn = (tenant: string, reach: Reach, place: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM memory_versions v WHERE v.tenant_id = ${tenant} AND ${place} AND v.kind = 'artifact'
+    AND v.superseded_at IS NULL AND ${artifactsWithin(tenant, reach)})`;
+
+/** A trajectory under the name t that its reader owns, or in which it reaches a scope, artifact, note or execution. */
+export function trajectoriesReadable(tenant: string, reach: ContainerReach): Sql {
+  const { agent_id, current_trajectory_id, artifacts, notes, executions } = reach;
+  const ways: Sql[] = [
+    sql`t.agent_id = ${agent_id}`,
+    sql`EXISTS (SELECT 1 FROM scopes s WHERE s.tenant_id = ${tenant} AND s.trajectory_id = t.trajectory_id
+      AND s.deleted_at IS NULL AND s.agent_id = ${agent_id})`,
+  ];
+  if (reach.follows_trajectory && current_trajectory_id !== null)
+    ways.push(sql`t.trajectory_id = ${current_trajectory_id}`);
+  if (artifacts.extent !== 'none')
+    ways.push(artifactIn(tenant, artifacts, sql`v.trajectory_id = t.trajectory_id`));
+  if (executions.extent !== 'none')
+    ways.push(sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${tenant}
+      AND e.trajectory_id = t.trajectory_id AND e.deleted_at IS NULL AND ${executionsWithin(tenant, executions)})`);
+  if (notes.extent !== 'none')
+    ways.push(sql`EXISTS (SELECT 1 FROM learned_in l CROSS JOIN memory_versions v
+      WHERE l.tenant_id = ${tenant} AND l.trajectory_id = t.trajectory_id AND v.tenant_id = ${tenant}
+        AND v.memory_id = l.note_id AND v.superseded_at IS NULL AND ${notesWithin(tenant, notes)})`);
+  return sql`(${join(ways, ' OR ')})`;
+}
+
+/** A scope under the name s that its reader owns, whose turns it reads, or in which it reaches an artifact. */
+export function scopesReadable(tenant: string, reach: ContainerReach): Sql {
+  const ways: Sql[] = [sql`s.agent_id = ${reach.agent_id}`, scopesWithin(tenant, reach.turns)];
+  if (reach.artifacts.extent !== 'none')
+    ways.push(artifactIn(tenant, reach.artifacts, sql`v.scope_id = s.scope_id`));
+  return sql`(${join(ways, ' OR ')})`;
+}
 
 /** Which of these scopes are within reach. */
 export async function scopesReached(
@@ -172,11 +223,8 @@ const finders = {
   policy_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT ${said(policiesWithin(tenant, reach))} FROM summarization_policies p
         WHERE p.tenant_id = ${tenant} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
-  // Whoever said it, or whose scope it was said in.
   turn_id: (tenant: string, id: string, reach: Reach) =>
-    sql`SELECT CASE WHEN c.author_id = ${reach.agent_id} THEN 1 WHEN ${scopesWithin(tenant, reach)} THEN 1 ELSE 0 END
-          AS reached
-        FROM cards c JOIN scopes s ON s.tenant_id = c.tenant_id AND s.scope_id = SUBSTR(c.held_by, 7)
+    sql`SELECT ${said(turnsWithin(tenant, reach))} FROM cards c
         WHERE c.tenant_id = ${tenant} AND c.card_id = ${id} AND SUBSTR(c.held_by, 1, 6) = 'scope:'`,
   scope_id: (tenant: string, id: string, reach: Reach) =>
     sql`SELECT ${said(scopesWithin(tenant, reach))} FROM scopes s
@@ -186,6 +234,30 @@ const finders = {
         WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${id}`,
 };
 export type ReachedBy = keyof typeof finders;
+
+export type ContainerId = 'trajectory_id' | 'scope_id';
+
+const containers: Readonly<Record<ContainerId, (tenant: string, id: string, reach: ContainerReach) => Sql>> =
+  {
+    trajectory_id: (tenant, id, reach) =>
+      sql`SELECT ${said(trajectoriesReadable(tenant, reach))} FROM trajectories t
+        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${id} AND t.deleted_at IS NULL`,
+    scope_id: (tenant, id, reach) =>
+      sql`SELECT ${said(scopesReadable(tenant, reach))} FROM scopes s
+        WHERE s.tenant_id = ${tenant} AND s.scope_id = ${id} AND s.deleted_at IS NULL`,
+  };
+
+/** Whether a trajectory or scope may be read; undefined where there is none. */
+export async function isReadableContainer(
+  query: Query,
+  tenant: string,
+  by: ContainerId,
+  id: string,
+  reach: ContainerReach,
+): Promise<boolean | undefined> {
+  const row = await query.get<{ reached: number }>(containers[by](tenant, id, reach));
+  return row && row.reached === 1;
+}
 
 /** Whether one entity is within reach; undefined where there is no such entity. */
 export async function isWithin(

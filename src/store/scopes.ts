@@ -2,6 +2,7 @@
 import type { Query, Table, Tx } from '../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../driver/sql.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
+import { type ContainerReach, scopesReadable } from './reach.js';
 
 export interface ScopeRow {
   readonly scope_id: string;
@@ -222,10 +223,11 @@ export interface ScopeFilter {
   readonly agent_id?: string | undefined;
   readonly name?: string | undefined;
   readonly times: Times;
+  readonly reach?: ContainerReach | undefined;
 }
 
 function where(tenant: string, filter: ScopeFilter): Sql {
-  const { trajectory_id, parent_scope_id, status, agent_id, name } = filter;
+  const { trajectory_id, parent_scope_id, status, agent_id, name, reach } = filter;
   const conditions: Sql[] = [sql`s.tenant_id = ${tenant}`, sql`s.deleted_at IS NULL`];
   if (trajectory_id !== undefined) conditions.push(sql`s.trajectory_id = ${trajectory_id}`);
   if (parent_scope_id !== undefined) conditions.push(sql`s.parent_scope_id = ${parent_scope_id}`);
@@ -234,6 +236,7 @@ function where(tenant: string, filter: ScopeFilter): Sql {
   if (agent_id !== undefined) conditions.push(sql`s.agent_id = ${agent_id}`);
   if (name !== undefined) conditions.push(startsWith(sql`s.name`, name));
   conditions.push(...within(sql`s.created_at`, sql`s.updated_at`, filter.times));
+  if (reach !== undefined) conditions.push(scopesReadable(tenant, reach));
   return join(conditions, ' AND ');
 }
 

@@ -6,6 +6,7 @@ import type { JsonObject } from '../model/json.js';
 import { toIso } from '../model/times.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from '../model/trajectory.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
+import { type ContainerReach, trajectoriesReadable } from './reach.js';
 
 export interface TrajectoryRow {
   readonly trajectory_id: string;
@@ -168,10 +169,11 @@ export interface TrajectoryFilter {
   /** How the name starts. */
   readonly name?: string | undefined;
   readonly times?: Times;
+  readonly reach?: ContainerReach | undefined;
 }
 
 function where(tenant: string, filter: TrajectoryFilter): Sql {
-  const { status, agent_id, parent_id, top_level, name } = filter;
+  const { status, agent_id, parent_id, top_level, name, reach } = filter;
   const conditions: Sql[] = [sql`t.tenant_id = ${tenant}`, sql`t.deleted_at IS NULL`];
   if (status !== undefined) conditions.push(sql`t.status = ${status}`);
   if (agent_id !== undefined) conditions.push(sql`t.agent_id = ${agent_id}`);
@@ -179,6 +181,7 @@ function where(tenant: string, filter: TrajectoryFilter): Sql {
   if (top_level) conditions.push(sql`t.parent_trajectory_id IS NULL`);
   if (name !== undefined) conditions.push(startsWith(sql`t.name`, name));
   conditions.push(...within(sql`t.created_at`, sql`t.updated_at`, filter.times ?? {}));
+  if (reach !== undefined) conditions.push(trajectoriesReadable(tenant, reach));
   return join(conditions, ' AND ');
 }
 

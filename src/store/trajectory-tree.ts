@@ -4,7 +4,14 @@ import { type Sql, sql } from '../driver/sql.js';
 import type { TrajectoryStatus } from '../model/trajectory.js';
 import { artifactsAmong } from './lookups.js';
 import { notesFromThese, readableVersion } from './produced.js';
-import { artifactsWithin, notesWithin, type Reach } from './reach.js';
+import {
+  artifactsWithin,
+  type ContainerReach,
+  notesWithin,
+  type Reach,
+  scopesReadable,
+  trajectoriesReadable,
+} from './reach.js';
 
 export interface Branch {
   readonly trajectory_id: string;
@@ -17,6 +24,7 @@ export function branchesOf(
   tenant: string,
   trajectory_id: string,
   limit: number,
+  reach: TreeReach,
 ): Promise<Branch[]> {
   return query.all<Branch>(
     sql`WITH RECURSIVE below(trajectory_id, parent_trajectory_id) AS (
@@ -25,6 +33,7 @@ export function branchesOf(
           UNION ALL
           SELECT t.trajectory_id, t.parent_trajectory_id FROM below b CROSS JOIN trajectories t
             WHERE t.tenant_id = ${tenant} AND t.parent_trajectory_id = b.trajectory_id AND t.deleted_at IS NULL
+              ${trajectoriesShown(tenant, reach)}
         )
         SELECT trajectory_id, parent_trajectory_id FROM below LIMIT ${limit}`,
   );
@@ -34,12 +43,18 @@ export function branchesOf(
 export interface TreeReach {
   readonly artifacts?: Reach | undefined;
   readonly notes?: Reach | undefined;
+  readonly containers?: ContainerReach | undefined;
 }
 
 const artifactsShown = (tenant: string, { artifacts }: TreeReach = {}): Sql =>
   artifacts ? sql` AND ${artifactsWithin(tenant, artifacts)}` : sql``;
 const notesShown = (tenant: string, { notes }: TreeReach = {}): Sql =>
   notes ? sql` AND ${notesWithin(tenant, notes)}` : sql``;
+
+const scopesShown = (tenant: string, { containers }: TreeReach = {}): Sql =>
+  containers ? sql` AND ${scopesReadable(tenant, containers)}` : sql``;
+const trajectoriesShown = (tenant: string, { containers }: TreeReach = {}): Sql =>
+  containers ? sql` AND ${trajectoriesReadable(tenant, containers)}` : sql``;
 
 /** How many scopes, artifacts and notes each of these trajectories has. */
 export async function sizesOf(
@@ -52,6 +67,7 @@ export async function sizesOf(
   const rows = await query.all<{ trajectory_id: string; total: number }>(
     sql`SELECT s.trajectory_id, COUNT(*) AS total FROM scopes s
           WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}) AND s.deleted_at IS NULL
+            ${scopesShown(tenant, reach)}
           GROUP BY s.trajectory_id
         UNION ALL
         SELECT v.trajectory_id, COUNT(*) AS total FROM ${artifactsAmong(tenant, trajectory_ids)}
@@ -107,6 +123,7 @@ export function scopeLeaves(query: Query, tenant: string, wanted: Wanted): Promi
           b.length AS turns
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
         WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${wanted.trajectory_ids}) AND s.deleted_at IS NULL
+          ${scopesShown(tenant, wanted.reach)}
         ORDER BY CASE WHEN s.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, s.scope_id LIMIT ${wanted.limit}`,
   );
 }

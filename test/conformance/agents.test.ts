@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
+import { accessTo } from '#cairn/model/agent.js';
 import { uuid } from '#cairn/model/ids.js';
 import { checkMayDelegate } from '#cairn/service/may-delegate.js';
 import type { Runtime } from '#cairn/service/runtime.js';
@@ -54,7 +55,11 @@ onEveryTarget('agents', (test) => {
     const cairn = await test().freshTenant();
     const made = await cairn.agents.register(coder);
     expect(uuid.safeParse(made.agent_id).success).toBe(true);
-    expect(made).toMatchObject({ memory_access: null, can_delegate_to: null, offline_after_ms: MINUTE });
+    expect(made).toMatchObject({
+      memory_access: accessTo('all'),
+      can_delegate_to: ['*'],
+      offline_after_ms: MINUTE,
+    });
     expect(await refusalOf(cairn.agents.register({ ...coder, capabilities: [] }))).toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining('capabilities'),
@@ -129,7 +134,7 @@ onEveryTarget('agents', (test) => {
     const before = await latestToken(cairn);
     await cairn.agents.update({ agent_id, ...patch });
     expect(await latestToken(cairn)).toBe(before);
-    const cleared = { memory_access: null, can_delegate_to: null, current_trajectory_id: null };
+    const cleared = { memory_access: accessTo('all'), can_delegate_to: ['*'], current_trajectory_id: null };
     expect(await cairn.agents.update({ agent_id, ...cleared })).toMatchObject(cleared);
   });
 
@@ -166,7 +171,11 @@ onEveryTarget('agents', (test) => {
     expect(await refusalOf(ann.agents.heartbeat(bob))).toMatchObject(byKey);
     expect(await refusalOf(ann.agents.unregister(bob))).toMatchObject(byKey);
     const self = { agent_id: 'ann' };
-    for (const rights of [{ agent_type: 'boss' }, { memory_access: null }, { can_delegate_to: ['*'] }]) {
+    for (const rights of [
+      { agent_type: 'boss' },
+      { memory_access: accessTo('all') },
+      { can_delegate_to: ['*'] },
+    ]) {
       const fields = Object.keys(rights);
       expect(await refusalOf(ann.agents.update({ ...self, ...rights }))).toMatchObject(ownRights);
       expect(await refusalOf(writer.agents.update({ ...self, ...rights }))).toMatchObject({
@@ -403,27 +412,30 @@ onEveryTarget('agents', (test) => {
       message: expect.stringContaining('need not be unregistered'),
     });
     const ann = await test().as({ tenant, agent: 'ann' });
-    expect((await ann.cards.list({})).total).toBe(0);
-    await cairn.cards.add({ card_id: 'c', content: 'x' });
-    expect((await ann.cards.list({})).total).toBe(0);
+    expect(await refusalOf(ann.cards.list({}))).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { rule: 'agent_registered', agent_id: 'ann' },
+    });
+    expect(await refusalOf(cairn.keys.create({ agent_id: 'ann' }))).toMatchObject({ code: 'ENTITY_GONE' });
   });
 
   it('AGENT-9 can_delegate_to names whom an agent may delegate to', async () => {
     const cairn = await test().freshTenant();
     const call = systemCall({ driver: test().store.driver } as Runtime, await tenantOf(cairn));
-    const to = { agent_id: 'bob', agent_type: 'reviewer' };
+    const to = { agent_id: 'bob', agent_type: 'reviewer', profile_name: 'Checker' };
     const check = (from: string | null) =>
       checkMayDelegate(call, call.driver.at(call.tenant), from, to).then(() => 'allowed');
-    const rules: [string, string[] | null, boolean][] = [
-      ['absent', null, true],
+    const rules: [string, string[] | undefined, boolean][] = [
+      ['absent', undefined, true],
       ['empty', [], false],
       ['others', ['coder', 'carl'], false],
       ['type', ['coder', 'reviewer'], true],
       ['id', ['bob'], true],
+      ['profile', ['Checker'], true],
       ['all', ['*'], true],
     ];
     for (const [agent_id, can_delegate_to, allowed] of rules) {
-      await cairn.agents.register({ ...coder, agent_id, can_delegate_to });
+      await cairn.agents.register({ ...coder, agent_id, ...(can_delegate_to && { can_delegate_to }) });
       if (allowed) expect(await check(agent_id)).toBe('allowed');
       else
         expect(await refusalOf(check(agent_id))).toMatchObject({

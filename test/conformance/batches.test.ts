@@ -81,7 +81,7 @@ onEveryTarget('fork_join', (test) => {
     expect(contexts).toEqual([
       ['a', parent],
       ['b', '1', parent],
-      ['c', '1', 'so far', parent],
+      ['c', '1', parent],
       ['d', '1', parent],
     ]);
     expect(await cairn.pmo.batch({ batch_id: answer.batch_id })).toMatchObject({

@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { accessTo } from '#cairn/model/agent.js';
 import { artifact, fateOf, note, saidIn, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf } from '../support/scopes.js';
@@ -727,7 +728,7 @@ onEveryTarget('contexts', (test) => {
     };
     expect(await sees([])).toEqual(['user_input']);
     // Not even what it said itself.
-    await admin.agents.update({ agent_id: 'ann', memory_access: null });
+    await admin.agents.update({ agent_id: 'ann', memory_access: accessTo('all') });
     await sayAll(ann, scope_id, ['said by ann']);
     expect(await sees([])).toEqual(['user_input']);
     expect(await sees(['Note'])).toEqual(['notes', 'user_input']);

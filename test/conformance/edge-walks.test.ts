@@ -375,9 +375,9 @@ onEveryTarget('edges together', (test) => {
     await cairn.edges.create({ edge_type: 'Supersedes', participants: [card('a'), card(e)] });
     const relations = async (as_of?: number) =>
       Object.fromEntries(
-        [...(await relationsOf(driver.at(tenant), tenant, ids, driver.now(), as_of))].map(
-          ([id, { superseded_by, contradicted_by }]) => [id, { superseded_by, contradicted_by }],
-        ),
+        [
+          ...(await relationsOf(driver.at(tenant), tenant, ids, { now: driver.now(), as_of, agent: null })),
+        ].map(([id, { superseded_by, contradicted_by }]) => [id, { superseded_by, contradicted_by }]),
       );
     const shown = async (as_of?: number) => {
       const rows = await driver.at(tenant).all<{ memory_id: string }>(

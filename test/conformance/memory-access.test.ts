@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { MemoryAccess, MemoryScope } from '#cairn/model/agent.js';
+import { accessTo, type MemoryAccess, type MemoryScope } from '#cairn/model/agent.js';
 import { addFormerOwner, dropFormerOwner } from '#cairn/store/former-owners.js';
 import { tenantOf } from '../support/hierarchy.js';
 import {
@@ -37,7 +37,7 @@ function reached(kind: Kind, extent: Extent): readonly Standing[] {
 const CHANGED = KINDS.filter((kind) => kind !== 'Packet');
 const LISTED = KINDS.filter((kind) => kind !== 'Turn');
 
-const refusal = (memory_type: Kind, need: Need, scope: Extent) => ({
+const refusal = (memory_type: Kind | 'Trajectory' | 'Scope' | 'Edge', need: Need, scope: Extent) => ({
   code: 'FORBIDDEN',
   status: 403,
   details: { rule: 'memory_access', memory_type, need, scope },
@@ -96,7 +96,7 @@ onEveryTarget('memory_access', (test) => {
   let ann: Api;
   let tenant: string;
   let world: World;
-  const allow = (memory_access: MemoryAccess | null, { trajectories } = world) =>
+  const allow = (memory_access: MemoryAccess, { trajectories } = world) =>
     cairn.agents.update({
       agent_id: 'ann',
       memory_access,
@@ -176,7 +176,7 @@ onEveryTarget('memory_access', (test) => {
   });
 
   it('ACCESS-10 a turn is of its author as well, and its scope of its agent', async () => {
-    await allow(null);
+    await allow(accessTo('all'));
     const scope_id = world.scopes.foreign;
     const { turn_id } = await ann.turns.add({ scope_id, role: 'Assistant', content: 'hers' });
     await allow(only('read', 'Turn', 'own'));
@@ -207,7 +207,7 @@ onEveryTarget('memory_access', (test) => {
     expect(leaves.sort()).toEqual([ids.Artifact.own, hers.artifact_id].sort());
     await cairn.artifacts.delete({ artifact_id: hers.artifact_id });
 
-    await allow(null);
+    await allow(accessTo('all'));
     const child = await ann.packets.write({
       packet_type: 'reply',
       payload: {},
@@ -265,7 +265,7 @@ onEveryTarget('memory_access', (test) => {
     expect(await next()).toEqual({ n: 3 });
     await stream.return?.();
     const execution_id = world.ids.Checkpoint.foreign;
-    await allow(null);
+    await allow(accessTo('all'));
     const live = ann.executions.live({ execution_id }, { signal })[Symbol.asyncIterator]();
     const { snapshot } = (await live.next()).value!;
     await allow(only('read', 'Checkpoint', 'own'));
@@ -291,7 +291,7 @@ onEveryTarget('memory_access', (test) => {
   });
 
   it('ACCESS-11 cards beyond reach are missing in batches and boxes', async () => {
-    await allow(null);
+    await allow(accessTo('all'));
     const [hers, his] = [
       await ann.cards.add({ content: 'hers' }),
       await cairn.cards.add({ content: 'his', author_id: 'bob' }),
@@ -403,12 +403,13 @@ onEveryTarget('memory_access', (test) => {
     await ann.cards.get({ card_id });
   });
 
-  it('ACCESS-15 closing a scope and deleting a trajectory are changes of what is in them', async () => {
+  it('ACCESS-15 closing a scope is a change of it, and deleting a trajectory of all that is in it', async () => {
     const fresh = await makeWorld(cairn);
     await allow({ write: [{ memory_type: '*', scope: 'own_trajectory' }] }, fresh);
     const { trajectories, scopes } = fresh;
-    const beyond = refusal('Turn', 'write', 'own_trajectory');
-    expect(await refusalOf(ann.scopes.close({ scope_id: scopes.foreign }))).toMatchObject(beyond);
+    const close = ann.scopes.close({ scope_id: scopes.foreign });
+    expect(await refusalOf(close)).toMatchObject(refusal('Scope', 'write', 'own_trajectory'));
+    const beyond = refusal('Trajectory', 'write', 'own_trajectory');
     const trajectory_id = trajectories.his;
     expect(await refusalOf(ann.trajectories.delete({ trajectory_id }))).toMatchObject(beyond);
     const items = [{ operation: 'delete' as const, trajectory_id }];
@@ -418,22 +419,23 @@ onEveryTarget('memory_access', (test) => {
     await ann.trajectories.batch({ items: [{ operation: 'delete', trajectory_id: trajectories.hers }] });
   });
 
-  it('ACCESS-16 counts for keys with an agent that was registered, and stays when it is unregistered', async () => {
+  it('ACCESS-16 counts for keys with an agent; one that is not registered opens nothing', async () => {
     await allow({ read: [], write: [] });
     const artifact_id = world.ids.Artifact.own;
-    const stranger = await test().as({ tenant, agent: 'carl' });
-    await stranger.artifacts.get({ artifact_id });
     await cairn.artifacts.get({ artifact_id });
     await cairn.agents.register({ ...ann_, agent_id: 'dora', memory_access: { read: [] } });
     const dora = await test().as({ tenant, agent: 'dora' });
-    await dora.agents.unregister({ agent_id: 'dora' });
     expect(await refusalOf(dora.artifacts.get({ artifact_id }))).toMatchObject(
       refusal('Artifact', 'read', 'none'),
     );
+    await dora.agents.unregister({ agent_id: 'dora' });
+    const unregistered = { code: 'FORBIDDEN', status: 403, details: { rule: 'agent_registered' } };
+    expect(await refusalOf(dora.artifacts.get({ artifact_id }))).toMatchObject(unregistered);
+    expect(await dora.auth.whoami()).toMatchObject({ agent_id: 'dora' });
   });
 
   it('ACCESS-17 an agent that gave a trajectory away no longer writes in it, nor does a key in its name', async () => {
-    await allow(null);
+    await allow(accessTo('all'));
     const { trajectories, scopes, ids } = await makeWorld(cairn);
     const trajectory_id = trajectories.hers;
     const scope_id = scopes.in_hers;

@@ -68,6 +68,7 @@ for (const kind of kinds) {
         // Each begins with the second half of the one before.
         const from = Math.max(0, i * PER_BOX - PER_BOX / 2);
         await cairn.boxes.create({ box_id, card_ids: ids.slice(from, (i + 1) * PER_BOX), agent_id: 'ann' });
+        await store.ensureAgent('default', 'ann');
         await api('ann').boxes.grant({ box_id, agent_id: 'planner' });
       }
       const { statements, inherited } = await packed(box_ids);

@@ -220,17 +220,18 @@ onEveryTarget('delegating', (test) => {
       });
   });
 
-  it('PMO-5 a clone is like its original and inherits what its source has put out', async () => {
+  it('PMO-5 a clone is like its original and inherits what that has put out; without target_ref it is one of the delegator', async () => {
     const cairn = await withProfile(test());
     await register(cairn, 'original');
     const clone = { target_strategy: 'clone' as const, target_ref: 'original' };
     const { turn, held } = await atWork(cairn);
     await cairn.agent_turns.append({ ...held, cards: [thought('so far')] });
     await boxOf(cairn, 'x', ['1'], turn.agent_id);
+    const { target_ref: _, ...task } = fresh;
     const answer = accepted(
       await cairn.pmo.delegate_async({
-        ...fresh,
-        ...clone,
+        ...task,
+        target_strategy: 'clone',
         context_box_id: 'x',
         source_agent_id: turn.agent_id,
       }),
@@ -242,16 +243,40 @@ onEveryTarget('delegating', (test) => {
       { parent_agent_id: turn.agent_id },
     ]);
     expect(answer.output_box_id).not.toBe(turn.output_box_id);
-    const { agent_type, capabilities } = await cairn.agents.get({ agent_id: 'original' });
+    const { agent_type, capabilities } = await cairn.agents.get({ agent_id: turn.agent_id });
     expect(await cairn.agents.get({ agent_id: answer.agent_id })).toMatchObject({
       agent_type,
       capabilities,
       profile_name: PROFILE,
       parent_agent_id: turn.agent_id,
     });
-    // Who has put out nothing gives no history, and neither does a caller that is no agent.
+    // One that has put out nothing gives no history.
     const plain = await dispatched(cairn, clone);
     expect(await wordsIn(cairn, plain.context_box_id)).toEqual(['Look it up.']);
+    const nobody = cairn.pmo.delegate_async({ ...task, target_strategy: 'clone' });
+    expect(await refusalOf(nobody)).toMatchObject({ code: 'INVALID_INPUT', message: /target_ref is needed/ });
+  });
+
+  it("PMO-5 a clone never carries the delegator's history to another, nor what the delegator may not read", async () => {
+    const cairn = await withProfile(test());
+    const tenant = await tenantOf(cairn);
+    const { turn, held } = await atWork(cairn);
+    await cairn.agent_turns.append({ ...held, cards: [thought('of the original')] });
+    const clone = { ...fresh, target_strategy: 'clone' as const, target_ref: turn.agent_id };
+    await register(cairn, 'boss');
+    const boss = await test().as({ tenant, agent: 'boss', role: 'write' });
+    const mine = await atWork(cairn, { target_strategy: 'reuse', target_ref: 'boss' });
+    await cairn.agent_turns.append({ ...mine.held, cards: [thought('of the boss')] });
+    const { batch_id } = (await boss.pmo.fork_join({ tasks: [clone] })) as { batch_id: string };
+    const { agent_turns } = await cairn.agent_turns.list({ batch_id });
+    for (const { context_box_id } of [accepted(await boss.pmo.delegate_async(clone)), ...agent_turns]) {
+      const words = await wordsIn(cairn, context_box_id);
+      expect(words).not.toContain('of the original');
+      expect(words).not.toContain('of the boss');
+    }
+    await cairn.boxes.grant({ box_id: turn.output_box_id, agent_id: 'boss' });
+    const shown = accepted(await boss.pmo.delegate_async(clone));
+    expect(await wordsIn(cairn, shown.context_box_id)).toContain('of the original');
   });
 
   it('PMO-6 launch_principal is delegating to a new agent of a profile', async () => {
@@ -410,6 +435,9 @@ onEveryTarget('delegating', (test) => {
     });
     await rules([PROFILE]);
     await dispatched(boss);
+    // The agent that is cloned was made from that profile.
+    await dispatched(boss, clone);
+    await rules(['other']);
     expect((await refusalOf(boss.pmo.delegate_async(clone))).code).toBe('FORBIDDEN');
     await rules(['worker']);
     await dispatched(boss, clone);

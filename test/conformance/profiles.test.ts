@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { accessTo } from '#cairn/model/agent.js';
 import { cardsIn, dispatched, expectNothingWritten, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf } from '../support/scopes.js';
@@ -126,8 +127,8 @@ onEveryTarget('profiles and handovers', (test) => {
     expect(await cairn.agents.get({ agent_id: plain.agent_id })).toMatchObject({
       agent_type: 'researcher',
       capabilities: ['researcher'],
-      memory_access: null,
-      can_delegate_to: null,
+      memory_access: accessTo('all'),
+      can_delegate_to: ['*'],
     });
   });
 

@@ -1,7 +1,7 @@
 /** What an agent finds: what it may read, and nothing of the rest by any way. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { MemoryAccess } from '#cairn/model/agent.js';
+import { accessTo, type MemoryAccess } from '#cairn/model/agent.js';
 import type { SearchedType } from '#cairn/model/entity-types.js';
 import { atWork, thought, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
@@ -26,8 +26,7 @@ onEveryTarget('what an agent finds', (test) => {
     let cairn: Api;
     let ann: Api;
     let world: World;
-    const allow = (memory_access: MemoryAccess | null) =>
-      cairn.agents.update({ agent_id: 'ann', memory_access });
+    const allow = (memory_access: MemoryAccess) => cairn.agents.update({ agent_id: 'ann', memory_access });
 
     beforeAll(async () => {
       cairn = await test().freshTenant();
@@ -63,7 +62,7 @@ onEveryTarget('what an agent finds', (test) => {
             .sort(),
         ).toEqual(ids.sort());
       }
-      await allow(null);
+      await allow(accessTo('all'));
       expect(await found(ann, SAID)).toEqual(whole);
     });
 
@@ -93,7 +92,7 @@ onEveryTarget('what an agent finds', (test) => {
     const { scope_id } = await someScope(cairn, { agent_id: 'bob' });
     const bob = await test().as({ tenant: await tenantOf(cairn), agent: 'bob' });
     const mine = await test().as({ tenant: await tenantOf(cairn), agent: 'ann' });
-    await cairn.agents.update({ agent_id: 'ann', memory_access: null });
+    await cairn.agents.update({ agent_id: 'ann', memory_access: accessTo('all') });
     await say(bob, scope_id, 'the treasure is buried');
     const own = await say(mine, scope_id, 'I see');
     await cairn.agents.update({

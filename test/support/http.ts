@@ -188,7 +188,10 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
     send: (sent, until) => send(port, sent, agent, until),
     admin,
     key: async (tenant, role = 'admin', agent_id) =>
-      (await admin(tenant)).keys.create({ role, ...(agent_id === undefined ? {} : { agent_id }) }),
+      (await admin(tenant)).keys.create({
+        role,
+        ...(agent_id === undefined ? {} : { agent_id, access: 'all' }),
+      }),
     contents: looker(kind, rows),
     close: async () => {
       agent.destroy();

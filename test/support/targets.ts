@@ -105,6 +105,8 @@ export async function openTarget(
 
   const as = async ({ tenant = 'default', agent, role = 'admin' }: Who): Promise<Api> => {
     await store.ensureTenant(tenant);
+    // With all rights unless the agent is there already, on every target: openCairn does the same.
+    if (agent !== undefined) await store.ensureAgent(tenant, agent);
     if (url === undefined)
       return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
     const admin = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });

@@ -10,6 +10,7 @@ describe('agent_turns', () => {
   beforeAll(async () => {
     plans = await notePlans();
     await plans.cairn.profiles.create({ name: PROFILE });
+    await plans.store.ensureAgent('default', 'ann');
     worker = plans.store.api({ tenant_id: 'default', agent_id: 'ann', role: 'write', key_id: null });
   });
   afterAll(() => plans.close());

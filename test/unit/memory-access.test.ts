@@ -77,7 +77,7 @@ describe('the rules of memory_access', () => {
 
 describe('the rules of can_delegate_to', () => {
   it('allow by id, by type, or anyone', () => {
-    const bob = { agent_id: 'bob', agent_type: 'reviewer' };
+    const bob = { agent_id: 'bob', agent_type: 'reviewer', profile_name: null };
     expect([null, ['*'], ['bob'], ['reviewer']].map((one) => allowsDelegation(one, bob))).toEqual(
       Array(4).fill(true),
     );
@@ -90,7 +90,7 @@ describe('the rules of can_delegate_to', () => {
     expect(commonDelegates(null, null)).toBe(null);
     expect(commonDelegates(['bob'], ['ann', '*'])).toEqual(['bob']);
     const names = fc.option(fc.array(fc.constantFrom('*', 'bob', 'reviewer', 'coder')));
-    const bob = { agent_id: 'bob', agent_type: 'reviewer' };
+    const bob = { agent_id: 'bob', agent_type: 'reviewer', profile_name: null };
     fc.assert(
       fc.property(names, names, (one, other) => {
         const common = commonDelegates(one, other);

@@ -12,6 +12,7 @@ const base = {
   input: z.strictObject({ card_id: z.string(), note: z.string().optional() }),
   output: z.object({ card_id: z.string() }),
   access: 'write',
+  touches: 'self',
   event: 'cairn.card.noted',
   summary: 'Note something.',
   example: { card_id: 'card-1' },

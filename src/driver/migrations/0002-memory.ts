@@ -10,6 +10,7 @@ export const memory: Migration = {
     'scope_checkpoints',
     'memory_versions',
     'memory_access',
+    'learned_in',
     'edges',
     'edge_participants',
     'edge_guards',
@@ -144,6 +145,15 @@ export const memory: Migration = {
       accessed_at ${int} NOT NULL,
       PRIMARY KEY (tenant_id, memory_id)
     ) ${compact}`,
+
+    // The trajectories that a note was learned in, as its maker said: what an agent reaches of notes rests on it.
+    `CREATE TABLE learned_in (
+      tenant_id ${id} NOT NULL,
+      note_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, note_id, trajectory_id)
+    ) ${compact}`,
+    'CREATE INDEX learned_in_by_trajectory ON learned_in (tenant_id, trajectory_id, note_id)',
 
     `CREATE TABLE edges (
       tenant_id ${id} NOT NULL,

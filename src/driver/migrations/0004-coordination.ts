@@ -41,7 +41,7 @@ export const coordination: Migration = {
     `CREATE INDEX leases_of_readers ON leases (tenant_id, holder) WHERE kind = 'message'`,
 
     // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none. made: 1 if a
-    // dispatch made it for its task.
+    // dispatch made it for its task, 2 if it came with its key and has not registered itself yet.
     `CREATE TABLE agents (
       tenant_id ${id} NOT NULL,
       agent_id ${id} NOT NULL,
@@ -76,9 +76,11 @@ export const coordination: Migration = {
       PRIMARY KEY (tenant_id, name)
     ) ${table}`,
 
+    // agent_id: the agent that stored it; null for a key without one.
     `CREATE TABLE handovers (
       tenant_id ${id} NOT NULL,
       name ${id} NOT NULL,
+      agent_id ${id},
       recipe ${json} NOT NULL,
       created_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
