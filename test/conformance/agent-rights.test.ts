@@ -390,7 +390,7 @@ onEveryTarget('what an agent may touch', (test) => {
       await ann.cards.add({ content: 'x' });
     });
 
-    it('KEY-6 a key for an agent registers it, with the rights that are given, else its own', async () => {
+    it('KEY-7 a key for an agent registers it, with the rights that are given, else its own', async () => {
       const { key: _, ...made } = await cairn.keys.create({ agent_id: 'new' });
       expect(made).toMatchObject({ agent_id: 'new' });
       expect(await cairn.agents.get({ agent_id: 'new' })).toMatchObject({

@@ -59,6 +59,9 @@ for (const database of databases()) {
       for (const role of ROLES) keys[role] = (await test.key('alpha', role)).key;
       keys.ann = (await test.key('alpha', 'write', 'ann')).key;
       keys.bob = (await test.key('alpha', 'write', 'bob')).key;
+      // A sign of life that is noted would be a change.
+      for (const agent_id of ['ann', 'bob'])
+        await (await test.admin('alpha')).agents.update({ agent_id, offline_after_ms: 7 * 24 * 3_600_000 });
       keys.other = (await test.key('beta', 'admin')).key;
       const gone = await test.key('alpha', 'admin');
       await (await test.admin('alpha')).keys.revoke({ key_id: gone.key_id });
