@@ -20,23 +20,27 @@ export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
 export type MemoryScope = z.output<typeof memoryScope>;
 
 /** Rights are never cleared by null: a slip would open everything. */
-const RIGHTS =
-  'without restriction is written {"read": [{"memory_type": "*", "scope": "all"}], "write": [{"memory_type": "*", "scope": "all"}]}';
+const writtenOut = (unrestricted: string) => ({
+  error: ({ input }: { readonly input?: unknown }): string | undefined =>
+    input === null ? `must not be null: without restriction is written ${unrestricted}` : undefined,
+});
+const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
 
 const rules = refusesNull(
   z
-    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }))
+    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), writtenOut(EVERYTHING))
     .max(100)
     .describe('An empty list allows nothing'),
-  RIGHTS,
 );
 
 export const memoryAccess = refusesNull(
   z
-    .strictObject({ read: rules.optional(), write: rules.optional() })
+    .strictObject(
+      { read: rules.optional(), write: rules.optional() },
+      writtenOut(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
+    )
     .describe('What it may read and write; what is absent is not restricted')
     .meta({ id: 'MemoryAccess' }),
-  RIGHTS,
 );
 export type MemoryAccess = z.output<typeof memoryAccess>;
 
@@ -49,9 +53,8 @@ export const accessTo = (scope: MemoryScope): MemoryAccess => ({
 /** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
 export const grantedAccess = refusesNull(
   z
-    .union([z.enum(['none', ...memoryScope.options]), memoryAccess])
+    .union([z.enum(['none', ...memoryScope.options]), memoryAccess], writtenOut('"all"'))
     .describe('none, own, own_trajectory, all, or a memory_access; default: own'),
-  'without restriction is written "all"',
 );
 export type GrantedAccess = z.output<typeof grantedAccess>;
 
@@ -59,10 +62,9 @@ export const capabilities = z.array(text(200, 1)).min(1).max(1000);
 
 export const canDelegateTo = refusesNull(
   z
-    .array(text(200, 1))
+    .array(text(200, 1), writtenOut('["*"]'))
     .max(1000)
     .describe('Types, profiles or ids of agents, or "*"; absent = anyone, empty = nobody'),
-  'without restriction is written ["*"]',
 );
 
 export const offlineAfter = z

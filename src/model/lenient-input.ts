@@ -5,11 +5,11 @@ import { z } from 'zod';
 type Reader = (value: unknown) => unknown;
 
 /** Schemas whose null is never read as absence: leaving rights open must be written out. */
-const neverNull = z.registry<{ reason: string }>();
+const neverNull = new WeakSet<z.ZodType>();
 
 /** Refuses null for an optional member on create, where it otherwise means absence. */
-export function refusesNull<T extends z.ZodType>(schema: T, reason: string): T {
-  neverNull.add(schema, { reason });
+export function refusesNull<T extends z.ZodType>(schema: T): T {
+  neverNull.add(schema);
   return schema;
 }
 
@@ -59,7 +59,7 @@ const acceptsNull = (schema: AnySchema): boolean => z.safeParse(schema, null).su
 export function nullIsAbsence(member: AnySchema): boolean {
   if (member._zod.optin !== 'optional') return false;
   const core = coreOf(member);
-  return neverNull.get(core as z.ZodType) === undefined && !acceptsNull(core);
+  return !neverNull.has(core as z.ZodType) && !acceptsNull(core);
 }
 
 /** Whether null clears members of this object rather than leaving them out. */

@@ -402,6 +402,7 @@ onEveryTarget('agents', (test) => {
     const agent_id = 'ann';
     const sent = { ...coder, agent_id, memory_access: { read: [] } };
     await cairn.agents.register(sent);
+    const ann = await test().as({ tenant, agent: 'ann' });
     await cairn.agents.unregister({ agent_id });
     expect(await refusalOf(cairn.agents.get({ agent_id }))).toMatchObject(notFound);
     expect(await refusalOf(cairn.agents.heartbeat({ agent_id }))).toMatchObject(notFound);
@@ -411,7 +412,6 @@ onEveryTarget('agents', (test) => {
       status: 410,
       message: expect.stringContaining('need not be unregistered'),
     });
-    const ann = await test().as({ tenant, agent: 'ann' });
     expect(await refusalOf(ann.cards.list({}))).toMatchObject({
       code: 'FORBIDDEN',
       details: { rule: 'agent_registered', agent_id: 'ann' },

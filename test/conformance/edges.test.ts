@@ -84,8 +84,8 @@ onEveryTarget('edges', (test) => {
       'cairn.edge.deleted',
     ]);
     expect(packets.map(({ payload }) => payload?.entity)).toEqual([
-      { id: edge_id, type: 'edge' },
-      { id: edge_id, type: 'edge' },
+      { id: edge_id, type: 'Edge' },
+      { id: edge_id, type: 'Edge' },
     ]);
     expect(packets[0]!.payload).toMatchObject({ edge_type: 'Causal', participants: [card('a'), card('b')] });
     expect(JSON.stringify(packets)).not.toContain('secret-reason');

@@ -1,6 +1,7 @@
 /** Policies: how they are made, changed and deleted, and by whom. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { accessTo } from '#cairn/model/agent.js';
 import { someScope, someTrajectory } from '../support/scopes.js';
 import { until } from '../support/server.js';
 import { jobsOf, somePolicy, talk } from '../support/summaries.js';
@@ -92,7 +93,7 @@ onEveryTarget('summarization policies', (test) => {
     ]);
   });
 
-  it('SUM-4 is for the tenant by a key without an agent alone; an agent changes its own', async () => {
+  it('SUM-4 is for the tenant by a key without an agent alone; an agent changes those where it writes Turns', async () => {
     const store = test();
     const tenant = `t-${randomUUID()}`;
     const admin = await store.as({ tenant });
@@ -101,10 +102,16 @@ onEveryTarget('summarization policies', (test) => {
     const trajectory_id = await someTrajectory(ann);
     expect((await refusalOf(somePolicy(ann, CLOSE))).code).toBe('FORBIDDEN');
     const { policy_id } = await somePolicy(ann, CLOSE, { trajectory_id });
+    await admin.agents.update({ agent_id: 'bob', memory_access: accessTo('own_trajectory') });
     expect((await refusalOf(bob.summarization_policies.update({ policy_id, enabled: false }))).code).toBe(
       'FORBIDDEN',
     );
     expect((await refusalOf(bob.summarization_policies.delete({ policy_id }))).code).toBe('FORBIDDEN');
+    const common = await somePolicy(admin, CLOSE);
+    for (const agent of [ann, bob])
+      expect(
+        await refusalOf(agent.summarization_policies.delete({ policy_id: common.policy_id })),
+      ).toMatchObject({ code: 'FORBIDDEN', details: { rule: 'key_agent' } });
     expect(await ann.summarization_policies.update({ policy_id, enabled: false })).toMatchObject({
       agent_id: 'ann',
     });
