@@ -19,7 +19,6 @@ import {
   insertEdges,
   listEdges,
   lockEdges,
-  type NewEdge,
   type Participant,
   settleEdges,
   toEdge,
@@ -223,24 +222,6 @@ function journal(call: Call, tx: Tx, now: number, { made, deleted }: Written): v
     tell('cairn.edge.created', [...made.keys()], { edge_type, participants: ends });
   }
   if (deleted.length > 0) tell('cairn.edge.deleted', deleted, {});
-}
-
-/** Adds edges that Cairn itself makes between what is known to be there, and tells of them. */
-export async function linkAll(
-  call: Call,
-  tx: Tx,
-  edges: readonly NewEdge[],
-  now: number,
-  thread_id: string | null,
-): Promise<void> {
-  if (edges.length === 0) return;
-  await insertEdges(tx, call.tenant, edges);
-  const edge_ids = edges.map(({ edge_id }) => edge_id);
-  const told: NewPacket = {
-    ...event(call, now, 'cairn.edge.created', 'edge', edge_ids[0]!, { edge_ids }, thread_id),
-    settle: (settling, recorded_at) => settleEdges(settling, call.tenant, edge_ids, recorded_at),
-  };
-  tx.journal(told);
 }
 
 const nothing = (): Written => ({ made: new Map(), deleted: [] });

@@ -20,7 +20,6 @@ import { findScope, lockScope, noteCovered, type ScopeRow } from '../store/scope
 import { wasShown } from '../store/shown-memories.js';
 import { isFinished, type TrajectoryRow } from '../store/trajectories.js';
 import { artifactNoun } from './artifacts.js';
-import { linkAll } from './edges.js';
 import {
   type Comparisons,
   compareKnown,
@@ -47,6 +46,7 @@ import { createMemory, type PreparedContent, prepareContent, updateMemory } from
 import { withReachOf } from './memory-access.js';
 import type { Memory } from './memory-views.js';
 import { noteNoun } from './notes.js';
+import { linkAll } from './own-edges.js';
 import { type Attempt, factsOf } from './provider-calls.js';
 import type { Call } from './runtime.js';
 import { Changed, turnsToTake } from './summarizing.js';
