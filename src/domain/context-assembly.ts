@@ -30,7 +30,8 @@ import type { Rendering, Shape, Window, WindowPart } from './context-window.js';
 
 /** How texts are counted. Lets others have their turn in between. */
 export interface Meter {
-  count(text: string): Promise<number>;
+  /** Of a text with more than `at_most`, some number above that. */
+  count(text: string, at_most?: number): Promise<number>;
   /** How many characters from the start have at most so many tokens. */
   within(text: string, tokens: number): Promise<number>;
 }
@@ -61,8 +62,11 @@ export interface Assembly extends Rendering, Account {
   readonly token_count: number;
 }
 
-const countOf = (meter: Meter, budget: number, text: string): Promise<number> | null =>
-  text.length > budget * LONGEST_TOKEN ? null : meter.count(text);
+async function countOf(meter: Meter, budget: number, text: string): Promise<number | null> {
+  if (text.length > budget * LONGEST_TOKEN) return null;
+  const tokens = await meter.count(text, budget);
+  return tokens > budget ? null : tokens;
+}
 
 /** The tokens of the units of turns, in order, as the format shows them; null for what is longer than the budget. */
 export async function countUnits(

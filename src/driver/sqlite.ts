@@ -14,7 +14,7 @@ import {
   type WriteOptions,
 } from './driver.js';
 import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from './group.js';
-import { inShare } from './loop-share.js';
+import { isShareUsed, nextTurn } from './loop-share.js';
 import {
   APPLIED,
   type AppliedMigration,
@@ -145,7 +145,9 @@ class SqliteDriver implements Driver {
   async #readAll<R>(query: Sql): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite');
     try {
-      return await inShare(await this.#reader.read<R>(text, params));
+      const rows = await this.#reader.read<R>(text, params);
+      if (isShareUsed()) await nextTurn();
+      return rows;
     } catch (error) {
       throw readingError(error);
     }

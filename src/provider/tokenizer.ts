@@ -34,9 +34,9 @@ function encoding(): Promise<Encoding> {
 }
 
 /** For who will count soon, and has something else to wait for until then. */
-export function loadTokenizer(): void {
+export async function loadTokenizer(): Promise<void> {
   // What goes wrong is told to who counts.
-  encoding().catch(() => undefined);
+  await encoding().catch(() => undefined);
 }
 
 /** Tokens of the pieces that were met last: most texts are made of the same few thousand. */
@@ -45,11 +45,17 @@ const MET_LIMIT = 20_000;
 /** Longer pieces hardly come again. */
 const MET_LENGTH = 32;
 
-/** How many tokens a text has. What looks like a special token, such as `<|endoftext|>`, counts as plain text. */
-export async function countTokens(text: string): Promise<number> {
+/**
+ * How many tokens a text has. What looks like a special token, such as `<|endoftext|>`, counts as plain text. With
+ * `at_most`, a text with more is not counted to its end: it gives some number above that.
+ */
+export async function countTokens(text: string, at_most = Infinity): Promise<number> {
   const api = await encoding();
   const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
   const giveWay = givingWay();
+  // Many may begin to count at once.
+  const due = text.length > CHARACTERS_AT_A_TIME ? giveWay() : undefined;
+  if (due) await due;
   // All pieces at once takes half the time of one after another.
   const pieces =
     text.length <= SPLIT_AT_ONCE ? (text.match(tokenSplitRegex) ?? []) : piecesOf(text, tokenSplitRegex);
@@ -63,14 +69,29 @@ export async function countTokens(text: string): Promise<number> {
         const wait = giveWay();
         if (wait) await wait;
       }
+      if (piece.length > LONG_PIECE && (await exceeds(api, piece, at_most - tokens, giveWay)))
+        return at_most + 1;
       const counted = tokensOf(api, piece, giveWay);
       tokens += typeof counted === 'number' ? counted : await counted;
+      if (tokens > at_most) return tokens;
     }
     return tokens;
   } finally {
     // Its keys are slices that hold on to the whole text: kept beyond the call, they would add up without bound.
     api.clearMergeCache();
   }
+}
+
+/** A start of a piece may end within a token, and have a few more than the same stretch of the whole. */
+const SLACK = 64;
+/** Most long pieces have fewer characters in a token. */
+const LONG_CHARACTERS = 16;
+
+/** Whether a long piece surely has more tokens: told by its start, without counting the whole. */
+async function exceeds(api: Encoding, piece: string, limit: number, giveWay: GiveWay): Promise<boolean> {
+  const start = (limit + SLACK) * LONG_CHARACTERS;
+  if (!(piece.length > 2 * start)) return false;
+  return (await tokensOf(api, piece.slice(0, start), giveWay)) > limit + SLACK;
 }
 
 function* piecesOf(text: string, split: RegExp): Generator<string> {
@@ -128,8 +149,10 @@ export async function charactersWithin(text: string, limit: number): Promise<num
         if (wait) await wait;
       }
       // A long piece is not counted whole to learn that a start of it is enough.
-      const whole =
-        piece.length > (limit - tokens) * LONGEST_TOKEN ? Infinity : await tokensOf(api, piece, giveWay);
+      const isMore =
+        piece.length > (limit - tokens) * LONGEST_TOKEN ||
+        (piece.length > LONG_PIECE && (await exceeds(api, piece, limit - tokens, giveWay)));
+      const whole = isMore ? Infinity : await tokensOf(api, piece, giveWay);
       if (tokens + whole > limit) return index + (await startWithin(api, piece, limit - tokens, giveWay));
       tokens += whole;
     }

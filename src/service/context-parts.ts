@@ -29,14 +29,14 @@ const CHARACTERS_AT_A_TIME = 32_768;
 export function newMeter(): Meter {
   let since = 0;
   return {
-    count: async (text) => {
+    count: async (text, at_most) => {
       if (text === '') return 0;
       since += text.length;
       if (since > CHARACTERS_AT_A_TIME) {
         since = 0;
         await setImmediate();
       }
-      return countTokens(text);
+      return countTokens(text, at_most);
     },
     within: charactersWithin,
   };

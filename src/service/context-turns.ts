@@ -146,7 +146,7 @@ function trimmed(turns: readonly TurnCard[], fitting: number): readonly TurnCard
 
 /** What is longer than all the room need not be counted. */
 const countUpTo = (meter: Meter, text: string, room: number): Promise<number> | number =>
-  text.length > (room + 1) * 256 ? room + 1 : meter.count(text);
+  text.length > (room + 1) * 256 ? room + 1 : meter.count(text, room);
 
 /** Whether a turn that may fit answers a call that may be found a little further back. */
 function mayLackCall(newestFirst: readonly TurnCard[], fitting: number): boolean {

@@ -90,4 +90,16 @@ describe('tokens', () => {
     clearImmediate(tick);
     expect(turns).toBeGreaterThan(2);
   });
+
+  it.each([
+    ['backticks', '`'.repeat(300_000)],
+    ['words', 'all work and no play. '.repeat(20_000)],
+    ['dashes', '-'.repeat(300_000)],
+    ['Han', '中'.repeat(300_000)],
+  ])('of %s are counted up to a limit, and exactly below it', async (_, text) => {
+    const all = await countTokens(text);
+    expect(await countTokens(text, all)).toBe(all);
+    expect(await countTokens(text, all - 1)).toBeGreaterThan(all - 1);
+    for (const limit of [0, 1, 100, 3000]) expect(await countTokens(text, limit)).toBeGreaterThan(limit);
+  });
 });
