@@ -2,6 +2,7 @@
 import { isLoopback } from './http/access.js';
 import { createServer } from './http/server.js';
 import { CairnError } from './model/errors.js';
+import { loadTokenizer } from './provider/tokenizer.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from './serve-address.js';
 import { Store, type StoreOptions } from './service/open.js';
 import { version } from './version.js';
@@ -46,6 +47,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(wrong_keys_per_minute === undefined ? {} : { wrong_keys_per_minute }),
       ...(log ? { log } : {}),
     });
+    // Before the first request: to load it holds the event loop for a sixth of a second.
+    await loadTokenizer();
     const bound = await server.listen({ host, port });
     const close = async () => {
       await server.close();

@@ -2,6 +2,7 @@
 import { sha256 } from '../domain/canonical.js';
 import { CairnError } from '../model/errors.js';
 import { inItem } from './items.js';
+import { eachInTurn } from './measuring.js';
 import type { Call } from './runtime.js';
 import { change } from './write.js';
 
@@ -125,13 +126,13 @@ async function oneByOne<T>(
   return settled;
 }
 
-/** Prepares all at once, however long each takes, then starts one after another without a pause, stretch by stretch. */
+/** Prepares all, some at a time, then starts one after another without a pause, stretch by stretch. */
 async function inOrder<T, P>(
   abouts: readonly About[],
   prepare: (index: number) => Promise<P>,
   run: (index: number, prepared: P) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
-  const prepared = await Promise.allSettled(abouts.map((_, i) => prepare(i)));
+  const prepared = await eachInTurn(abouts, (_, i) => prepare(i));
   let away: unknown;
   const start = async (i: number): Promise<T> => {
     const one = prepared[i]!;

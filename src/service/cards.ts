@@ -182,8 +182,10 @@ export async function addCard(
   return { card, added: true };
 }
 
-export async function add(call: Call, input: In<'add'>): Promise<Card> {
-  const prepared = prepareCard(call, input);
+export const add = (call: Call, input: In<'add'>): Promise<Card> =>
+  addPrepared(call, input, prepareCard(call, input));
+
+async function addPrepared(call: Call, input: In<'add'>, prepared: PreparedCard): Promise<Card> {
   return change(call, {
     input,
     bytes: prepared.bytes,
@@ -203,8 +205,9 @@ export async function add(call: Call, input: In<'add'>): Promise<Card> {
 
 export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
   if (input.atomic) return addTogether(call, input);
-  return runEach(call, input, input.cards, add, {
+  return runEach(call, input, input.cards, addPrepared, {
     noun: 'card',
+    prepare: (of, card) => inTurn(() => prepareCard(of, card)),
     about: ({ card_id, derived_from }) => ({ changes: card_id, names: derived_from }),
   });
 }

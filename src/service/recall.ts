@@ -110,7 +110,7 @@ const RECALLED = ['Turn', 'Artifact', 'Note', 'Card'] as const;
 
 export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
-  loadTokenizer();
+  void loadTokenizer();
   const entity_types = asked.entity_types ?? [...RECALLED];
   const found = await find(call, { ...asked, entity_types }, 'text', true);
   const passages: Out<'recall'>['passages'] = [];

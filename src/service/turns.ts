@@ -30,7 +30,7 @@ import { actsAs } from './actor.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
-import { inTurn, keyOf } from './measuring.js';
+import { eachInTurn, inTurn, keyOf } from './measuring.js';
 import { checkUses } from './memory-access.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
@@ -295,7 +295,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
     await checkUses(call, operations.add.touches, create);
     return prepare(call, create, true);
   };
-  const turns = await Promise.allSettled(input.items.map(prepareItem));
+  const turns = await eachInTurn(input.items, prepareItem);
   const prepared = turns.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
   const results = await change<ItemResult<AddedTurn>[]>(call, {
     input,
