@@ -13,6 +13,8 @@ export interface CallOptions {
   fencing_token?: string;
   /** Ends waiting: a stream stops, a call over HTTP is abandoned. */
   signal?: AbortSignal;
+  /** The input is given away: the caller will not change it, so it is not copied, and a large one is read in steps. */
+  owned?: boolean;
 }
 
 export type Input<O extends Operation> = z.input<O['input']>;

@@ -9,6 +9,7 @@ import { snapshotCheck } from './snapshot-check.js';
 import { stableJson } from './stable-json.js';
 import { diffStates } from './state-diff.js';
 import { applyChanges } from './state-patch.js';
+import { atOnce, type Steps } from './steps.js';
 
 export interface BundledCheckpoint {
   /** The document but for its snapshot, with the members that Cairn does not know. */
@@ -21,9 +22,18 @@ export type BundledExecution = Bundle['execution'];
 type Entry = Bundle['checkpoints'][number];
 
 /** Checkpoints in the order in which they were made: a parent that comes behind its child is refused. */
-export function makeBundle(execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Bundle {
+export const makeBundle = (execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Bundle =>
+  atOnce(bundleSteps(execution, checkpoints));
+
+export function* bundleSteps(
+  execution: BundledExecution,
+  checkpoints: Iterable<BundledCheckpoint>,
+): Steps<Bundle> {
   const { add, done } = startBundle(execution);
-  for (const checkpoint of checkpoints) add(checkpoint);
+  for (const checkpoint of checkpoints) {
+    add(checkpoint);
+    yield;
+  }
   return done();
 }
 
@@ -72,20 +82,41 @@ function apart(summary: CheckpointSummary): CheckpointSummary & { others?: JsonO
   return { ...(rest as CheckpointSummary), others };
 }
 
+/** Whether two bundles are the same to the last byte, entry by entry. */
+export function* sameBundleSteps(one: Bundle, other: Bundle): Steps<boolean> {
+  const { element } = bundle.shape.checkpoints;
+  const entryText = (value: Entry): string => stableJson(element, parseAs(element, value, naming(value.id)));
+  const { checkpoints: entries } = one;
+  const { checkpoints: others } = other;
+  if (entries.length !== others.length) return false;
+  if (bundleText({ ...one, checkpoints: [] }) !== bundleText({ ...other, checkpoints: [] })) return false;
+  for (const [i, entry] of entries.entries()) {
+    if (entryText(entry) !== entryText(others[i]!)) return false;
+    yield;
+  }
+  return true;
+}
+
 /** Stable bytes, checked before they are written. */
 export const bundleText = (value: Bundle): string =>
   stableJson(bundle, parseAs(bundle, value, `bundle of execution ${value.execution.execution_id}`));
 
+interface ReadBundle {
+  readonly execution: BundledExecution;
+  readonly checkpoints: BundledCheckpoint[];
+}
+
 /** Everything is checked before anything is given out. States share what their parents have. */
-export function readBundle(value: unknown): {
-  execution: BundledExecution;
-  checkpoints: BundledCheckpoint[];
-} {
+export const readBundle = (value: unknown): ReadBundle => atOnce(readSteps(value));
+
+export function* readSteps(value: unknown): Steps<ReadBundle> {
   const { execution, checkpoints: given } = readOutside(value);
   const states = new Map<string, Snapshot>();
   const order = orderCheck();
   const check = snapshotCheck();
-  const checkpoints = given.map((one, index) => {
+  const checkpoints: BundledCheckpoint[] = [];
+  for (const [index, one] of given.entries()) {
+    yield;
     const { snapshot, changes, pending_writes, others, ...rest } = readEntry(one, index);
     const summary = { ...rest, ...others };
     const what = naming(summary.id);
@@ -98,8 +129,8 @@ export function readBundle(value: unknown): {
     }
     const state = check(snapshot ?? changed(summary, changes!, states), what);
     states.set(summary.id, state);
-    return { summary, snapshot: state, pending_writes: pending_writes ?? [] };
-  });
+    checkpoints.push({ summary, snapshot: state, pending_writes: pending_writes ?? [] });
+  }
   const { latest_checkpoint_id } = execution;
   if (latest_checkpoint_id !== undefined && !states.has(latest_checkpoint_id)) {
     refuse(latest_checkpoint_id, 'the execution stands at it, but it is not in the bundle');

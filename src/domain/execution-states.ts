@@ -3,6 +3,7 @@ import type { Json } from '../model/json.js';
 import { freeze } from './json-values.js';
 import { type Rest, type State, stateOf } from './snapshot-state.js';
 import type { StoredPart } from './state-assembly.js';
+import type { Steps } from './steps.js';
 
 interface PartOnLine extends Omit<StoredPart, 'depth'> {
   readonly removed: number;
@@ -15,12 +16,18 @@ interface Line {
 }
 
 /** Gives the state at a revision of a line. Values are shared between the states, and frozen. */
-export function statesFrom(
+export function* statesFrom(
   parts: readonly PartOnLine[],
   lines: readonly Line[],
-): (at: { readonly line: number; readonly revision: number }, rest: Rest) => State {
+): Steps<(at: { readonly line: number; readonly revision: number }, rest: Rest) => State> {
   const bases = new Map(lines.map((line) => [line.line, line]));
-  const onLine = grouped(parts.map(read));
+  const onLine = new Map<number, PartOnLine[]>();
+  for (const part of parts) {
+    yield;
+    const group = onLine.get(part.line);
+    if (group) group.push(read(part));
+    else onLine.set(part.line, [read(part)]);
+  }
   return (at, rest) => {
     const shown: StoredPart[] = [];
     let segment: { line: number; revision: number } | undefined = at;
@@ -38,13 +45,3 @@ export function statesFrom(
 
 const read = (part: PartOnLine): PartOnLine =>
   part.value === null ? part : { ...part, parsed: freeze(JSON.parse(part.value) as Json) };
-
-function grouped(parts: readonly PartOnLine[]): Map<number, PartOnLine[]> {
-  const groups = new Map<number, PartOnLine[]>();
-  for (const part of parts) {
-    const group = groups.get(part.line);
-    if (group) group.push(part);
-    else groups.set(part.line, [part]);
-  }
-  return groups;
-}

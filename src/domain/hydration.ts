@@ -8,6 +8,7 @@ import { openaiMessages } from './hydration-openai.js';
 import { toolsFor } from './hydration-tools.js';
 import { isBlank, isObject } from './json-values.js';
 import { describeFields, resultFields } from './result-fields.js';
+import { atOnce, type Steps } from './steps.js';
 import { callsIn, transcriptOf } from './transcript.js';
 
 export type HydratedCard = Pick<Card, 'card_id' | 'content' | 'tool_calls' | 'tool_call_id' | 'metadata'>;
@@ -30,16 +31,22 @@ export interface Rendered {
 
 export const hydrate = (given: Hydration): Prompt => rendered(given).prompt;
 
-export function rendered({ profile, cards: given, format }: Hydration): Rendered {
+export const rendered = (given: Hydration): Rendered => atOnce(renderSteps(given));
+
+/** In a few steps, each of which may take some time where there are many cards. */
+export function* renderSteps({ profile, cards: given, format }: Hydration): Steps<Rendered> {
   const cards = distinct(given);
   const { system: said, messages } = transcriptOf(cards);
+  yield;
   const system = [promptOf(profile), ...said, describeFields(resultFields(cards))]
     .filter((part) => !isBlank(part))
     .join('\n\n');
+  const shown = formats[format](system, messages);
+  yield;
   const text = canonical({
     format,
     system,
-    messages: formats[format](system, messages),
+    messages: shown,
     tools: toolsFor(format, [
       toolsIn(profile),
       ...cards.filter(isToolList).map(({ content }) => toolsIn(content)),
@@ -48,6 +55,7 @@ export function rendered({ profile, cards: given, format }: Hydration): Rendered
       .filter(({ result }) => result === null)
       .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),
   } satisfies Prompt as JsonObject);
+  yield;
   // Members in the order of their names, as in stored cards, whatever order they came in.
   return { prompt: JSON.parse(text) as Prompt, text };
 }

@@ -31,6 +31,7 @@ import {
   type Stamp,
 } from './state-parts.js';
 import { updateObject } from './state-tree.js';
+import { atOnce, type Steps } from './steps.js';
 import { toolCallIds } from './tool-call-ids.js';
 
 type ListName = 'thoughts' | 'tool_calls' | 'messages' | 'memory' | 'pending';
@@ -189,7 +190,10 @@ function othersOf(framed: z.output<typeof frame>, unknown: Unknown): Others | un
 }
 
 /** What a snapshot that was sent makes of the state before it. Refuses what is no snapshot, naming the field. */
-export function nextState(before: State, sent: unknown): NextState {
+export const nextState = (before: State, sent: unknown): NextState => atOnce(nextSteps(before, sent));
+
+/** The same in steps, an element each: nobody may alter the snapshot between them. */
+export function* nextSteps(before: State, sent: unknown): Steps<NextState> {
   const framed = frame.safeParse(sent);
   if (!framed.success) throw refusal(framed.error, 'snapshot');
   const { thought_chain, context, tool_state } = framed.data;
@@ -198,12 +202,12 @@ export function nextState(before: State, sent: unknown): NextState {
   const nextOf = (name: ListName, path: string, elements: readonly unknown[]) =>
     nextList({ editing, before, unknown }, name, path, elements);
   const state: State = {
-    thoughts: nextOf('thoughts', 'snapshot.thought_chain.steps', thought_chain.steps),
-    tool_calls: nextOf('tool_calls', 'snapshot.tool_state.completed', tool_state.completed),
-    messages: nextOf('messages', 'snapshot.context.messages', context.messages),
-    memory: nextOf('memory', 'snapshot.context.memory', context.memory ?? []),
-    pending: nextOf('pending', 'snapshot.tool_state.pending', tool_state.pending),
-    variables: nextVariables(editing, before.variables, context.variables),
+    thoughts: yield* nextOf('thoughts', 'snapshot.thought_chain.steps', thought_chain.steps),
+    tool_calls: yield* nextOf('tool_calls', 'snapshot.tool_state.completed', tool_state.completed),
+    messages: yield* nextOf('messages', 'snapshot.context.messages', context.messages),
+    memory: yield* nextOf('memory', 'snapshot.context.memory', context.memory ?? []),
+    pending: yield* nextOf('pending', 'snapshot.tool_state.pending', tool_state.pending),
+    variables: yield* nextVariables(editing, before.variables, context.variables),
     rest: {
       current_step_id: thought_chain.current_step_id,
       last_tool_call_id: tool_state.last_tool_call_id,
@@ -221,7 +225,7 @@ export function nextState(before: State, sent: unknown): NextState {
   return { state, stamp: editing.stamp, added: editing.added, ended: editing.ended, unknown };
 }
 
-function nextList(
+function* nextList(
   {
     editing,
     before,
@@ -230,7 +234,7 @@ function nextList(
   name: ListName,
   path: string,
   elements: readonly unknown[],
-): ListNode {
+): Steps<ListNode> {
   if (elements.length > MAX_ENTRIES) {
     throw new CairnError(
       'INVALID_INPUT',
@@ -245,16 +249,16 @@ function nextList(
   };
   const node =
     name === 'thoughts'
-      ? nextThoughts(editing, before.thoughts, elements)
-      : updateList(editing, before[name], elements);
+      ? yield* nextThoughts(editing, before.thoughts, elements)
+      : yield* updateList(editing, before[name], elements);
   if (node !== before[name]) refuseTwice(name, path, node);
   return node;
 }
 
-function nextThoughts(editing: Editing, before: ListNode, elements: readonly unknown[]): ListNode {
+function* nextThoughts(editing: Editing, before: ListNode, elements: readonly unknown[]): Steps<ListNode> {
   const sent = new SentThoughts(elements);
   editing.stored = (kept) => sent.stored(kept);
-  const node = updateList(editing, before, elements, (stored, each) => sent.same(stored, each));
+  const node = yield* updateList(editing, before, elements, (stored, each) => sent.same(stored, each));
   editing.stored = itself;
   return node;
 }
@@ -266,18 +270,19 @@ function refuseTwice(name: ListName, path: string, node: ListNode): void {
     name === 'thoughts'
       ? node.value.map((each) => (each as { id: string }).id)
       : toolCallIds(node.value as unknown as ToolCall[]);
-  if (new Set(ids).size === ids.length) return;
-  const twice = ids.find((id, i) => ids.indexOf(id) !== i);
+  const seen = new Set<string>();
+  const twice = ids.find((id) => seen.size === seen.add(id).size);
+  if (twice === undefined) return;
   throw new CairnError('INVALID_INPUT', `${path} has two entries with the id ${twice}: each needs its own`);
 }
 
-function nextVariables(editing: Editing, before: ObjectNode, variables: JsonObject): ObjectNode {
+function* nextVariables(editing: Editing, before: ObjectNode, variables: JsonObject): Steps<ObjectNode> {
   editing.check = (value, depth) => {
     // Two levels above every variable, and those that the comparison went down.
     const fault = jsonFault(value, depth + 2);
     if (fault) throw new CairnError('INVALID_INPUT', `snapshot.context.variables: ${fault}`);
   };
-  return updateObject(editing, before, variables);
+  return yield* updateObject(editing, before, variables);
 }
 
 /** As other refusals of input, with the place in the snapshot before the field. */

@@ -13,14 +13,26 @@ import {
   STRETCH,
 } from './state-parts.js';
 import { endNode, growCut, isCut, updateInPlace } from './state-tree.js';
+import type { Steps } from './steps.js';
 
 /** Of thoughts, tool calls and messages every element is a part of its own, so that it can be found and edited alone. */
 const isApart = (id: ContainerId): boolean => typeof id === 'number' && id !== ROOTS.pending;
 
-export function growList(editing: Editing, id: ContainerId, elements: readonly unknown[]): ListNode {
-  const kept = elements.map((element) => editing.keep(element));
-  const runs = stretches(id, kept).map((group, i) => growRun(editing, id, group, i * GAP));
+export function* growList(editing: Editing, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
+  const kept = yield* keptOf(editing, elements);
+  const runs: Run[] = [];
+  for (const group of yield* stretches(id, kept))
+    runs.push(yield* growRun(editing, id, group, runs.length * GAP));
   return listNode(id, kept, runs, null);
+}
+
+function* keptOf(editing: Editing, elements: readonly unknown[]): Steps<Json[]> {
+  const kept: Json[] = [];
+  for (const element of elements) {
+    kept.push(editing.keep(element));
+    yield;
+  }
+  return kept;
 }
 
 export function listNode(
@@ -35,11 +47,12 @@ export function listNode(
 }
 
 /** Elements that share a part. */
-function stretches(id: ContainerId, elements: readonly Json[]): Json[][] {
+function* stretches(id: ContainerId, elements: readonly Json[]): Steps<Json[][]> {
   if (isApart(id)) return elements.map((element) => [element]);
   const made: Json[][] = [];
   let length = STRETCH;
   for (const element of elements) {
+    yield;
     const cut = isCut(element);
     const size = cut ? STRETCH : canonical(element).length;
     if (length + size > STRETCH || cut) {
@@ -53,11 +66,17 @@ function stretches(id: ContainerId, elements: readonly Json[]): Json[][] {
   return made;
 }
 
-function growRun(editing: Editing, parent: ContainerId, group: readonly Json[], position: number): Run {
+function* growRun(
+  editing: Editing,
+  parent: ContainerId,
+  group: readonly Json[],
+  position: number,
+): Steps<Run> {
+  yield;
   const slot = { parent, key: null, position };
   const [first] = group;
   if (group.length === 1 && !isApart(parent) && isCut(first!)) {
-    const node = growCut(editing, slot, first);
+    const node = yield* growCut(editing, slot, first);
     return { ref: node.ref, position, length: 1, size: node.size, node };
   }
   const text = canonical(group as Json[]);
@@ -69,12 +88,12 @@ type Same = (before: Json, sent: unknown) => boolean;
 const isSame: Same = (before, sent) => sameJson(before, sent as Json);
 
 /** The list as it was sent; the same node when nothing in it differs. */
-export function updateList(
+export function* updateList(
   editing: Editing,
   node: ListNode,
   sent: readonly unknown[],
   same: Same = isSame,
-): ListNode {
+): Steps<ListNode> {
   const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
   if (hunks.length === 0) return node;
   const undo = editing.mark();
@@ -94,12 +113,12 @@ export function updateList(
   for (const patch of patches) {
     pass(patch.first);
     const room = { after: runs.at(-1)?.position, before: node.runs[patch.end]?.position };
-    const made = replaceRuns(editing, node, patch, room);
+    const made = yield* replaceRuns(editing, node, patch, room);
     if (!made) {
       // No room between its neighbours: the whole list gets new positions.
       undo();
       endRuns(editing, node.id, node.runs, false);
-      return { ...growList(editing, node.id, sent), ref: node.ref };
+      return { ...(yield* growList(editing, node.id, sent)), ref: node.ref };
     }
     for (const each of made.runs) runs.push(each);
     for (const each of made.value) value.push(each);
@@ -161,37 +180,44 @@ interface Room {
 }
 
 /** The parts that take the place of others; undefined when there is no room for them. */
-function replaceRuns(
+function* replaceRuns(
   editing: Editing,
   node: ListNode,
   patch: Patch,
   room: Room,
-): { runs: Run[]; value: Json[] } | undefined {
+): Steps<{ runs: Run[]; value: Json[] } | undefined> {
   const replaced = node.runs.slice(patch.first, patch.end);
   if (replaced.length === patch.elements.length && replaced.every(({ length }) => length === 1)) {
-    const made = replaced.map((run, i) => replaceRun(editing, node.id, run, patch.elements[i]));
-    return { runs: made.map(({ run }) => run), value: made.map(({ value }) => value) };
+    const made: { runs: Run[]; value: Json[] } = { runs: [], value: [] };
+    for (const [i, run] of replaced.entries()) {
+      const one = yield* replaceRun(editing, node.id, run, patch.elements[i]);
+      made.runs.push(one.run);
+      made.value.push(one.value);
+    }
+    return made;
   }
-  const value = patch.elements.map((element) => editing.keep(element));
-  const groups = stretches(node.id, value);
+  const value = yield* keptOf(editing, patch.elements);
+  const groups = yield* stretches(node.id, value);
   const positions = positionsFor(groups.length, replaced, room);
   if (!positions) return undefined;
   endRuns(editing, node.id, replaced, false);
-  return { runs: groups.map((group, i) => growRun(editing, node.id, group, positions[i]!)), value };
+  const runs: Run[] = [];
+  for (const group of groups) runs.push(yield* growRun(editing, node.id, group, positions[runs.length]!));
+  return { runs, value };
 }
 
 /** One element in the place of another: within it only what differs, if it is cut and stays of its kind. */
-function replaceRun(
+function* replaceRun(
   editing: Editing,
   parent: ContainerId,
   run: Run,
   sent: unknown,
-): { run: Run; value: Json } {
-  const updated = run.node ? (updateInPlace(editing, run.node, sent) as Run['node']) : undefined;
+): Steps<{ run: Run; value: Json }> {
+  const updated = run.node ? ((yield* updateInPlace(editing, run.node, sent)) as Run['node']) : undefined;
   if (updated) return { run: { ...run, node: updated, size: updated.size }, value: updated.value as Json };
   endRuns(editing, parent, [run], false);
   const value = editing.keep(sent);
-  return { run: growRun(editing, parent, [value], run.position), value };
+  return { run: yield* growRun(editing, parent, [value], run.position), value };
 }
 
 /** The positions of what goes, and behind them others in the room that is left. */

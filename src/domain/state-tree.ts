@@ -15,36 +15,40 @@ import {
   type Ref,
   type Slot,
 } from './state-parts.js';
+import type { Steps } from './steps.js';
 
 /** Whether a value is to be cut into its members or elements. */
 export const isCut = (value: Json): value is JsonObject | Json[] =>
   typeof value === 'object' && value !== null && isLongerThan(value, CUT_ABOVE);
 
 /** A member that is new, or takes the place of one that ended. */
-export function growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Node {
+export function* growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
   if (fault)
     throw new CairnError('INVALID_INPUT', `a name in snapshot.context.variables is refused: ${fault}`);
   const value = editing.keep(sent);
-  if (isCut(value)) return growCut(editing, slot, value);
+  if (isCut(value)) return yield* growCut(editing, slot, value);
   const text = canonical(value);
   const ref = editing.add(slot, { kind: 'value', child: null, value, text });
   return { kind: 'value', ref, value, size: text.length };
 }
 
 /** A value that is too long for one part: a part that stands for it, and below that its members or elements. */
-export function growCut(
+export function* growCut(
   editing: Editing,
   slot: Slot,
   value: JsonObject | Json[],
-): (ObjectNode | ListNode) & { readonly ref: Ref } {
+): Steps<(ObjectNode | ListNode) & { readonly ref: Ref }> {
   const id = editing.container();
   const kind = Array.isArray(value) ? 'list' : 'object';
   const ref = editing.add(slot, { kind, child: id, value: null, text: null });
-  if (Array.isArray(value)) return { ...growList(editing, id, value), ref };
+  if (Array.isArray(value)) return { ...(yield* growList(editing, id, value)), ref };
   const members = new Map<string, Node>();
-  for (const key of Object.keys(value).sort()) members.set(key, growMember(editing, id, key, value[key]!));
+  for (const key of Object.keys(value).sort()) {
+    members.set(key, yield* growMember(editing, id, key, value[key]!));
+    yield;
+  }
   return { ...objectNode(id, members, ref), ref };
 }
 
@@ -63,17 +67,22 @@ export function objectNode(
 }
 
 /** The object as it was sent; the same node when nothing in it differs. */
-export function updateObject(editing: Editing, node: ObjectNode, sent: Record<string, unknown>): ObjectNode {
+export function* updateObject(
+  editing: Editing,
+  node: ObjectNode,
+  sent: Record<string, unknown>,
+): Steps<ObjectNode> {
   let members: Map<string, Node> | undefined;
   let found = 0;
   for (const key of Object.keys(sent)) {
     const value = sent[key];
     if (value === undefined) continue;
+    yield;
     const before = node.members.get(key);
     if (before) found++;
     const after = before
-      ? updateMember(editing, node.id, key, before, value)
-      : growMember(editing, node.id, key, value);
+      ? yield* updateMember(editing, node.id, key, before, value)
+      : yield* growMember(editing, node.id, key, value);
     if (after !== before) (members ??= new Map(node.members)).set(key, after);
   }
   if (found < node.members.size) {
@@ -87,22 +96,28 @@ export function updateObject(editing: Editing, node: ObjectNode, sent: Record<st
   return members ? objectNode(node.id, members, node.ref) : node;
 }
 
-function updateMember(editing: Editing, parent: ContainerId, key: string, node: Node, sent: unknown): Node {
-  const updated = updateInPlace(editing, node, sent);
+function* updateMember(
+  editing: Editing,
+  parent: ContainerId,
+  key: string,
+  node: Node,
+  sent: unknown,
+): Steps<Node> {
+  const updated = yield* updateInPlace(editing, node, sent);
   if (updated) return updated;
   endNode(editing, { parent, key, position: 0 }, node, false);
-  return growMember(editing, parent, key, sent);
+  return yield* growMember(editing, parent, key, sent);
 }
 
 /** The node as it was sent, if it can stay where it is; undefined if another has to take its place. */
-export function updateInPlace(editing: Editing, node: Node, sent: unknown): Node | undefined {
+export function* updateInPlace(editing: Editing, node: Node, sent: unknown): Steps<Node | undefined> {
   if (node.kind === 'value') return sameJson(node.value, sent as Json) ? node : undefined;
   if (node.kind === 'list' ? !Array.isArray(sent) : !isObject(sent)) return undefined;
   editing.depth++;
   const updated =
     node.kind === 'list'
-      ? updateList(editing, node, sent as unknown[])
-      : updateObject(editing, node, sent as Record<string, unknown>);
+      ? yield* updateList(editing, node, sent as unknown[])
+      : yield* updateObject(editing, node, sent as Record<string, unknown>);
   editing.depth--;
   return updated;
 }

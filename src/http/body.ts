@@ -1,5 +1,6 @@
 /** Request bodies: UTF-8 JSON, with numbers that a double can hold. Anything else is refused before it is looked at. */
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { CairnError } from '../model/errors.js';
 import { BodyScan, lossyNumber } from './body-scan.js';
 import { nextTurn } from './next-turn.js';
@@ -8,6 +9,10 @@ import { nextTurn } from './next-turn.js';
 const WORTH_A_LOOK = 64 * 1024;
 /** Scanned between two cooperative yields: about a millisecond. */
 const SLICE_BYTES = 512 * 1024;
+
+/** Whether a request has a body that is read in steps; one that does not tell its length may have. */
+export const isLarge = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > WORTH_A_LOOK;
 
 /** At once for a small body; a large one is scanned before it is parsed, and others have their turn in between. */
 export function parseBody(bytes: Buffer): unknown {

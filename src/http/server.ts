@@ -9,9 +9,10 @@ import { clockWarning } from '../model/clock.js';
 import { CairnError } from '../model/errors.js';
 import type { Caller } from '../model/key.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
-import { parseBody } from './body.js';
+import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
+import { jsonAnswer } from './json-answer.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
 import { pageAt, referencePage } from './reference.js';
@@ -211,14 +212,14 @@ function addRoute(
           (signal) => whileValid(host, request, follow(run, input, request, signal)),
           stopping,
         );
-      const options = optionsOf(request);
+      const options = isLarge(request.raw) ? { ...optionsOf(request), owned: true } : optionsOf(request);
       const answer = operation.waits
         ? await untilGone(reply, stopping, (signal) => run(input, { ...options, signal }) as Promise<unknown>)
         : await run(input, options);
       if (operation.waits && reply.raw.destroyed) return reply.hijack();
       const status = operation.status ?? 200;
       reply.code(status);
-      return status === 204 ? reply.send() : reply.type('application/json').send(JSON.stringify(answer));
+      return status === 204 ? reply.send() : reply.type('application/json').send(jsonAnswer(answer));
     },
   });
 }

@@ -2,7 +2,9 @@
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
 import { sha256 } from '../domain/canonical.js';
-import { rendered } from '../domain/hydration.js';
+import { givingWay } from '../domain/giving-way.js';
+import { renderSteps } from '../domain/hydration.js';
+import { inSteps } from '../domain/steps.js';
 import { atLength, type Query } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import type { Hydrated, Prompt, PromptFormat } from '../model/hydration.js';
@@ -86,7 +88,10 @@ async function renderScript(call: Call, query: Query, script: Script): Promise<V
   const { turn, boxes, moment, format } = script;
   const cards = await cardsAt(call, query, boxes, moment);
   const [profile] = turn.profile_card_id === null ? [] : await cardsSeen(call, query, [turn.profile_card_id]);
-  const { prompt, text } = rendered({ profile: profile?.content ?? null, cards, format });
+  const give_way = givingWay();
+  const steps = renderSteps({ profile: profile?.content ?? null, cards, format });
+  const { prompt, text } = await inSteps(steps, give_way);
+  await give_way();
   return { ...script, prompt, content_hash: sha256(text) };
 }
 

@@ -152,7 +152,7 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       const call = options === undefined ? plain : { ...plain, options };
       const guarded = namesGuards(call.options);
       // What is asked before it runs takes a moment, in which the caller may change what it gave.
-      const waits = guarded || caller.agent_id !== null;
+      const waits = !options?.owned && (guarded || caller.agent_id !== null);
       return { call, guarded, parsed: waits ? (keep(parsed) as Record<string, unknown>) : parsed };
     };
     const run = ({ call, parsed }: Begun) =>

@@ -1,13 +1,16 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
 import { sameCarried } from '../domain/carried-members.js';
+import { givingWay } from '../domain/giving-way.js';
 import {
   emptyState,
   type NextState,
   nextState,
+  nextSteps,
   type State,
   snapshotOf,
   unknownIn,
 } from '../domain/snapshot-state.js';
+import { inSteps } from '../domain/steps.js';
 import type { Query, Tx } from '../driver/driver.js';
 import type { CheckpointSummary, Snapshot } from '../model/checkpoint.js';
 import { CairnError } from '../model/errors.js';
@@ -33,6 +36,7 @@ import {
 } from '../store/executions.js';
 import { addedThoughts, endParts, insertParts, rowsOf } from '../store/state-parts.js';
 import type { ThoughtMeasures } from '../store/thought-docs.js';
+import { stepsOf } from './call-steps.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from './checkpoint-rows.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './checkpoint-states.js';
 import {
@@ -69,7 +73,7 @@ export async function addCheckpoint(
   event_type: string,
 ): Promise<CheckpointSummary> {
   // Before anything is waited for: the caller may go on to change what was sent.
-  const taken = takeSnapshot(call, sent);
+  const taken = await takeSnapshot(call, sent);
   const { snapshot: _, carries: __, ...draft } = sent;
   const snapshot = (): Snapshot => snapshotOf(taken.next.state);
   const isKnown = call.options.idempotency_key !== undefined;
@@ -84,7 +88,10 @@ export async function addCheckpoint(
     let next =
       attempt === 1 && taken.base_id === parent_id
         ? taken.next
-        : nextState(await stateBefore(call, draft.execution_id, parent_id), snapshot());
+        : await inSteps(
+            nextSteps(await stateBefore(call, draft.execution_id, parent_id), snapshot()),
+            givingWay(),
+          );
     if (!sent.carries && next.unknown.size > 0)
       refuseUnknown(next, await stateBefore(call, draft.execution_id, parent_id));
     const measures = await measureThoughts(call, addedThoughts(next));
@@ -131,13 +138,13 @@ interface Taken {
   readonly next: NextState;
 }
 
-function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: SentDraft): Taken {
+async function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: SentDraft): Promise<Taken> {
   const { tenant, states } = call;
   const likely = parent_id === undefined ? states.lastOf(tenant, execution_id) : parent_id;
   const base_id = likely ?? null;
   const state = base_id === null ? undefined : states.get(tenant, base_id);
-  if (!state) return { base_id: null, next: nextState(emptyState, snapshot) };
-  return { base_id, next: nextState(state, snapshot) };
+  const next = await stepsOf(call, nextSteps(state ?? emptyState, snapshot));
+  return { base_id: state ? base_id : null, next };
 }
 
 /** Where the execution stands while it is locked: others wait then, so that this is not the first thing to try. */

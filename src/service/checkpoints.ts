@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { checkpoints as operations } from '../contract/checkpoints.js';
 import { canonical } from '../domain/canonical.js';
 import { describeChanges } from '../domain/diff-summary.js';
+import { givingWay } from '../domain/giving-way.js';
 import { keep } from '../domain/json-values.js';
 import { snapshotOf } from '../domain/snapshot-state.js';
 import { diffStates } from '../domain/state-diff.js';
@@ -80,7 +81,7 @@ export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
   const before = await readCheckpoint(call, checkpoint_id).catch(unlessAbsent);
   // Of one that came without its parent there is nothing to compare with.
   if (!before) return read;
-  const { changes, summary } = compare(before, read);
+  const { changes, summary } = await compare(before, read);
   return { ...read, diff: { from_checkpoint_id: checkpoint_id, changes, summary } };
 }
 
@@ -89,17 +90,18 @@ function unlessAbsent(error: unknown): undefined {
   throw error;
 }
 
-function compare(from: Checkpoint, to: Checkpoint) {
+async function compare(from: Checkpoint, to: Checkpoint) {
+  const give_way = givingWay();
+  await give_way();
   const changes = diffStates(from.snapshot as unknown as Json, to.snapshot as unknown as Json);
+  await give_way();
   return { changes, ...describeChanges(from.snapshot, to.snapshot, changes) };
 }
 
 export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> {
-  const [from, to] = await Promise.all([
-    readCheckpoint(call, input.checkpoint_id),
-    readCheckpoint(call, input.to),
-  ]);
-  return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...compare(from, to) };
+  const from = await readCheckpoint(call, input.checkpoint_id);
+  const to = await readCheckpoint(call, input.to);
+  return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...(await compare(from, to)) };
 }
 
 export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Checkpoint> {

@@ -1,7 +1,8 @@
 /** Lays out checkpoints that come together: which line each is on, and the rows that their states become. */
 import { carriedBy } from '../domain/carried-members.js';
 import type { BundledCheckpoint } from '../domain/execution-bundle.js';
-import { emptyState, nextState, type State } from '../domain/snapshot-state.js';
+import { emptyState, nextSteps, type State } from '../domain/snapshot-state.js';
+import type { Steps } from '../domain/steps.js';
 import type { CheckpointSummary, PendingWrite } from '../model/checkpoint.js';
 import type { CheckpointRow, LineRow } from '../store/checkpoints.js';
 import { endable, type PartRows, rowsOf } from '../store/state-parts.js';
@@ -21,18 +22,20 @@ interface Placed {
 }
 
 /** Parents stand before their children. */
-export function layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]): LaidOut {
+export function* layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]): Steps<LaidOut> {
   const placed = new Map<string, Placed>();
   const lines = new Map<number, LineRow>();
   const parts: PartRows = { items: [], thoughts: [], tool_calls: [] };
   /** By revision. */
   const ends: ReturnType<typeof endable>[] = [];
   let bytes = 0;
-  const rows = checkpoints.map(({ summary, snapshot }, i) => {
-    const revision = i + 1;
+  const rows: CheckpointRow[] = [];
+  for (const { summary, snapshot } of checkpoints) {
+    yield;
+    const revision = rows.length + 1;
     const parent = placed.get(summary.parent?.checkpoint_id ?? '');
     const line = lineFor(parent, lines, revision);
-    const next = nextState(parent?.state ?? emptyState, snapshot);
+    const next = yield* nextSteps(parent?.state ?? emptyState, snapshot);
     Object.assign(next.stamp, { line: line.line, revision });
     const row = rowFor(
       draftOf(summary),
@@ -49,8 +52,8 @@ export function layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]
     for (const name of ['items', 'thoughts', 'tool_calls'] as const)
       for (const part of made[name]) parts[name].push(part);
     placed.set(summary.id, { row, state: next.state });
-    return row;
-  });
+    rows.push(row);
+  }
   return {
     rows,
     lines: [...lines.values()],

@@ -9,12 +9,14 @@ import { readCheckpoint } from '../domain/checkpoint-versions.js';
 import {
   type BundledCheckpoint,
   type BundledExecution,
-  bundleText,
-  makeBundle,
-  readBundle,
+  bundleSteps,
+  readSteps,
+  sameBundleSteps,
 } from '../domain/execution-bundle.js';
 import { statesFrom } from '../domain/execution-states.js';
+import { givingWay } from '../domain/giving-way.js';
 import { type Rest, snapshotOf } from '../domain/snapshot-state.js';
+import { inSteps } from '../domain/steps.js';
 import type { Query, Tx } from '../driver/driver.js';
 import { atLength } from '../driver/driver.js';
 import type { CheckpointSummary } from '../model/checkpoint.js';
@@ -27,6 +29,7 @@ import { readContents, storedBytes } from '../store/execution-contents.js';
 import { type ExecutionRow, findExecution, insertExecution } from '../store/executions.js';
 import { insertParts, thoughtBodies } from '../store/state-parts.js';
 import type { ThinkingExecution, ThoughtMeasures } from '../store/thought-docs.js';
+import { stepsOf } from './call-steps.js';
 import { addCheckpoint, circle } from './checkpoint-adding.js';
 import { showSummary, showWrite } from './checkpoint-states.js';
 import { type LaidOut, layOut } from './execution-layout.js';
@@ -56,7 +59,8 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
     execution: await openExecution(call, at, execution_id),
     contents: await readContents(at, tenant, execution_id),
   }));
-  const stateAt = statesFrom(contents.parts, contents.lines);
+  const give_way = givingWay();
+  const stateAt = await inSteps(statesFrom(contents.parts, contents.lines), give_way);
   const writes = new Map<string, WriteRow[]>();
   for (const row of contents.writes) {
     const before = writes.get(row.checkpoint_id);
@@ -64,14 +68,16 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
     else writes.set(row.checkpoint_id, [row]);
   }
   // Files may have come before those of their parents.
-  const bundled = descend(contents.checkpoints).nodes.map(
-    ({ row }): BundledCheckpoint => ({
-      summary: withCarried(showSummary(row), row.carried),
-      snapshot: snapshotOf(stateAt(row, JSON.parse(row.rest) as Rest)),
-      pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
-    }),
-  );
-  return bundleWithCarried(makeBundle(toBundle(execution), bundled), execution.carried);
+  function* bundled(): Generator<BundledCheckpoint> {
+    for (const { row } of descend(contents.checkpoints).nodes)
+      yield {
+        summary: withCarried(showSummary(row), row.carried),
+        snapshot: snapshotOf(stateAt(row, JSON.parse(row.rest) as Rest)),
+        pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
+      };
+  }
+  const made = await inSteps(bundleSteps(toBundle(execution), bundled()), give_way);
+  return bundleWithCarried(made, execution.carried);
 }
 
 function toBundle(row: ExecutionRow): BundledExecution {
@@ -90,7 +96,7 @@ function toBundle(row: ExecutionRow): BundledExecution {
 
 async function importBundle(call: Call, input: In<'import'>): Promise<Execution> {
   const { tenant } = call;
-  const { execution, checkpoints } = readBundle(input.bundle);
+  const { execution, checkpoints } = await stepsOf(call, readSteps(input.bundle));
   const { execution_id } = execution;
   const agent_id = agentOf(call, execution.agent_id);
   const foreign = checkpoints.find(({ summary }) => summary.agent_id !== execution.agent_id);
@@ -103,7 +109,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   }
   const again = async (query: Query) => showExecution(await openExecution(call, query, execution_id));
   if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));
-  const laidOut = layOut(tenant, checkpoints);
+  const laidOut = await stepsOf(call, layOut(tenant, checkpoints));
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
   if (there && call.options.idempotency_key === undefined) return there;
   const measures = await measureThoughts(call, there ? [] : thoughtBodies(laidOut.parts));
@@ -173,7 +179,8 @@ async function sameExecution(
   const row = await findExecution(call.driver.at(call.tenant), call.tenant, execution_id);
   if (!row) return undefined;
   if (row.deleted_at !== null) throw goneExecution(execution_id);
-  if (bundleText(await exportBundle(call, { execution_id })) === bundleText(given)) return showExecution(row);
+  const made = await exportBundle(call, { execution_id });
+  if (await inSteps(sameBundleSteps(made, given), givingWay())) return showExecution(row);
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
     `execution ${execution_id} exists and is another, or has gone on: import into another store`,

@@ -170,7 +170,7 @@ const executions = [
     prepare: async ({ cairn }) => {
       const { execution_id } = await cairn.executions.create({ agent_id: 'runner', name: 'long' });
       for (let i = 1; i <= 1266; i++)
-        await cairn.checkpoints.create({ execution_id, snapshot: snapshotOf(Math.min(i, 60)) });
+        await cairn.checkpoints.create({ execution_id, snapshot: snapshotOf(Math.min(i, 300), 400) });
       return { execution_id };
     },
     run: async ({ cairn, url }, { execution_id }) => {
@@ -178,8 +178,10 @@ const executions = [
       await cairn.executions.tree({ execution_id });
       await cairn.executions.stats({ execution_id });
       await cairn.executions.import({ bundle });
-      const text = JSON.stringify({ bundle }).replaceAll(execution_id, `${execution_id.slice(0, -2)}xx`);
-      return post({ url }, '/api/v1/executions/import', text.replaceAll(/"id":"([^"]+)"/g, '"id":"$1"'));
+      // Under other ids it is a new one.
+      const ids = [execution_id, ...bundle.checkpoints.map(({ id }) => id)];
+      const text = ids.reduce((all, id) => all.replaceAll(id, `${id}-2`), JSON.stringify({ bundle }));
+      return post({ url }, '/api/v1/executions/import', text);
     },
   },
   {
@@ -291,7 +293,7 @@ const rows = [
           metadata: { role: n % 2 ? 'user' : 'assistant' },
         }));
         const { results } = await cairn.cards.add_batch({ cards });
-        card_ids.push(...results.map((one) => one.card_id ?? one.card?.card_id ?? one.id));
+        card_ids.push(...results.map(({ data }) => data.card_id));
       }
       const { box_id } = await cairn.boxes.create({ card_ids });
       await cairn.profiles.create({ name: 'attacked', system_prompt: 'You read.' }).catch(() => undefined);

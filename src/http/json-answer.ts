@@ -1,0 +1,65 @@
+/** Answers as JSON: a long one is written in pieces, between which other requests have their turn. */
+import { Readable } from 'node:stream';
+import { nextTurn } from './next-turn.js';
+
+/** About as many characters at a time. */
+const PIECE = 256 * 1024;
+
+/** The text of a short answer, or a stream of the pieces of a long one. */
+export const jsonAnswer = (value: unknown): string | Readable =>
+  roomLeft(value, PIECE) >= 0 ? JSON.stringify(value) : Readable.from(inTurns(value), { objectMode: false });
+
+async function* inTurns(value: unknown): AsyncGenerator<string> {
+  let text = '';
+  for (const piece of piecesOf(value)) {
+    text += piece;
+    if (text.length < PIECE) continue;
+    yield text;
+    text = '';
+    await nextTurn();
+  }
+  yield text;
+}
+
+/** Pieces that are JSON together: whole values where they are short, and the members of long ones one by one. */
+function* piecesOf(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || roomLeft(value, PIECE) >= 0) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let separator = '';
+  if (Array.isArray(value)) {
+    yield '[';
+    for (const item of value) {
+      yield separator;
+      yield* piecesOf(item ?? null);
+      separator = ',';
+    }
+    yield ']';
+    return;
+  }
+  yield '{';
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield* piecesOf(member);
+    separator = ',';
+  }
+  yield '}';
+}
+
+/** What is left of so many characters when a value is written, about; below zero it stops to look. */
+function roomLeft(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length - 2;
+  if (typeof value !== 'object' || value === null) return room - 8;
+  let left = room - 2;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && left >= 0; i++) left = roomLeft(value[i], left - 1);
+    return left;
+  }
+  for (const name in value) {
+    if (left < 0) return left;
+    left = roomLeft((value as Record<string, unknown>)[name], left - name.length - 4);
+  }
+  return left;
+}
