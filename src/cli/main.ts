@@ -8,7 +8,7 @@ import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
-import { watchReader } from './reader.js';
+import { readerGone, watchReader } from './reader.js';
 import { databaseOption, embedderOf, modelSettings, wholeNumber, withStore } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
@@ -225,6 +225,8 @@ async function runServer(flags: ServeFlags): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Nobody was told where it listens.
+  readerGone.addEventListener('abort', stop);
   const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
   const curl = (path: string, body: object) => `curl -X POST ${serving.url}/api/v1/${path}${key} \\
     -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;

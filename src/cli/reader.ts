@@ -2,7 +2,7 @@
 
 const gone = new AbortController();
 
-/** Aborted once nobody reads the output any more. What only prints stops then; what writes to the store finishes. */
+/** Aborted once nobody reads stdout any more. What only prints stops then; what writes to the store finishes. */
 export const readerGone: AbortSignal = gone.signal;
 
 /** A closed pipe, or a terminal that was closed. */
@@ -12,7 +12,8 @@ const CLOSED: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'ECONNR
 export function watchReader(failed: (error: Error) => void): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (CLOSED.has(error.code)) gone.abort();
-      else failed(error);
+      if (!CLOSED.has(error.code)) failed(error);
+      // A log that nobody reads is no reason to stop.
+      else if (stream === process.stdout) gone.abort();
     });
 }

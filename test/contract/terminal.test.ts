@@ -89,6 +89,7 @@ describe('CLI-2 a reader that goes', () => {
     ['reindex'],
     ['demo', '--tenant', 'another'],
     ['executions', 'list'],
+    ['serve', '--port', '0'],
     ['--help'],
     ['--version'],
     ['notes', '--help'],
