@@ -171,6 +171,27 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
     return words.filter((word) => bytes.some((one) => one.includes(word)));
   };
 
+  /** What follows where the run stands, as another system would write it. */
+  async function documentOf(api: Api, snapshot: unknown, word: string): Promise<JsonObject> {
+    const { agent_id, latest_checkpoint_id } = await api.executions.get(EXECUTION);
+    return {
+      version: '1.0.0',
+      id: `document-${Number(word.slice(5, 10))}`,
+      timestamp: 1,
+      ...EXECUTION,
+      agent_id,
+      metadata: { step_number: 1, tokens_used: 0, duration_ms: 0, checkpoint_reason: 'manual', note: word },
+      parent: { checkpoint_id: latest_checkpoint_id!, is_branch: false, note: word },
+      diff: {
+        from_checkpoint_id: latest_checkpoint_id!,
+        changes: { [word]: { after: word } },
+        summary: word,
+      },
+      note: word,
+      snapshot: snapshot as JsonObject,
+    };
+  }
+
   /** A run with many checkpoints; some named, some on branches. */
   async function fill(api: Api, count: number): Promise<Map<string, { hash: string; word: string }>> {
     await api.executions.create(EXECUTION);
@@ -197,12 +218,16 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
         },
       };
       const [older] = made.keys();
-      const { id } = await api.checkpoints.create({
-        ...EXECUTION,
-        snapshot,
-        ...(i % 37 === 36 ? { parent_checkpoint_id: older!, labels: { word }, description: word } : {}),
-        ...(i % 50 === 25 ? { name: `milestone ${i}` } : {}),
-      });
+      // Some come as documents, with members that only these have.
+      const { id } =
+        i % 11 === 10
+          ? await api.checkpoints.import({ checkpoint: await documentOf(api, snapshot, word) })
+          : await api.checkpoints.create({
+              ...EXECUTION,
+              snapshot,
+              ...(i % 37 === 36 ? { parent_checkpoint_id: older!, labels: { word }, description: word } : {}),
+              ...(i % 50 === 25 ? { name: `milestone ${i}` } : {}),
+            });
       await api.checkpoints.write({
         checkpoint_id: id,
         writes: [{ task_id: 'task', index: 0, channel: 'c', value: word }],
