@@ -370,7 +370,7 @@ for (const database of databases()) {
         for (const endpoint of endpoints) {
           const [method, path] = endpoint.split(' ') as [string, string];
           const { body } = await seeds.send(method, `/api/v1/${path}`, method === 'GET' ? undefined : {});
-          expect(body.code, endpoint).not.toMatch(/^(ROUTE_NOT_FOUND|METHOD_NOT_ALLOWED)$/);
+          expect(String(body.code), endpoint).not.toMatch(/^(ROUTE_NOT_FOUND|METHOD_NOT_ALLOWED)$/);
         }
       });
 
