@@ -73,6 +73,33 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     });
   });
 
+  it('TTL-1 a lifetime that was read is taken back with its ttl, and refused with one that it does not follow from', async () => {
+    const { cairn, trajectory_id } = await start();
+    const made = await cairn.artifacts.create({ ...fact, trajectory_id, ttl: 'Session' });
+    expect(made).toMatchObject({ lifetime: 'Session', expires_at: null });
+    const again = { ...fact, trajectory_id, ttl: made.ttl, lifetime: made.lifetime };
+    expect(await cairn.artifacts.create(again)).toMatchObject({ lifetime: 'Session' });
+    const note = { note_type: 'Fact', title: 'n', content: 'x' };
+    for (const [ttl, lifetime] of [
+      ['Session', 'Persistent'],
+      ['Persistent', 'Session'],
+      ['ShortTerm', 'Persistent'],
+      ['LongTerm', 'Session'],
+      [undefined, 'Duration'],
+    ] as const) {
+      const given = { lifetime, ...(ttl === undefined ? {} : { ttl }) };
+      for (const call of [
+        () => cairn.artifacts.create({ ...fact, trajectory_id, ...given }),
+        () => cairn.notes.create({ ...note, ...given }),
+      ])
+        expect(await refusalOf(call()), JSON.stringify(given)).toMatchObject({
+          code: 'INVALID_INPUT',
+          message: expect.stringContaining('lifetime'),
+        });
+    }
+    expect((await cairn.notes.list({})).total).toBe(0);
+  });
+
   it.each(['Forever', 'Duration(0)', 'Duration(3153600000001)', 5, { Days: 1 }])(
     'TTL-1 the refusal of %j says what a lifetime can be',
     async (ttl) => {
