@@ -1,6 +1,7 @@
 /** What the stored size of a run is, and files of checkpoints that come in a bad order. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { sql } from '#cairn/driver/sql.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const snapshotOf = (content: string) => ({
@@ -37,6 +38,37 @@ onEveryTarget('carried checkpoints', (test) => {
     await other.executions.import({ bundle: bundle as never });
     expect(await other.executions.export({ execution_id: 'run' })).toEqual(bundle);
     expect((await other.checkpoints.get({ checkpoint_id: 'third' })).snapshot).toEqual(snapshotOf('third'));
+  });
+
+  it('CKPT-28 a parent of another execution is no parent here, though it is known by its id', async () => {
+    const api = await test().freshTenant();
+    await bring(api, 'elsewhere');
+    const checkpoint = { ...fileOf('child', 'elsewhere'), execution_id: 'other' };
+    await api.checkpoints.import({ checkpoint });
+    const { roots, nodes } = await api.executions.tree({ execution_id: 'other' });
+    expect([roots, nodes.map(({ checkpoint_id }) => checkpoint_id)]).toEqual([['child'], ['child']]);
+    const read = await api.checkpoints.get({ checkpoint_id: 'child' });
+    expect(read).toMatchObject({ execution_id: 'other', parent: { checkpoint_id: 'elsewhere' } });
+    expect(read.snapshot).toEqual(snapshotOf('child'));
+    expect((await api.executions.tree({ execution_id: 'run' })).nodes).toHaveLength(1);
+  });
+
+  it('CKPT-28 what a file brought along goes with its checkpoint when that is pruned', async () => {
+    const api = await test().freshTenant();
+    const { tenant_id } = await api.auth.whoami();
+    const whisper = 'what another system wrote beside it';
+    for (const [id, parent] of [['first'], ['second', 'first'], ['third', 'second']] as const)
+      await api.checkpoints.import({
+        checkpoint: { ...fileOf(id, parent), extra: { said: whisper, id } } as never,
+      });
+    const carried = sql`SELECT carried FROM checkpoints WHERE tenant_id = ${tenant_id} AND carried IS NOT NULL`;
+    const left = async () => (await test().store.driver.at(tenant_id).all(carried)).length;
+    expect(await left()).toBe(3);
+    expect(await api.checkpoints.get({ checkpoint_id: 'first' })).toMatchObject({ extra: { said: whisper } });
+    await api.executions.prune({ execution_id: 'run', keep_newest: 1 });
+    await api.lifetime.sweep();
+    expect(await left()).toBe(1);
+    expect(await api.checkpoints.get({ checkpoint_id: 'third' })).toMatchObject({ extra: { id: 'third' } });
   });
 
   it('CKPT-28 files that descend from themselves are refused, and nothing is stored of them', async () => {
