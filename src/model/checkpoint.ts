@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { pageOutput } from './common.js';
 import { anyId } from './ids.js';
 import { type JsonObject, jsonObject, jsonValue, text } from './json.js';
+import { readsLike } from './lenient-input.js';
 import { confidence, name, smallMetadata } from './memory.js';
 
 export const CHECKPOINT_VERSION = '1.0.0';
@@ -104,19 +105,22 @@ export const snapshot = snapshotOf(open).meta({ id: 'Snapshot' });
 export type Snapshot = z.output<typeof snapshot>;
 
 /** As it is sent to be stored: its parts are checked where they differ from what is known, so not all of it each time. */
-export const sentSnapshot = z
-  .unknown()
-  .superRefine((value, ctx) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      ctx.addIssue({ code: 'custom', message: 'Invalid input: expected object' });
-  })
-  .meta({
-    ...(z.toJSONSchema(
-      snapshotOf((schema) => schema),
-      { io: 'input' },
-    ) as object),
-    id: undefined,
-  }) as unknown as z.ZodType<Snapshot>;
+export const sentSnapshot = readsLike(
+  z
+    .unknown()
+    .superRefine((value, ctx) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        ctx.addIssue({ code: 'custom', message: 'Invalid input: expected object' });
+    })
+    .meta({
+      ...(z.toJSONSchema(
+        snapshotOf((schema) => schema),
+        { io: 'input' },
+      ) as object),
+      id: undefined,
+    }) as unknown as z.ZodType<Snapshot>,
+  snapshot,
+);
 
 export const checkpointReason = z.enum(['step_complete', 'manual', 'low_confidence', 'tool_error', 'auto']);
 export type CheckpointReason = z.output<typeof checkpointReason>;

@@ -21,6 +21,14 @@ export function asPatch<T extends z.ZodType>(schema: T): T {
   return schema;
 }
 
+const readLike = new WeakMap<object, z.ZodType>();
+
+/** Reads what a schema leaves unchecked by another one. What is frozen was read before, and may be large. */
+export function readsLike<T extends z.ZodType>(schema: T, other: z.ZodType): T {
+  readLike.set(schema, other);
+  return schema;
+}
+
 /** A member of a PATCH that null sets back to what it is on create when absent. */
 export const clearable = <T extends z.ZodType>(schema: T, cleared: z.output<T> | undefined) =>
   schema
@@ -149,6 +157,11 @@ function taggedReader(tag: string, options: readonly AnySchema[]): Reader {
 
 function makeReader(schema: AnySchema): Reader | undefined {
   const def = defOf(schema);
+  const other = readLike.get(schema);
+  if (other) {
+    const read = readerOf(other);
+    return read && ((value) => (Object.isFrozen(value) ? value : read(value)));
+  }
   if (WRAPPERS.has(def.type)) return readerOf(def.innerType as AnySchema);
   switch (def.type) {
     case 'object':

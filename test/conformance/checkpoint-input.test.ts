@@ -57,7 +57,7 @@ onEveryTarget('input of checkpoints', (test) => {
       [{ thought_chain: { steps: {} }, context, tool_state }, 'steps'],
       [{ thought_chain, context: { ...context, messages: 'x' }, tool_state }, 'messages'],
       [{ thought_chain, context: { ...context, variables: [] }, tool_state }, 'variables'],
-      [{ thought_chain, context: { ...context, memory: null }, tool_state }, 'memory'],
+      [{ thought_chain, context: { ...context, memory: 'x' }, tool_state }, 'memory'],
       [{ thought_chain, context, tool_state: { pending: [1], completed: [] } }, 'pending'],
       [{ thought_chain, context, tool_state: { pending: [], completed: [null] } }, 'completed[0]'],
     ]);

@@ -101,6 +101,32 @@ onEveryTarget('nulls', (test) => {
     expect(stored.content).toEqual({ kept: null });
   });
 
+  it('INPUT-9 nulls of a snapshot are dropped as well, but not those of variables and results', async () => {
+    const cairn = await test().freshTenant();
+    const { execution_id } = await cairn.executions.create({});
+    const step = { id: 't', type: 'Planning', content: 'c', confidence: 1, children: [], timestamp: 1 };
+    const call = { tool_id: 'shell', arguments: { a: null }, success: true, duration_ms: 1, timestamp: 1 };
+    const sent = {
+      thought_chain: {
+        current_step_id: null,
+        steps: [{ ...step, reasoning: null, parent_id: null, metadata: null }],
+      },
+      context: { messages: [{ role: 'USER', content: 'hi' }], variables: { unset: null }, memory: null },
+      tool_state: { last_tool_call_id: null, pending: [], completed: [{ ...call, id: null, result: null }] },
+    };
+    const { id } = await cairn.checkpoints.create({
+      execution_id,
+      snapshot: sent as never,
+      name: null as never,
+    });
+    const { snapshot } = await cairn.checkpoints.get({ checkpoint_id: id });
+    expect(snapshot).toEqual({
+      thought_chain: { steps: [{ ...step, type: 'planning' }] },
+      context: { messages: [{ role: 'user', content: 'hi' }], variables: { unset: null } },
+      tool_state: { pending: [], completed: [{ ...call, result: null }] },
+    });
+  });
+
   it('INPUT-9 null in a PATCH clears the field, or puts back its default', async () => {
     const cairn = await test().freshTenant();
     const metadata = { a: 1 };
