@@ -1,4 +1,4 @@
-// `node bench/stalls.mjs [group or part of a name]…`: attacks a server of its own, and tells how long each request kept
+// `npm run bench:stalls -- [group or part of a name]…`: attacks a server of its own, and tells how long each request kept
 // /health/live from answering (asked from another process), and how long it held the event loop in CPU time.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';

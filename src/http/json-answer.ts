@@ -7,9 +7,9 @@ const PIECE = 256 * 1024;
 
 /** The text of a short answer, or a stream of the pieces of a long one. */
 export const jsonAnswer = (value: unknown): string | Readable =>
-  roomLeft(value, PIECE) >= 0 ? JSON.stringify(value) : Readable.from(inTurns(value), { objectMode: false });
+  roomLeft(value, PIECE) >= 0 ? JSON.stringify(value) : Readable.from(textsOf(value), { objectMode: false });
 
-async function* inTurns(value: unknown): AsyncGenerator<string> {
+async function* textsOf(value: unknown): AsyncGenerator<string> {
   let text = '';
   for (const piece of piecesOf(value)) {
     text += piece;

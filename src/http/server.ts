@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
-import { openapi } from '../contract/openapi.js';
+import { openapiSteps } from '../contract/openapi.js';
 import { restGoesTo } from '../contract/operation.js';
 import { allOperations } from '../contract/operations.js';
 import { clockWarning } from '../model/clock.js';
@@ -14,6 +14,7 @@ import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
 import { jsonAnswer } from './json-answer.js';
 import { Metrics } from './metrics.js';
+import { inTurns } from './next-turn.js';
 import { queryReader } from './query.js';
 import { pageAt, referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
@@ -263,7 +264,7 @@ function addPages(
   figures: () => string,
 ): void {
   // Made when they are first asked for: making them takes as long as the rest of a start.
-  let description: string | undefined;
+  let description: Promise<string> | undefined;
   let page: string | undefined;
   // Figures are of all tenants together: they are for who runs the server, and no tenant's admin but the default one's.
   const operator = async (request: FastifyRequest) => {
@@ -284,9 +285,10 @@ function addPages(
       )
       .send(pageAt((page ??= referencePage(version)), baseOf(request))),
   );
-  app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, (_request, reply) =>
-    reply.type('application/json').send((description ??= JSON.stringify(openapi(version)))),
-  );
+  app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, async (_request, reply) => {
+    description ??= inTurns(openapiSteps(version)).then((made) => JSON.stringify(made));
+    return reply.type('application/json').send(await description);
+  });
   app.get('/health/live', (_request, reply) => reply.send({ status: 'live' }));
   app.get('/health/ready', async (_request, reply) => {
     const { clock_ahead_ms } = await host.ready();

@@ -85,10 +85,17 @@ export async function keptAnswer(call: Call, input: unknown): Promise<Json | und
   return keptFor(call.driver.at(call.tenant), call, key, hashOf(call, key, input));
 }
 
+/** Of requests under way: `keptAnswer` and `change` ask for the same, and of a large one it takes a while. */
+const hashes = new WeakMap<object, { readonly call: Call; readonly hash: string }>();
+
 /** The agent is part of the request: another one may not see what this one was answered. */
 function hashOf(call: Call, key: string, input: unknown): string {
   checkKey(key);
-  return sha256(canonical([call.operation, call.caller.agent_id, input as Json]));
+  const known = hashes.get(input as object);
+  if (known?.call === call) return known.hash;
+  const hash = sha256(canonical([call.operation, call.caller.agent_id, input as Json]));
+  if (typeof input === 'object' && input !== null) hashes.set(input, { call, hash });
+  return hash;
 }
 
 async function keptFor(

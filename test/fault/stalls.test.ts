@@ -1,7 +1,7 @@
 /**
  * No request holds the event loop: a real server under hostile requests, asked for its health by another process
  * meanwhile. The hold is measured in CPU time of the server's main thread, so that a busy machine does not count; the
- * limit leaves room for a slow one (`node bench/stalls.mjs` tells the true figures, whose target is 150 ms).
+ * limit leaves room for a slow one (`npm run bench:stalls` tells the true figures, whose target is 150 ms).
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,8 +12,8 @@ import { ROOT, type ServerProcess, startServer } from '../support/server.js';
 import { type Attack, ciAttacks } from '../support/stall-attacks.mjs';
 import { freshDatabase } from '../support/targets.js';
 
-/** Unfixed, the mildest of these took more than twice as long. */
-const LIMIT_MS = 750;
+/** What was unfixed took from 0.8 s to 9.5 s; fixed, less than 0.1 s. */
+const LIMIT_MS = 600;
 const support = (name: string): string => join(ROOT, 'test/support', name);
 
 describe('requests made to stall the server', () => {
@@ -39,17 +39,21 @@ describe('requests made to stall the server', () => {
     const probed = once(probe, 'message');
     probe.send('longest');
     const [{ answers }] = (await probed) as [{ answers: number }];
-    const { cpu_ms } = (await server.ask('longest')) as { cpu_ms: number };
-    return { answers, cpu_ms };
+    const { cpu_ms, spent_ms } = (await server.ask('longest')) as { cpu_ms: number; spent_ms: number };
+    return { answers, cpu_ms, spent_ms };
   };
 
-  it.each(ciAttacks)('LOAD-1 others are answered during: $name', async ({ prepare, run }: Attack) => {
-    const target = { cairn, url: server.url };
-    const prepared = await prepare(target);
-    await figures();
-    await run(target, prepared);
-    const { answers, cpu_ms } = await figures();
-    expect(answers).toBeGreaterThan(0);
-    expect(cpu_ms).toBeLessThan(LIMIT_MS);
-  });
+  it.each(ciAttacks)(
+    'LOAD-1 others are answered during: $name',
+    async ({ prepare, run, spends_ms = Number.POSITIVE_INFINITY }: Attack) => {
+      const target = { cairn, url: server.url };
+      const prepared = await prepare(target);
+      await figures();
+      await run(target, prepared);
+      const { answers, cpu_ms, spent_ms } = await figures();
+      expect(answers).toBeGreaterThan(0);
+      expect(cpu_ms).toBeLessThan(LIMIT_MS);
+      expect(spent_ms).toBeLessThan(spends_ms);
+    },
+  );
 });

@@ -23,6 +23,7 @@ function times() {
 
 if (isMainThread && process.send) {
   let last = times();
+  let began = last.cpu;
   let longest = { cpu_ms: 0, held_ms: 0 };
   setInterval(() => {
     const now = times();
@@ -34,8 +35,10 @@ if (isMainThread && process.send) {
   }, TICK_MS).unref();
   process.on('message', (message) => {
     if (message !== 'longest') return;
-    process.send(longest);
+    const { cpu } = times();
+    process.send({ ...longest, spent_ms: cpu - began });
     longest = { cpu_ms: 0, held_ms: 0 };
+    began = cpu;
   });
   // Listening for messages must not keep the server from ending.
   process.channel.unref();

@@ -7,6 +7,8 @@ export interface Target {
 
 export interface Attack {
   readonly name: string;
+  /** CPU time of the main thread that it may take in all, where that was the trouble. */
+  readonly spends_ms?: number;
   prepare(target: Target): unknown;
   run(target: Target, prepared: unknown): unknown;
 }
