@@ -12,7 +12,7 @@ import { scopeHolder, sessionHolder, trajectoryHolder } from '../store/endings.j
 import type { EntityRef } from '../store/entities.js';
 import { knownMemories, type Origin, type VersionRow } from '../store/memories.js';
 import type { Links } from '../store/memory-links.js';
-import { turnAt } from '../store/memory-sources.js';
+import { awaitTurn, turnAt } from '../store/memory-sources.js';
 import { findScope, lockScope, type ScopeRow } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
@@ -128,6 +128,8 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
       ? undefined
       : await turnAt(tx, tenant, scope.box_id, input.source_turn);
   if (turn_id !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn_id });
+  else if (input.source_turn != null && scope?.closed_at === null)
+    await awaitTurn(tx, tenant, scope.scope_id, input.source_turn);
   const derived = [...new Set(input.derived_from)];
   const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
   const beyond = await beyondAmong(call, tx, 'Artifact', derived);

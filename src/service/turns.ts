@@ -27,6 +27,7 @@ import {
   toTurn,
 } from '../store/turns.js';
 import { actsAs } from './actor.js';
+import { linkAwaited } from './awaited-turns.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from './batch.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import { bytesOf } from './items.js';
@@ -211,7 +212,9 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
           content_hash: keyedHash(erasure_key, first.card.content_hash),
         }
       : { scope_id, sequence: first.sequence, turn_ids: cards.map(({ card_id }) => card_id) };
-  tx.journal(event(call, now, 'cairn.turn.added', 'turn', first.card.card_id, facts, trajectory_id));
+  const told = event(call, now, 'cairn.turn.added', 'turn', first.card.card_id, facts, trajectory_id);
+  const placed = taken.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
+  tx.journal(await linkAwaited(call, tx, scope, placed, told));
   if (scope.threshold_at === null && threshold_at !== null) {
     tx.journal(thresholdEvent(call, scope, tokens_used, now));
   }

@@ -3,6 +3,7 @@ import type { Query, Table, Tx } from '../driver/driver.js';
 import { sql } from '../driver/sql.js';
 import { entriesAfter, segmentsOf } from './box-entries.js';
 import { findBox } from './boxes.js';
+import { readableVersion } from './produced.js';
 import type { TrajectoryRow } from './trajectories.js';
 
 /** Those of these trajectories that were not deleted; nobody finishes or deletes them until the commit. */
@@ -51,3 +52,30 @@ export async function turnAt(
   const [entry] = await entriesAfter(query, tenant, segments, { after: 0, limit: 1, offset: sequence - 1 });
   return entry?.card_id;
 }
+
+/** Notes that an artifact of a scope came from a turn that is still to come. */
+export async function awaitTurn(tx: Tx, tenant: string, scope_id: string, sequence: number): Promise<void> {
+  await tx.run(
+    sql`UPDATE scopes SET awaited_turn = ${sequence}
+        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id} AND (awaited_turn IS NULL OR awaited_turn < ${sequence})`,
+  );
+}
+
+export interface AwaitingArtifact {
+  readonly memory_id: string;
+  readonly agent_id: string | null;
+  readonly provenance: string;
+}
+
+/** The artifacts of a scope that can be read; which turn each came from is in its provenance. */
+export const artifactsOfScope = (
+  tx: Tx,
+  tenant: string,
+  scope_id: string,
+  now: number,
+): Promise<AwaitingArtifact[]> =>
+  tx.all<AwaitingArtifact>(
+    sql`SELECT v.memory_id, v.agent_id, v.provenance FROM memory_versions v
+        WHERE v.tenant_id = ${tenant} AND v.scope_id = ${scope_id} AND v.kind = 'artifact' AND ${readableVersion(now)}
+        ORDER BY v.memory_id`,
+  );

@@ -26,13 +26,15 @@ export interface OpenScope {
   readonly last_turn_at: number;
   /** Whether the tenant has policies, by which a turn may make something fire. */
   readonly watched: number;
+  /** The highest sequence that an artifact named as its source before the turn was there. */
+  readonly awaited_turn: number | null;
 }
 
 /** Locks a scope and its box: turns are added one after another. */
 export function lockForTurn(tx: Tx, tenant: string, scope_id: string): Promise<OpenScope | undefined> {
   return tx.get<OpenScope>(
     sql`SELECT s.scope_id, s.trajectory_id, s.box_id, s.token_budget, s.tokens_used, s.threshold, s.threshold_at,
-          s.enforce, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
+          s.enforce, s.awaited_turn, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
           ${WATCHED} AS watched
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
         WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} FOR UPDATE`,

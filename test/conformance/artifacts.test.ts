@@ -195,6 +195,28 @@ onEveryTarget('artifacts', (test) => {
     expect(await sourcesOf(cairn, made.artifact_id)).toEqual([['Turn', turn_ids[1]]]);
   });
 
+  it('ART-5 an artifact is linked to its turn when that is added after it', async () => {
+    const [cairn, trajectory_id] = await start();
+    const { scope_id } = await newScope(cairn, trajectory_id, 1);
+    const input = { ...fact(trajectory_id), scope_id };
+    const third = await cairn.artifacts.create({ ...input, source_turn: 3 });
+    const second = await cairn.artifacts.create({ ...input, source_turn: 2 });
+    const never = await cairn.artifacts.create({ ...input, source_turn: 9 });
+    await cairn.artifacts.update({ artifact_id: third.artifact_id, content: 'changed' });
+    const add = async () => (await cairn.turns.add({ scope_id, role: 'User', content: 'x' })).turn_id;
+    const turn2 = await add();
+    expect(await sourcesOf(cairn, second.artifact_id)).toEqual([['Turn', turn2]]);
+    expect(await sourcesOf(cairn, third.artifact_id)).toEqual([]);
+    const create = { scope_id, role: 'User', content: 'y' };
+    const { results } = await cairn.turns.batch({ items: [{ create }, { create }] });
+    const [turn3] = results.map((one) => (one.status === 'success' ? one.data.turn_id : ''));
+    expect(await sourcesOf(cairn, third.artifact_id)).toEqual([['Turn', turn3]]);
+    expect(await sourcesOf(cairn, second.artifact_id)).toEqual([['Turn', turn2]]);
+    expect(await sourcesOf(cairn, never.artifact_id)).toEqual([]);
+    const { sources } = await cairn.artifacts.expand({ artifact_id: third.artifact_id });
+    expect(sources).toMatchObject([{ entity_type: 'Turn', id: turn3, sequence: 3 }]);
+  });
+
   it('ART-5 the number of a turn that was never stored, or is gone, is kept without a link', async () => {
     const [cairn, trajectory_id] = await start();
     const { scope_id } = await newScope(cairn, trajectory_id, 3);

@@ -7,6 +7,7 @@ import {
   type Model,
   type ModelEdge,
   type ModelMemory,
+  type ModelScope,
   NOTHING,
   Refused,
   refuse,
@@ -190,6 +191,22 @@ function link(model: Model, from: End, to: readonly End[], at: number): void {
       deleted_at: null,
       sent: null,
     });
+}
+
+/** Artifacts that named this turn before it was there. */
+export function linkAwaited(model: Model, scope: ModelScope, turn_id: string, at: number): void {
+  for (const [id, memory] of model.memories)
+    if (
+      memory.scope === scope.id &&
+      memory.source_turn === scope.turns.length &&
+      isReadable(model, 'artifact', id, at)
+    )
+      link(
+        model,
+        { entity_type: 'Artifact', entity_id: id },
+        [{ entity_type: 'Turn', entity_id: turn_id }],
+        at,
+      );
 }
 
 const firstVersion = (input: ArtifactInput | NoteInput, at: number): Version => ({

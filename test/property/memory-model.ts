@@ -3,6 +3,7 @@
  * question answered by looking at all of them. Every operation refuses, or gives what is left to be done at the moment
  * that the store recorded. Here: trajectories, scopes, turns; the rest is in memory-model-versions.ts.
  */
+import { linkAwaited } from './memory-model-versions.js';
 
 /** The code that the store should refuse with. */
 export class Refused extends Error {
@@ -452,6 +453,7 @@ export function addTurn(model: Model, input: TurnInput): Apply {
   return (at) => {
     model.turns.set(input.turn_id, { sent: input });
     scope.turns.push(input.turn_id);
+    linkAwaited(model, scope, input.turn_id, at);
     scope.used = used;
     scope.updated_at = at;
     notice(scope, at);

@@ -77,6 +77,8 @@ export const memory: Migration = {
       threshold_at ${int},
       enforce ${int} NOT NULL,
       restored_from ${id},
+      -- The highest sequence that an artifact named as its source before the turn was there.
+      awaited_turn ${int},
       metadata ${json},
       sent_hash TEXT,
       created_at ${int} NOT NULL,
