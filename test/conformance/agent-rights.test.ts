@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import type { ApiByName } from '#cairn/contract/api.js';
+import { allOperations } from '#cairn/contract/operations.js';
+import { ruleOf } from '#cairn/contract/touches.js';
+import { sql } from '#cairn/driver/sql.js';
 import { accessTo, type MemoryAccess } from '#cairn/model/agent.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { makeWorld, type World } from '../support/memory-world.js';
@@ -190,6 +194,37 @@ onEveryTarget('what an agent may touch', (test) => {
       await refused({ read: () => ann.notes.get({ note_id }) });
     });
 
+    it('EDGE-16 a principle is reached where all of its trajectories are, also by who hears all turns', async () => {
+      const principle = async (...source_trajectory_ids: string[]) =>
+        (
+          await cairn.notes.create({
+            note_type: 'Insight',
+            title: 'principle',
+            content: 'said of many tasks',
+            abstraction_level: 'L2',
+            source_trajectory_ids,
+          })
+        ).note_id;
+      const { hers, his } = world.trajectories;
+      const [mixed, own] = [await principle(hers, his), await principle(hers)];
+      await allow({
+        read: [
+          { memory_type: 'Note', scope: 'own_trajectory' },
+          { memory_type: 'Turn', scope: 'all' },
+        ],
+        write: [],
+      });
+      await refused({ mixed: () => ann.notes.get({ note_id: mixed }) });
+      expect(await ann.notes.get({ note_id: own })).toMatchObject({ note_id: own });
+      const listed = (await ann.notes.list({ limit: 500 })).notes.map(({ note_id }) => note_id);
+      const found = (await ann.search.query({ query: 'said of many tasks', limit: 50 })).results;
+      for (const ids of [listed, found.map(({ id }) => id)]) {
+        expect(ids).toContain(own);
+        expect(ids).not.toContain(mixed);
+      }
+      await allow(accessTo('all'));
+    });
+
     it('EDGE-17 each type takes its own rights, to make it and to delete it', async () => {
       const sent = { note_type: 'Fact', title: 't', content: 'c' };
       const mine = await ann.notes.create(sent);
@@ -247,6 +282,11 @@ onEveryTarget('what an agent may touch', (test) => {
       const walked = await ann.edges.traverse(walk);
       expect(walked.edges.map(({ edge_id }) => edge_id)).toEqual([open.edge_id]);
       expect(walked.entities.map(({ entity_id }) => entity_id)).toEqual([ids.Note.in_hers]);
+      // One of three that she cannot read is enough, though the two others are hers.
+      const three = await linked(ids.Note.own, ids.Note.in_hers, ids.Note.foreign);
+      await refused({ three: () => ann.edges.get({ edge_id: three.edge_id }) }, by('edge_participants'));
+      expect((await ann.edges.list({ entity_id: ids.Note.own, edge_type: 'Supports' })).total).toBe(1);
+      expect((await ann.edges.traverse(walk)).edges.map(({ edge_id }) => edge_id)).toEqual([open.edge_id]);
       await allow(NONE);
       expect((await ann.edges.list({})).total).toBe(0);
       expect(await ann.edges.traverse(walk)).toMatchObject({ entities: [], edges: [] });
@@ -414,6 +454,31 @@ onEveryTarget('what an agent may touch', (test) => {
       await cairn.keys.create({ agent_id: 'other' });
       expect(await cairn.agents.get({ agent_id: 'other' })).toMatchObject({ memory_access: rules });
       expect(await refusalOf(cairn.keys.create({ access: 'all' }))).toMatchObject({ code: 'INVALID_INPUT' });
+    });
+
+    it('ACCESS-16 an agent without a record may say who it is and register, and nothing else', async () => {
+      const ghost = await test().as({ tenant, agent: 'ghost', role: 'admin' });
+      // As where its record was lost, or its key was made by a store that made none.
+      await test().store.driver.write(tenant, (tx) =>
+        tx.run(sql`DELETE FROM agents WHERE tenant_id = ${tenant} AND agent_id = 'ghost'`),
+      );
+      const before = await latestToken(cairn);
+      let asked = 0;
+      for (const { name, group, verb, example, touches, stream } of allOperations) {
+        const rule = ruleOf(touches);
+        if (rule === 'self' || stream) continue;
+        const call = (ghost as unknown as ApiByName)[group]![verb]!(example);
+        expect(await refusalOf(call as Promise<unknown>), name).toMatchObject(
+          by(rule === 'tenant_key' ? 'key_agent' : 'agent_registered'),
+        );
+        asked++;
+      }
+      expect(asked).toBeGreaterThan(150);
+      const stream = ghost.events.follow({})[Symbol.asyncIterator]();
+      expect(await refusalOf(stream.next())).toMatchObject(by('agent_registered'));
+      expect(await latestToken(cairn)).toBe(before);
+      expect(await ghost.auth.whoami()).toMatchObject({ agent_id: 'ghost' });
+      expect(await ghost.agents.register(coder)).toMatchObject({ memory_access: accessTo('own') });
     });
 
     it('AGENT-13 registering oneself says what one is, and never what one may', async () => {
