@@ -91,6 +91,24 @@ async function plantExpiring(cairn: Api): Promise<void> {
   ]);
 }
 
+interface Named {
+  readonly name: string;
+  readonly run: (tenant: string) => Promise<unknown>;
+}
+
+/** Prunes every execution and deletes every trajectory, which takes with it what the examples leave alone. */
+async function endAll(cairn: Api): Promise<void> {
+  for (const { execution_id } of (await cairn.executions.list({ limit: 500 })).executions)
+    await cairn.executions.prune({ execution_id, keep_newest: 1 });
+  for (;;) {
+    // One at a time: each takes those below it along.
+    const [first] = (await cairn.trajectories.list({ limit: 1 })).trajectories;
+    if (!first) break;
+    await cairn.trajectories.delete({ trajectory_id: first.trajectory_id });
+  }
+  await cairn.lifetime.sweep();
+}
+
 /** How many operations run between two looks at all rows. */
 const AT_A_TIME = 10;
 
@@ -116,9 +134,10 @@ describe.each(databases())('twin tenants on %s', (kind) => {
       WHERE tenant_id = '${name}'`;
     await run([head, ...copying(columns, 'mid', name)]);
   };
+  const adminOf = (tenant_id: string): Api =>
+    store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
   const callOn = async (tenant: string, operation: NamedOperation): Promise<unknown> => {
-    const api = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
-    const use = (api as unknown as ApiByName)[operation.group]![operation.verb]!;
+    const use = (adminOf(tenant) as unknown as ApiByName)[operation.group]![operation.verb]!;
     return use(inputOf(operation, planted));
   };
 
@@ -132,9 +151,8 @@ describe.each(databases())('twin tenants on %s', (kind) => {
       await owner.connect();
     }
     await store.ensureTenant('mid');
-    const admin = store.api({ tenant_id: 'mid', agent_id: null, role: 'admin', key_id: null });
-    planted = await plant(admin);
-    await plantExpiring(admin);
+    planted = await plant(adminOf('mid'));
+    await plantExpiring(adminOf('mid'));
     columns = owner
       ? (await owner.query<Column>(COLUMNS.postgres)).rows
       : await store.driver.at('').all<Column>(new Sql([COLUMNS.sqlite], []));
@@ -165,13 +183,13 @@ describe.each(databases())('twin tenants on %s', (kind) => {
     const writes = operations.filter(({ access, name }) => access !== 'read' && name !== SWEEP.name);
     const refused: string[] = [];
     /** In two twins, one after the other: the first has also what the operation itself makes, such as endings. */
-    const callTwice = async (called: readonly NamedOperation[], names: string) => {
+    const callTwice = async (called: readonly Named[], names: string) => {
       const before = new Map([['mid', await contentsOf(store, 'mid')]]);
       for (const half of ['a', 'b'])
         for (const [i, operation] of called.entries()) {
           const name = `${half}-${names}-${i}`;
           await makeTwin(name);
-          await callOn(name, operation).catch((error) => refused.push(`${operation.name}: ${error}`));
+          await operation.run(name).catch((error) => refused.push(`${operation.name}: ${error}`));
           // Row-level security is a second wall on PostgreSQL, where looking takes longer than all else.
           if (half === 'a' && !postgres) before.set(name, await contentsOf(store, name));
         }
@@ -179,10 +197,15 @@ describe.each(databases())('twin tenants on %s', (kind) => {
       for (const [tenant, contents] of before)
         expect((await contentsOf(store, tenant)) === contents, why).toBe(true);
     };
+    const named = (operation: NamedOperation): Named => ({
+      name: operation.name,
+      run: (tenant) => callOn(tenant, operation),
+    });
     for (let i = 0; i < writes.length; i += AT_A_TIME)
-      await callTwice(writes.slice(i, i + AT_A_TIME), `${i}`);
+      await callTwice(writes.slice(i, i + AT_A_TIME).map(named), `${i}`);
+    await callTwice([{ name: 'all that there is ends', run: (tenant) => endAll(adminOf(tenant)) }], 'end');
     offset = 2 * DAY_MS;
-    await callTwice([SWEEP], 'sweep');
+    await callTwice([named(SWEEP)], 'sweep');
     expect(refused).toEqual([]);
   });
 });
