@@ -112,3 +112,29 @@ export function unnamedStatements(source: string): string[] {
     })
     .map(({ line }) => `line ${line}`);
 }
+
+/** Behind the WHERE of a statement itself, not of a query within it; undefined where it has none of its own. */
+function conditionOf(text: string): string | undefined {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/[()]|\bWHERE\b/g)) {
+    if (token === '(') depth++;
+    else if (token === ')') depth--;
+    else if (depth === 0) return text.slice(index + token.length).trim();
+  }
+  return undefined;
+}
+
+/**
+ * Where there are changes whose own condition does not begin with the tenant. That a query within one names it is not
+ * enough: ids of several tenants may be the same.
+ */
+export function looseChanges(source: string): string[] {
+  return (
+    statementsOf(source)
+      .filter(({ tag, text }) => tag === 'sql' && /^\s*(UPDATE|DELETE FROM)\b/.test(text))
+      // All behind the table may be put in as one part, which the other rule looks into.
+      .filter(({ text }) => !/^\s*\w+( FROM)? \w+\s+\?\s*$/.test(text))
+      .filter(({ text }) => !/^((\w+\.)?tenant_id = |\? )/.test(conditionOf(text) ?? ''))
+      .map(({ line }) => `line ${line}`)
+  );
+}

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '#cairn/model/errors.js';
-import { statementsOf, unnamedStatements } from '../support/statements.js';
+import { looseChanges, statementsOf, unnamedStatements } from '../support/statements.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const src = join(root, 'src');
@@ -170,6 +170,23 @@ describe('statements', () => {
     ).toEqual([]);
     const all = files.flatMap((file) => statementsOf(read(file)));
     expect(all.filter(({ touches }) => touches).length).toBeGreaterThan(40);
+  });
+
+  it('that change rows begin their condition with the tenant', () => {
+    const files = [...filesIn(join(src, 'store')), ...filesIn(join(src, 'service'))];
+    expect(files.flatMap((file) => looseChanges(read(file)).map((one) => `${shown(file)}: ${one}`))).toEqual(
+      [],
+    );
+    const source = [
+      'const a = sql`UPDATE jobs SET x = 1 WHERE tenant_id = #{tenant} AND y = 2`;',
+      'const b = sql`UPDATE jobs SET x = (SELECT 1 WHERE tenant_id = #{tenant}) WHERE y = 2`;',
+      'const c = sql`DELETE FROM jobs WHERE y IN (SELECT y FROM z WHERE tenant_id = #{tenant})`;',
+      'const d = sql`DELETE FROM jobs`;',
+      'const e = sql`UPDATE jobs AS j SET x = 1 WHERE j.tenant_id = #{tenant}`;',
+    ]
+      .join('\n')
+      .replaceAll('#', '$');
+    expect(looseChanges(source)).toEqual(['line 2', 'line 3', 'line 4']);
   });
 
   it('would be found if they did not', () => {
