@@ -3,7 +3,7 @@
 /** Absent rules allow anyone, an empty list nobody. */
 export const allowsDelegation = (
   rules: readonly string[] | null,
-  to: { readonly agent_id: string; readonly agent_type: string; readonly profile_name: string | null },
+  to: { readonly agent_id: string; readonly agent_type: string | null; readonly profile_name: string | null },
 ): boolean =>
   rules === null || rules.some((rule) => ['*', to.agent_id, to.agent_type, to.profile_name].includes(rule));
 

@@ -1,6 +1,7 @@
 /** Registering agents: by themselves or by the tenant, with their key, and for whoever opens a store as one. */
 import type { z } from 'zod';
 import type { agents as operations } from '../contract/agents.js';
+import { reads } from '../contract/touches.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { isUnrestricted } from '../domain/memory-access.js';
 import type { Tx } from '../driver/driver.js';
@@ -15,10 +16,12 @@ import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json } from '../model/json.js';
 import { type AgentRow, completeAgent, insertAgent, lockAgent, MADE, updateAgent } from '../store/agents.js';
+import { findProfile } from '../store/profiles.js';
 import { actsAs } from './actor.js';
 import { holdOnline } from './agent-offline.js';
 import { seen } from './agent-presence.js';
 import { readAgent, showAgent } from './agent-views.js';
+import { asPermitted, mayReadRecipe } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -37,7 +40,7 @@ const UNNAMED_TYPE = 'agent';
 export const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
 type Right = (typeof RIGHTS)[number];
 
-export const ownRights = (agent_id: string, fields: readonly Right[]): CairnError =>
+export const ownRights = (agent_id: string, fields: readonly (Right | 'profile_name')[]): CairnError =>
   new CairnError(
     'FORBIDDEN',
     `agent ${agent_id} may not set its own ${fields.join(', ')}: an admin gives them with keys.create or agents.update`,
@@ -64,6 +67,19 @@ function refuseOwnRights(call: Call, input: Input, existing: AgentRow | undefine
     return name !== 'agent_type' || given.agent_type !== UNNAMED_TYPE;
   });
   if (fields.length > 0) throw ownRights(agent_id, fields);
+}
+
+/** To be made from a profile is to be shown what that says: an agent names one that it may read. */
+async function refuseForeignProfile(
+  call: Call,
+  tx: Tx,
+  agent_id: string,
+  profile_name: string | null | undefined,
+): Promise<void> {
+  if (profile_name == null) return;
+  const profile = await findProfile(tx, call.tenant, profile_name);
+  const reader = await asPermitted(call, ['self', reads('Card', 'named')], {}, true);
+  if (profile && !mayReadRecipe(reader, profile.agent_id)) throw ownRights(agent_id, ['profile_name']);
 }
 
 /** The agent that has this id already, if it was registered by the same request. */
@@ -106,6 +122,7 @@ function rowOf(input: Input, before: AgentRow, sent_hash: string, now: number): 
 const blank = (agent_id: string, memory_access: string | null, now: number): AgentRow => ({
   agent_id,
   agent_type: UNNAMED_TYPE,
+  typed: 0,
   capabilities: '[]',
   memory_access,
   can_delegate_to: null,
@@ -140,7 +157,10 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       refuseOwnRights(call, input, existing);
       // Without a record, an agent that registers itself gets what a key gives by default; the tenant restricts nothing.
       const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
-      const row = rowOf(input, before, sent_hash, now);
+      if (own !== null) await refuseForeignProfile(call, tx, own, input.profile_name);
+      // A type that an agent gives itself is a name, unless everything is open to it anyway.
+      const typed = own === null || before.memory_access === null ? 1 : before.typed;
+      const row = { ...rowOf(input, before, sent_hash, now), typed };
       await (existing ? completeAgent(tx, tenant, row) : insertAgent(tx, tenant, row));
       await holdOnline(call, tx, row);
       tx.journal(
@@ -182,10 +202,16 @@ export async function provideAgent(
   const { tenant } = call;
   const existing = await lockAgent(tx, tenant, agent_id);
   if (existing && existing.unregistered_at !== null) throw agentGone(agent_id);
+  if (existing && existing.memory_access === null && given.access === undefined && default_access !== 'all')
+    throw new CairnError(
+      'INVALID_INPUT',
+      `agent ${agent_id} is registered without restriction: give access, as "all" or narrower, to say that its key opens that`,
+    );
   const before = existing ?? blank(agent_id, grantedText(default_access), now);
   const after: AgentRow = {
     ...before,
     agent_type: given.agent_type ?? before.agent_type,
+    typed: given.agent_type === undefined ? before.typed : 1,
     memory_access: given.access === undefined ? before.memory_access : grantedText(given.access),
     can_delegate_to:
       given.can_delegate_to === undefined ? before.can_delegate_to : textOf(given.can_delegate_to),

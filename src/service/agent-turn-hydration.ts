@@ -1,6 +1,7 @@
 /** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
+import { reads } from '../contract/touches.js';
 import { sha256 } from '../domain/canonical.js';
 import { givingWay } from '../domain/giving-way.js';
 import { renderSteps } from '../domain/hydration.js';
@@ -15,8 +16,10 @@ import {
   insertStep,
   type StepRow,
 } from '../store/agent-turns.js';
+import { findBox } from '../store/boxes.js';
 import { heldTurn, openTurn, seenHeldTurn } from './agent-turns.js';
 import { isGuarded } from './guards.js';
+import { asPermitted, mayReadRecipe } from './memory-access.js';
 import { keepRecords, recordsOf } from './prompt-records.js';
 import type { Call } from './runtime.js';
 import { cardsAt, cardsSeen, type Held, heldAt, turnBox } from './turn-cards.js';
@@ -221,9 +224,24 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
   );
 }
 
+/** A prompt begins with what the profile says: to a party that did not do the turn it is shown if it may read that. */
+async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
+  const { agent_id } = call.caller;
+  if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
+  const box = await findBox(call.driver.at(call.tenant), call.tenant, turn.profile_box_id);
+  const reader = await asPermitted(call, ['parties', reads('Card', 'named')], {});
+  if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${agent_id} may not see this prompt: it has what the profile "${turn.profile_name}" says, which takes the right to read all cards`,
+    { rule: 'memory_access', memory_type: 'Card', need: 'read' },
+  );
+}
+
 export async function replay(call: Call, { agent_turn_id, step }: In<'replay'>): Promise<Hydrated> {
   const script = await call.driver.snapshot(call.tenant, (query) =>
     scriptOf(call, query, agent_turn_id, step),
   );
+  await refusePrompt(call, script.turn);
   return asRecorded(await renderApart(call, script), script.step);
 }

@@ -102,6 +102,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
       const after: AgentRow = {
         ...row,
         agent_type: fields.agent_type ?? row.agent_type,
+        typed: fields.agent_type === undefined ? row.typed : 1,
         capabilities: fields.capabilities ? textOf([...new Set(fields.capabilities)]) : row.capabilities,
         memory_access:
           fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),

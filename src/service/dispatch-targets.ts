@@ -163,6 +163,7 @@ async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): 
     status: 'idle',
     current_trajectory_id: null,
     parent_agent_id: agent_id,
+    typed: 1,
     made: MADE.for_task,
     offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
     last_seen_at: call.driver.now(),

@@ -8,6 +8,7 @@ import type { Call } from './runtime.js';
 interface Receiver {
   readonly agent_id: string;
   readonly agent_type: string;
+  readonly typed: 0 | 1;
   readonly profile_name: string | null;
 }
 
@@ -21,7 +22,7 @@ export async function checkMayDelegate(
   if (from_agent_id === null) return;
   const source = await findAgent(query, call.tenant, from_agent_id);
   const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
-  if (allowsDelegation(rules, to)) return;
+  if (allowsDelegation(rules, { ...to, agent_type: to.typed === 1 ? to.agent_type : null })) return;
   const allowed =
     rules!.length === 0
       ? 'to nobody'

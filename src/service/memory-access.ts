@@ -186,6 +186,13 @@ async function refusingContainer(
   return beyond ? scope : undefined;
 }
 
+/** How far an agent writes trajectories: its own always; undefined where it writes all. */
+export function trajectoryWriteReach({ acting }: Call): Reach | undefined {
+  if (!acting) return undefined;
+  const extent = extentOf(acting.memory_access, 'Turn', 'write');
+  return extent === 'all' ? undefined : { ...acting, extent: widest([extent, 'own']) };
+}
+
 /** What an agent may read of trajectories and scopes; undefined where it reads all. */
 export function containerReachOf(call: Call): ContainerReach | undefined {
   const { acting } = call;

@@ -8,7 +8,7 @@ import { newId } from '../model/ids.js';
 import type { Json } from '../model/json.js';
 import { type Message, priorities } from '../model/message.js';
 import { toMs } from '../model/times.js';
-import { findAgent } from '../store/agents.js';
+import { findAgent, givenType } from '../store/agents.js';
 import { listToText, textToList } from '../store/codec.js';
 import { acknowledgeDelivery, type Delivery, deliveriesOf } from '../store/deliveries.js';
 import { knownMemories } from '../store/memories.js';
@@ -217,11 +217,12 @@ async function readableRow(call: Call, query: Query, message_id: string): Promis
   return row;
 }
 
-/** Where an agent reads from: its own mailbox, and that of its type if it is registered. */
+/** Where an agent reads from: its own mailbox, and that of the type that it was given. */
 export async function mailboxesOf(query: Query, tenant: string, agent_id: string): Promise<string[]> {
   const agent = await findAgent(query, tenant, agent_id);
   const own = mailboxOfAgent(agent_id);
-  return agent && agent.unregistered_at === null ? [own, mailboxOfType(agent.agent_type)] : [own];
+  const type = agent && agent.unregistered_at === null ? givenType(agent) : null;
+  return type === null ? [own] : [own, mailboxOfType(type)];
 }
 
 /** Whose messages a key may read: those of its agent, or all. */

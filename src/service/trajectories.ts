@@ -1,5 +1,6 @@
 /** Use cases of trajectories: start, read, list, and how one is changed. How they end is in trajectory-end.ts. */
 import type { z } from 'zod';
+import { reads } from '../contract/touches.js';
 import {
   trajectories as operations,
   type TrajectoryInput,
@@ -27,7 +28,7 @@ import {
 } from '../store/trajectories.js';
 import { ownerOf } from './box-access.js';
 import { refuseFormerOwner } from './former-owners.js';
-import { containerReachOf } from './memory-access.js';
+import { checkUses, containerReachOf } from './memory-access.js';
 import { listPage, type PageInput, timesOf } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
@@ -99,7 +100,18 @@ async function sameTrajectory(
       `trajectory ${row.trajectory_id} exists and was made otherwise: use a new trajectory_id`,
     );
   }
+  await refuseUnreadable(call, row.trajectory_id);
   return shown;
+}
+
+/** One that was handed over may have been made by who asks again, and is no longer for it to read. */
+const refuseUnreadable = (call: Call, trajectory_id: string): Promise<void> =>
+  checkUses(call, [reads('Trajectory', 'trajectory_id')], { trajectory_id });
+
+/** The answer of a change again, for who can still read it. */
+export async function readAgain(call: Call, query: Query, trajectory_id: string): Promise<Trajectory> {
+  await refuseUnreadable(call, trajectory_id);
+  return read(call, query, trajectory_id);
 }
 
 /** A parent, which is locked and so cannot finish before the commit: refuses one that has. */
@@ -174,7 +186,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Trajector
     bytes: prepared.bytes,
     work: (tx, now) => createIn(call, tx, prepared, now),
     remember: ({ trajectory_id }) => trajectory_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => readAgain(call, query, kept as string),
   });
 }
 

@@ -9,7 +9,7 @@ import { startErasure } from './erasure.js';
 import { bytesOf, inItem } from './items.js';
 import { checkUses } from './memory-access.js';
 import type { Call } from './runtime.js';
-import { create, createIn, prepareCreate, preparePatch, read } from './trajectories.js';
+import { create, createIn, prepareCreate, preparePatch, readAgain } from './trajectories.js';
 import { remove, removeIn } from './trajectory-end.js';
 import { moveIn, update } from './trajectory-moves.js';
 import { change } from './write.js';
@@ -93,7 +93,7 @@ async function together(call: Call, input: In): Promise<Out> {
     again: (query, kept) =>
       Promise.all(
         (kept as (string | null)[]).map(async (id) => ({
-          trajectory: id === null ? null : await read(call, query, id),
+          trajectory: id === null ? null : await readAgain(call, query, id),
           ended: [],
         })),
       ),

@@ -12,6 +12,7 @@ import { knownMemories } from '../store/memories.js';
 import { eraseMessagesAbout } from '../store/message-erasure.js';
 import { deletePoliciesOf } from '../store/policies.js';
 import { artifactsOf, notesFrom } from '../store/produced.js';
+import { trajectoryBeyond } from '../store/reach.js';
 import { lockScopesOf } from '../store/scopes.js';
 import { activeChildren, findTrajectory } from '../store/trajectories.js';
 import {
@@ -25,6 +26,7 @@ import {
 import { startErasure, waitForErasure } from './erasure.js';
 import { endExecutions } from './execution-end.js';
 import { formerOwnerRefusal } from './former-owners.js';
+import { trajectoryWriteReach } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { endScopes } from './scope-closing.js';
 import { lockTasksBelow, stopTasks } from './task-removal.js';
@@ -120,6 +122,18 @@ async function refuseUnknown(
 const IDS_PER_EVENT = 1000;
 
 /** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
+/** Refuses to delete a tree with a trajectory in it that another agent made of its own accord. */
+async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
+  const reach = trajectoryWriteReach(call);
+  const foreign = reach && (await trajectoryBeyond(tx, call.tenant, trajectory_ids, reach));
+  if (foreign === undefined) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${reach!.agent_id} may not delete this tree: a trajectory in it is another agent's; finish yours instead`,
+    { rule: 'memory_access', memory_type: 'Trajectory', need: 'write', scope: reach!.extent },
+  );
+}
+
 export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<string[]> {
   const { tenant } = call;
   if (!(await findTrajectory(tx, tenant, trajectory_id))) {
@@ -135,6 +149,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
+  await refuseForeignBelow(call, tx, ids);
   const stopped = await stopTasks(call, tx, ids, tasks, now);
   const scopes = await lockScopesOf(tx, tenant, ids);
   const runs = await lockExecutionsOf(tx, tenant, ids);

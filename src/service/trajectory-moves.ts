@@ -13,7 +13,7 @@ import { startErasure } from './erasure.js';
 import { refuseFormerOwner } from './former-owners.js';
 import type { Call } from './runtime.js';
 import { finishAbove } from './task-trajectories.js';
-import { type Changed, type PreparedPatch, preparePatch, read, updateIn } from './trajectories.js';
+import { type Changed, type PreparedPatch, preparePatch, readAgain, updateIn } from './trajectories.js';
 import { checkFinish } from './trajectory-end.js';
 import { change, keptAnswer } from './write.js';
 
@@ -89,7 +89,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Trajector
     bytes: prepared.bytes,
     work: (tx, now) => moveIn(call, tx, prepared, now),
     remember: () => trajectory_id,
-    again: async (query) => ({ trajectory: await read(call, query, trajectory_id), ended: [] }),
+    again: async (query) => ({ trajectory: await readAgain(call, query, trajectory_id), ended: [] }),
   });
   if (ended.length > 0) startErasure(call, ended);
   return trajectory;

@@ -19,6 +19,8 @@ export const MADE = {
 export interface AgentRow {
   readonly agent_id: string;
   readonly agent_type: string;
+  /** 0 where the agent said its type itself, without the rights of everyone: then it is a name, and opens nothing. */
+  readonly typed: 0 | 1;
   /** JSON, as are the next two and metadata. */
   readonly capabilities: string;
   readonly memory_access: string | null;
@@ -54,6 +56,10 @@ export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
   registered_at: toIso(row.registered_at),
   updated_at: toIso(row.updated_at),
 });
+
+/** The type by which others reach an agent: by its mailbox, and by can_delegate_to. */
+export const givenType = ({ agent_type, typed }: AgentRow): string | null =>
+  typed === 1 ? agent_type : null;
 
 export const toAgent = (row: AgentRow, now: number): Agent => ({
   ...toDirectoryEntry(row, now),
@@ -94,10 +100,10 @@ export function agentOfTurn(
 
 export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
   return tx.send(
-    sql`INSERT INTO agents (tenant_id, agent_id, agent_type, capabilities, memory_access, can_delegate_to, status,
+    sql`INSERT INTO agents (tenant_id, agent_id, agent_type, typed, capabilities, memory_access, can_delegate_to, status,
           current_trajectory_id, profile_name, parent_agent_id, made, offline_after_ms, last_seen_at, metadata, sent_hash,
           registered_at, updated_at)
-        VALUES (${tenant}, ${row.agent_id}, ${row.agent_type}, ${row.capabilities}, ${row.memory_access},
+        VALUES (${tenant}, ${row.agent_id}, ${row.agent_type}, ${row.typed}, ${row.capabilities}, ${row.memory_access},
           ${row.can_delegate_to}, ${row.status}, ${row.current_trajectory_id}, ${row.profile_name},
           ${row.parent_agent_id}, ${row.made}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
           ${row.registered_at}, ${row.updated_at})`,
@@ -115,7 +121,7 @@ export async function completeAgent(tx: Tx, tenant: string, row: AgentRow): Prom
 
 export async function updateAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
   await tx.send(
-    sql`UPDATE agents SET agent_type = ${row.agent_type}, capabilities = ${row.capabilities},
+    sql`UPDATE agents SET agent_type = ${row.agent_type}, typed = ${row.typed}, capabilities = ${row.capabilities},
           memory_access = ${row.memory_access}, can_delegate_to = ${row.can_delegate_to}, status = ${row.status},
           current_trajectory_id = ${row.current_trajectory_id}, offline_after_ms = ${row.offline_after_ms},
           last_seen_at = ${row.last_seen_at}, metadata = ${row.metadata}, updated_at = ${row.updated_at},

@@ -139,7 +139,8 @@ export async function settleMessage(tx: Tx, tenant: string, row: MessageRow, seq
   const mailbox = toAll ? sql`${mailboxOfAgent('')} || a.agent_id` : sql`CAST(${one} AS TEXT)`;
   const everyone = toAll ? sql` CROSS JOIN agents a` : sql``;
   const registered = toAll
-    ? sql` AND a.tenant_id = ${tenant} AND a.agent_type = ${to_agent_type} AND a.unregistered_at IS NULL
+    ? sql` AND a.tenant_id = ${tenant} AND a.agent_type = ${to_agent_type} AND a.typed = 1
+          AND a.unregistered_at IS NULL
           AND (a.made = 0 OR EXISTS (SELECT 1 FROM agent_turns t
             WHERE t.tenant_id = ${tenant} AND t.agent_id = a.agent_id AND t.ended_at IS NULL))`
     : sql``;

@@ -18,10 +18,20 @@ export interface Reach {
 const NOTHING = sql`1 = 0`;
 const EVERYTHING = sql`1 = 1`;
 
+type Worker = Pick<Reach, 'agent_id' | 'current_trajectory_id'>;
+
+/** Whether a trajectory is the one that an agent was sent to work in, and that it has not given away since. */
+const worksIn = (tenant: string, { agent_id, current_trajectory_id }: Worker, trajectory: Sql): Sql =>
+  current_trajectory_id === null
+    ? NOTHING
+    : sql`(${trajectory} = ${current_trajectory_id} AND NOT EXISTS (SELECT 1 FROM former_owners former
+        WHERE former.tenant_id = ${tenant} AND former.trajectory_id = ${current_trajectory_id}
+          AND former.agent_id = ${agent_id}))`;
+
 /** Whether a trajectory is the agent's, or the one that it works in. */
-export const isMine = (tenant: string, { agent_id, current_trajectory_id }: Reach, trajectory: Sql): Sql =>
-  sql`(${trajectory} = ${current_trajectory_id ?? ''} OR EXISTS (SELECT 1 FROM trajectories mine
-    WHERE mine.tenant_id = ${tenant} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${agent_id}))`;
+export const isMine = (tenant: string, reach: Worker, trajectory: Sql): Sql =>
+  sql`(${worksIn(tenant, reach, trajectory)} OR EXISTS (SELECT 1 FROM trajectories mine
+    WHERE mine.tenant_id = ${tenant} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${reach.agent_id}))`;
 
 function within(tenant: string, reach: Reach, owner: Sql, trajectory: Sql): Sql {
   if (reach.extent === 'all') return EVERYTHING;
@@ -154,14 +164,13 @@ const artifactIn = (tenant: string, reach: Reach, place: Sql): Sql =>
 
 /** A trajectory under the name t that its reader owns, or in which it reaches a scope, artifact, note or execution. */
 export function trajectoriesReadable(tenant: string, reach: ContainerReach): Sql {
-  const { agent_id, current_trajectory_id, artifacts, notes, executions } = reach;
+  const { agent_id, artifacts, notes, executions } = reach;
   const ways: Sql[] = [
     sql`t.agent_id = ${agent_id}`,
     sql`EXISTS (SELECT 1 FROM scopes s WHERE s.tenant_id = ${tenant} AND s.trajectory_id = t.trajectory_id
       AND s.deleted_at IS NULL AND s.agent_id = ${agent_id})`,
   ];
-  if (reach.follows_trajectory && current_trajectory_id !== null)
-    ways.push(sql`t.trajectory_id = ${current_trajectory_id}`);
+  if (reach.follows_trajectory) ways.push(worksIn(tenant, reach, sql`t.trajectory_id`));
   if (artifacts.extent !== 'none')
     ways.push(artifactIn(tenant, artifacts, sql`v.trajectory_id = t.trajectory_id`));
   if (executions.extent !== 'none')
@@ -234,6 +243,27 @@ const finders = {
         WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${id}`,
 };
 export type ReachedBy = keyof typeof finders;
+
+/**
+ * Of these trajectories one that is beyond reach, and was not made by what the agent itself delegated: to delete a tree
+ * is to delete all of it.
+ */
+export async function trajectoryBeyond(
+  query: Query,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  reach: Reach,
+): Promise<string | undefined> {
+  const row = await query.get<{ trajectory_id: string }>(
+    sql`SELECT t.trajectory_id FROM trajectories t
+        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+          AND (t.agent_id IS NULL OR NOT ${within(tenant, reach, sql`t.agent_id`, sql`t.trajectory_id`)})
+          AND NOT EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${tenant}
+            AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${reach.agent_id})
+        ORDER BY t.trajectory_id LIMIT 1`,
+  );
+  return row?.trajectory_id;
+}
 
 export type ContainerId = 'trajectory_id' | 'scope_id';
 

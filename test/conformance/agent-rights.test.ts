@@ -141,6 +141,48 @@ onEveryTarget('what an agent may touch', (test) => {
     });
   });
 
+  describe('what was given away', () => {
+    it('ACCESS-17 an agent that handed a trajectory over reaches nothing in it, though it worked there', async () => {
+      await allow(accessTo('own_trajectory'));
+      const trajectory_id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4aaa';
+      const sent = { trajectory_id, name: 'to give' };
+      await ann.trajectories.create(sent, { idempotency_key: 'give' });
+      await ann.agents.update({ agent_id: 'ann', current_trajectory_id: trajectory_id });
+      const { handoff_id } = await ann.handoffs.create({ trajectory_id, to_agent_id: 'bob', reason: 'x' });
+      await bob.handoffs.accept({ handoff_id });
+      await bob.trajectories.update({ trajectory_id, name: 'renamed' });
+      const { scope_id } = await bob.scopes.create({ trajectory_id, name: 's' });
+      await bob.turns.add({ scope_id, role: 'User', content: 'his' });
+      const learned = { note_type: 'Fact', title: 't', content: 'c', source_trajectory_ids: [trajectory_id] };
+      const [one, two] = [await bob.notes.create(learned), await bob.notes.create(learned)];
+      const ends = [one, two].map(({ note_id }) => ({ entity_type: 'Note' as const, entity_id: note_id }));
+      await refused({
+        task: () => ann.trajectories.get({ trajectory_id }),
+        again: () => ann.trajectories.create(sent),
+        replayed: () => ann.trajectories.create(sent, { idempotency_key: 'give' }),
+        turns: () => ann.scopes.turns({ scope_id }),
+        note: () => ann.notes.get({ note_id: one.note_id }),
+        change: () => ann.notes.update({ note_id: one.note_id, content: 'x' }),
+        delete: () => ann.notes.delete({ note_id: one.note_id }),
+        hide: () => ann.edges.create({ edge_type: 'Supersedes', participants: ends }),
+      });
+      const thread = await ann.packets.thread({ thread_id: trajectory_id });
+      expect(thread.packets.filter(({ metadata }) => metadata?.agent === 'bob')).toEqual([]);
+      await cairn.agents.update({ agent_id: 'ann', current_trajectory_id: null });
+    });
+
+    it("ACCESS-22 deleting a trajectory takes none of another agent's below it", async () => {
+      await allow(accessTo('own'));
+      const { trajectory_id } = await ann.trajectories.create({ name: 'mine' });
+      const part = { name: 'his', parent_trajectory_id: trajectory_id };
+      const child = await bob.trajectories.create(part);
+      await refused({ delete: () => ann.trajectories.delete({ trajectory_id }) });
+      await bob.trajectories.get({ trajectory_id: child.trajectory_id });
+      await bob.trajectories.delete({ trajectory_id: child.trajectory_id });
+      await ann.trajectories.delete({ trajectory_id });
+    });
+  });
+
   describe('edges', () => {
     const note = (entity_id: string) => ({ entity_type: 'Note' as const, entity_id });
     const trajectory = (entity_id: string) => ({ entity_type: 'Trajectory' as const, entity_id });
@@ -479,6 +521,44 @@ onEveryTarget('what an agent may touch', (test) => {
       expect(await latestToken(cairn)).toBe(before);
       expect(await ghost.auth.whoami()).toMatchObject({ agent_id: 'ghost' });
       expect(await ghost.agents.register(coder)).toMatchObject({ memory_access: accessTo('own') });
+    });
+
+    it('KEY-7 a key never opens all for an agent without being told so', async () => {
+      await cairn.agents.register({ ...coder, agent_id: 'open' });
+      expect(await refusalOf(cairn.keys.create({ agent_id: 'open' }))).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('without restriction'),
+      });
+      await cairn.keys.create({ agent_id: 'open', access: 'all' });
+      await cairn.keys.create({ agent_id: 'open', access: 'own' });
+      await cairn.keys.create({ agent_id: 'open' });
+      expect(await cairn.agents.get({ agent_id: 'open' })).toMatchObject({ memory_access: accessTo('own') });
+    });
+
+    it('AGENT-14 a type or profile that an agent gives itself opens nothing', async () => {
+      await cairn.keys.create({ agent_id: 'thief' });
+      const thief = await test().as({ tenant, agent: 'thief', role: 'write' });
+      await cairn.profiles.create({ name: 'guarded', system_prompt: 'secret' });
+      const named = { agent_type: 'billing', capabilities: ['c'], profile_name: 'guarded' };
+      expect(await refusalOf(thief.agents.register(named))).toMatchObject({
+        ...by('own_rights'),
+        details: { fields: ['profile_name'] },
+      });
+      await thief.agents.register({ agent_type: 'billing', capabilities: ['c'] });
+      const message = { message_type: 'note', payload: 'secret', from_agent_id: 'bob' };
+      await cairn.messages.send({ ...message, to_agent_type: 'billing' });
+      const all = await cairn.messages.send({ ...message, to_agent_type: 'billing', fan_out: 'all' });
+      expect(all.recipients).toBe(0);
+      expect((await thief.messages.receive({})).messages).toEqual([]);
+      await cairn.agents.update({ agent_id: 'bob', can_delegate_to: ['billing'] });
+      const { trajectory_id } = await bob.trajectories.create({ name: 'task' });
+      const offer = { to_agent_id: 'thief', trajectory_id, task_description: 'x' };
+      expect(await refusalOf(bob.delegations.create(offer))).toMatchObject(by('can_delegate_to'));
+      // Once an admin gives it, it is one.
+      await cairn.agents.update({ agent_id: 'thief', agent_type: 'billing' });
+      expect((await thief.messages.receive({})).messages).toHaveLength(1);
+      await bob.delegations.create(offer);
+      await cairn.agents.update({ agent_id: 'bob', can_delegate_to: ['*'] });
     });
 
     it('AGENT-13 registering oneself says what one is, and never what one may', async () => {

@@ -422,7 +422,7 @@ onEveryTarget('agents', (test) => {
   it('AGENT-9 can_delegate_to names whom an agent may delegate to', async () => {
     const cairn = await test().freshTenant();
     const call = systemCall({ driver: test().store.driver } as Runtime, await tenantOf(cairn));
-    const to = { agent_id: 'bob', agent_type: 'reviewer', profile_name: 'Checker' };
+    const to = { agent_id: 'bob', agent_type: 'reviewer', typed: 1, profile_name: 'Checker' } as const;
     const check = (from: string | null) =>
       checkMayDelegate(call, call.driver.at(call.tenant), from, to).then(() => 'allowed');
     const rules: [string, string[] | undefined, boolean][] = [

@@ -19,6 +19,7 @@ export async function register(
       await insertAgent(tx, tenant, {
         agent_id,
         agent_type,
+        typed: 1,
         capabilities: '[]',
         memory_access: null,
         can_delegate_to: null,

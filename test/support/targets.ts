@@ -12,6 +12,7 @@ import { type Api, connectCairn } from '#cairn/client/index.js';
 import { createServer } from '#cairn/http/server.js';
 import type { KeyRole } from '#cairn/model/key.js';
 import { Store, type StoreOptions } from '#cairn/service/open.js';
+import { findAgent } from '#cairn/store/agents.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';
 const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];
@@ -110,7 +111,13 @@ export async function openTarget(
     if (url === undefined)
       return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
     const admin = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
-    const { key } = await admin.keys.create({ role, ...(agent === undefined ? {} : { agent_id: agent }) });
+    // To open all is to be said; what an agent was given otherwise stays.
+    const row = agent === undefined ? undefined : await findAgent(store.driver.at(tenant), tenant, agent);
+    const open = row?.memory_access === null ? { access: 'all' as const } : {};
+    const { key } = await admin.keys.create({
+      role,
+      ...(agent === undefined ? {} : { agent_id: agent, ...open }),
+    });
     const client = connectCairn({ url, key });
     clients.push(client);
     return client;

@@ -42,10 +42,12 @@ export const coordination: Migration = {
 
     // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none. made: 1 if a
     // dispatch made it for its task, 2 if it came with its key and has not registered itself yet.
+    // typed: 0 if the agent, whose rights are restricted, gave itself its type.
     `CREATE TABLE agents (
       tenant_id ${id} NOT NULL,
       agent_id ${id} NOT NULL,
       agent_type ${id} NOT NULL,
+      typed ${int} NOT NULL,
       capabilities ${json} NOT NULL,
       memory_access ${json},
       can_delegate_to ${json},
