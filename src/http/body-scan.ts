@@ -9,6 +9,7 @@ const MAX_FIELDS = 1000;
 /** A body may be a few levels deeper than a value in it. */
 const ENVELOPE_DEPTH = 8;
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -48,7 +49,8 @@ export class BodyScan {
       else if ((byte | BRACE) === OPENS) this.#open();
       else if ((byte | BRACE) === CLOSES) this.#close();
       else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) at = this.#number(at);
-      else continue;
+      // White space says nothing; a literal such as true is a value.
+      else if (byte <= SPACE) continue;
       this.#opened = (byte | BRACE) === OPENS;
     }
     this.#at = at;
