@@ -19,7 +19,7 @@ import { anyId, uuid } from '../model/ids.js';
 import { text } from '../model/json.js';
 import { profileName } from '../model/profile.js';
 import { operation } from './operation.js';
-import { makes } from './touches.js';
+import { makes, reads } from './touches.js';
 
 const TURN = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const byId = { agent_turn_id: uuid };
@@ -99,7 +99,7 @@ export const agent_turns = {
       cards: z.array(card),
     }),
     access: 'write',
-    touches: 'parties',
+    touches: ['parties', reads('Card', 'named')],
     event: 'cairn.agent_turn.appended',
     summary: 'Append cards to the output box: by the holder alone.',
     example: {

@@ -8,6 +8,7 @@ import { text } from '../model/json.js';
 import { leaseMs } from '../model/lock.js';
 import { deliveredMessage, fanOut, message, priority } from '../model/message.js';
 import { operation } from './operation.js';
+import { reads } from './touches.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const byId = { message_id: uuid };
@@ -43,7 +44,7 @@ export const messages = {
     }),
     output: message,
     access: 'write',
-    touches: 'parties',
+    touches: ['parties', reads('Trajectory', 'named'), reads('Scope', 'named'), reads('Artifact', 'named')],
     event: 'cairn.message.sent',
     status: 201,
     summary: 'Send a message to an agent, or to one or all of a type.',

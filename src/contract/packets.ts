@@ -17,7 +17,7 @@ export const packets = {
     input: packetInput,
     output: writeResult,
     access: 'write',
-    touches: [makes('Packet')],
+    touches: [makes('Packet', 'thread_id'), reads('Packet', 'named')],
     event: '(the packet itself)',
     status: 201,
     summary: 'Write a packet: an immutable event, with lineage if it has parents.',
@@ -34,7 +34,7 @@ export const packets = {
     input: z.strictObject({ packets: z.array(packetInput).min(1).max(1000) }),
     output: z.object({ results: z.array(writeResult) }),
     access: 'write',
-    touches: [makes('Packet')],
+    touches: [makes('Packet'), reads('Packet', 'named')],
     event: '(the packets themselves)',
     status: 201,
     summary:

@@ -22,6 +22,9 @@ export type OwnerId =
   | 'scope_id'
   | 'trajectory_id';
 
+/** A member that names where something is put. A thread is a place where it is a trajectory; other threads are free. */
+export type PlaceMember = 'trajectory_id' | 'scope_id' | 'thread_id';
+
 export interface MemoryUse {
   readonly type: MemoryKind | DerivedKind;
   readonly need: Need;
@@ -35,7 +38,7 @@ export interface MemoryUse {
   /** The member of the input that has the id, if it is called otherwise. */
   readonly member?: string;
   /** For `made`: the members that name the place. */
-  readonly places?: readonly ('trajectory_id' | 'scope_id')[];
+  readonly places?: readonly PlaceMember[];
   /** The use counts only where this member of the input is one of these. */
   readonly where?: { readonly member: string; readonly is: readonly unknown[] };
 }
@@ -74,7 +77,7 @@ export const writes = (type: MemoryUse['type'], by: MemoryUse['by'], member?: st
   need: 'write',
 });
 
-export const makes = (type: MemoryKind, ...places: ('trajectory_id' | 'scope_id')[]): MemoryUse => ({
+export const makes = (type: MemoryKind, ...places: PlaceMember[]): MemoryUse => ({
   type,
   need: 'write',
   by: 'made',

@@ -101,7 +101,7 @@ export const trajectories = {
     input: updateInput.extend(byId),
     output: trajectory,
     access: 'write',
-    touches: [writes('Trajectory', 'trajectory_id')],
+    touches: [writes('Trajectory', 'trajectory_id'), reads('Artifact', 'named'), reads('Note', 'named')],
     event: 'cairn.trajectory.updated',
     summary:
       'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',

@@ -110,7 +110,7 @@ async function belongTo(
   if (named && named.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
-      `scope ${named.scope_id} is not in trajectory ${trajectory_id}, but in ${named.trajectory_id}`,
+      `scope ${named.scope_id} is not in trajectory ${trajectory_id}: name the trajectory of the scope, or the scope alone`,
     );
   }
   refuseFinished(trajectory);

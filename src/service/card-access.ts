@@ -1,7 +1,7 @@
 /** Holds an agent to the cards that it may see: by the boxes of agent_turns, and by its memory_access. */
 import type { Query } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
-import { isOfTurn, unseenCards } from '../store/card-visibility.js';
+import { cardsGiven, isOfTurn, unseenCards } from '../store/card-visibility.js';
 import type { CardRow } from '../store/cards.js';
 import { cardReachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
@@ -42,6 +42,23 @@ export async function hiddenAmong(
 export async function refuseHidden(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
   const hidden = await hiddenAmong(call, query, card_ids);
   if (hidden.size > 0) throw hiddenCards(call, [...hidden]);
+}
+
+/**
+ * Which of these cards an agent may not derive from, since what is derived inherits their subjects. Cards that an
+ * agent_turn was given it may, whatever its memory_access.
+ */
+export async function unreadableSources(
+  call: Call,
+  query: Query,
+  card_ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { agent_id } = call.caller;
+  if (agent_id === null) return new Set();
+  const unseen = await unseenCards(query, call.tenant, card_ids, agent_id, cardReachOf(call));
+  const beyond = unseen.filter(({ is_hidden }) => is_hidden === 0).map(({ card_id }) => card_id);
+  const given = await cardsGiven(query, call.tenant, beyond, agent_id);
+  return new Set(unseen.map(({ card_id }) => card_id).filter((id) => !given.has(id)));
 }
 
 /** Refuses cards that the agent may not read: to put them somewhere else must not make them readable. */

@@ -27,7 +27,7 @@ import { cardDoc, isSearched } from '../store/docs-of.js';
 import { keyedHash, takeDeleteTime } from '../store/lifetime.js';
 import { actsAs } from './actor.js';
 import { allDone, runEach } from './batch.js';
-import { checkShown, hiddenAmong } from './card-access.js';
+import { checkShown, hiddenAmong, unreadableSources } from './card-access.js';
 import { cardBytes, readCards } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
 import { inTurn, keyOf } from './measuring.js';
@@ -93,26 +93,32 @@ export function prepareCard(
 }
 
 /** The card that has this id already, if it is the same; refuses if the id is taken or was used. */
-function sameCard(tenant: string, row: CardRow, prepared: PreparedCard, now: number): Card {
+function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
+  const taken = new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `card ${row.card_id} exists with another content: use a new card_id`,
+  );
+  // To an agent the id of another's card is taken, whatever it holds: else it could confirm content that it guesses.
+  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken;
   if (!isVisible(row, now)) {
     throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
   }
   const card = toCard(tenant, row);
   if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `card ${row.card_id} exists with another content: use a new card_id`,
-    );
+    throw taken;
   }
   return card;
 }
 
-async function inheritSubjects(tx: Tx, tenant: string, input: CardInput, now: number): Promise<string[]> {
+async function inheritSubjects(call: Call, tx: Tx, input: CardInput, now: number): Promise<string[]> {
   const subjects = new Set(input.subject_ids);
   const sources = [...new Set(input.derived_from)];
   if (sources.length > 0) {
-    const rows = await findCards(tx, tenant, sources);
-    const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now));
+    const rows = await findCards(tx, call.tenant, sources);
+    const unreadable = await unreadableSources(call, tx, sources);
+    const missing = sources.filter(
+      (id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id),
+    );
     if (missing.length > 0) throw unknownCards('derived_from', missing);
     for (const row of rows.values()) {
       for (const subject of textToList(row.subject_ids)) subjects.add(subject);
@@ -147,7 +153,7 @@ export async function addCard(
   const { input } = prepared;
   if (input.card_id !== undefined) {
     const existing = await findCard(tx, call.tenant, input.card_id);
-    if (existing) return { card: sameCard(call.tenant, existing, prepared, now), added: false };
+    if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
   }
   const card_id = input.card_id ?? newId();
   const expires_at = expiry(input, now);
@@ -158,7 +164,7 @@ export async function addCard(
     tool_call_id: input.tool_call_id ?? null,
     metadata: prepared.metadata,
     author_id: prepared.author_id,
-    subject_ids: await inheritSubjects(tx, call.tenant, input, now),
+    subject_ids: await inheritSubjects(call, tx, input, now),
     derived_from: [...new Set(input.derived_from)],
     content_hash: prepared.content_hash,
     sent_hash: prepared.sent_hash,

@@ -4,6 +4,7 @@ import {
   type MemoryKind,
   type MemoryUse,
   type Need,
+  type PlaceMember,
   ruleOf,
   type Touches,
   usesOf,
@@ -158,9 +159,12 @@ async function refusing(
   if (extent === 'all') return undefined;
   // What is made is one's own; but it must not be put where one has no business.
   for (const place of use.places ?? [])
-    if (await isBeyond(call, place, given[place], { ...acting, extent: 'own_trajectory' })) return extent;
+    if (await isBeyond(call, placeId(place), given[place], { ...acting, extent: 'own_trajectory' }))
+      return extent;
   return undefined;
 }
+
+const placeId = (place: PlaceMember): ContainerId => (place === 'thread_id' ? 'trajectory_id' : place);
 
 /** A container is read by its owner and whoever reaches anything in it; written by its owner and whoever writes Turns in it. */
 async function refusingContainer(

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { messages as operations } from '../contract/messages.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
+import type { EntityType } from '../model/edge.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import type { Json } from '../model/json.js';
@@ -36,6 +37,7 @@ import { PENDING } from '../store/recorded-time.js';
 import { findScope } from '../store/scopes.js';
 import { lockTrajectory } from '../store/trajectories.js';
 import { actsAs } from './actor.js';
+import { beyondAmong } from './entity-access.js';
 import { unknownEntity } from './memory-views.js';
 import { mailboxKey } from './message-expiry.js';
 import { listPage } from './pages.js';
@@ -102,10 +104,29 @@ function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: nu
   return shown(tx, row);
 }
 
+/** What an agent cannot read does not exist for it: a message neither tells whether it is there, nor is placed there. */
+async function refuseUnreadable(call: Call, tx: Tx, input: In<'send'>): Promise<void> {
+  const { scope_id, trajectory_id, artifact_ids = [] } = input;
+  const beyond = (type: EntityType, ids: readonly (string | undefined)[]) =>
+    beyondAmong(
+      call,
+      tx,
+      type,
+      ids.filter((id) => id !== undefined),
+    );
+  const scopes = await beyond('Scope', [scope_id]);
+  if (scopes.length > 0) throw unknownEntity('scope_id', 'scope', scopes);
+  const trajectories = await beyond('Trajectory', [trajectory_id]);
+  if (trajectories.length > 0) throw unknownEntity('trajectory_id', 'trajectory', trajectories);
+  const artifacts = await beyond('Artifact', artifact_ids);
+  if (artifacts.length > 0) throw unknownEntity('artifact_ids', 'artifact', artifacts);
+}
+
 /** Sees that what a message names is there; its trajectory is locked, so that it is not deleted beside it. */
 async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Promise<string | null> {
   const { tenant } = call;
   const { scope_id, artifact_ids = [] } = input;
+  await refuseUnreadable(call, tx, input);
   const scope = scope_id === undefined ? undefined : await findScope(tx, tenant, scope_id);
   if (scope_id !== undefined && (!scope || scope.deleted_at !== null))
     throw unknownEntity('scope_id', 'scope', [scope_id]);
@@ -118,7 +139,7 @@ async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Prom
     if (scope && scope.trajectory_id !== trajectory_id) {
       throw new CairnError(
         'UNKNOWN_ENTITY',
-        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}, but in ${scope.trajectory_id}`,
+        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: name the trajectory of the scope, or the scope alone`,
       );
     }
   }
@@ -199,10 +220,10 @@ export interface SystemMessage {
   readonly expires_at?: string | undefined;
 }
 
-/** Sends a message within another change, such as of a delegation, for the agent that it is about. */
+/** Sends a message within another change, such as of a delegation, for the agent that it is about: whatever that may read. */
 export const sendFromSystem = (call: Call, tx: Tx, message: SystemMessage, now: number): Promise<Message> => {
   const { from_agent_id, ...input } = message;
-  return sendIn(call, tx, { input, from_agent_id, sent_hash: null }, now);
+  return sendIn({ ...call, acting: undefined }, tx, { input, from_agent_id, sent_hash: null }, now);
 };
 
 const noMessage = (call: Call, message_id: string): CairnError =>

@@ -1,6 +1,6 @@
 /** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
 import type { z } from 'zod';
-import type { packets as operations } from '../contract/packets.js';
+import { packets as operations } from '../contract/packets.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { descend, parentsOf } from '../domain/lineage.js';
 import { type IndexKind, indexOf } from '../domain/packet-index.js';
@@ -42,7 +42,7 @@ import { actsAs } from './actor.js';
 import { inChunks, packetBytes } from './chunks.js';
 import { bytesOf, inItem } from './items.js';
 import { inTurn, keyOf } from './measuring.js';
-import { viewerOf } from './memory-access.js';
+import { checkUses, viewerOf } from './memory-access.js';
 import { listPage } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
@@ -121,7 +121,9 @@ async function writePacket(
   }
   const packet_id = packet.packet_id ?? newId();
   const parents =
-    prepared.parents.length > 0 ? await findParents(tx, call.tenant, prepared.parents, now) : new Map();
+    prepared.parents.length > 0
+      ? await findParents(tx, call.tenant, prepared.parents, now, viewerOf(call))
+      : new Map();
   const missing = prepared.parents.filter((id) => !parents.has(id));
   if (missing.length > 0) {
     throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {
@@ -190,18 +192,24 @@ async function writtenBefore(
 ): Promise<boolean> {
   const [existing] = await findSent(tx, call.tenant, [packet_id]);
   if (!existing) return false;
+  // To an agent the id of another's packet is taken, whatever it holds: else it could confirm content that it guesses.
+  const { agent_id } = call.caller;
+  if (agent_id !== null && existing.agent !== agent_id) throw otherPacket(packet_id);
   if (isGone(existing, now)) {
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
   }
   const isSame = existing.sent_hash === sent_hash;
   if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
-    );
+    throw otherPacket(packet_id);
   }
   return true;
 }
+
+const otherPacket = (packet_id: string): CairnError =>
+  new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
+  );
 
 export async function write(call: Call, input: In<'write'>): Promise<WriteResult> {
   const prepared = prepare(call, input);
@@ -222,7 +230,14 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
 export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
   const prepared: PreparedPacket[] = [];
   for (const [i, packet] of input.packets.entries())
-    prepared.push(await inTurn(() => inItem('packets', i, () => prepare(call, packet))));
+    prepared.push(
+      await inTurn(() =>
+        inItem('packets', i, async () => {
+          await checkUses(call, operations.write.touches, packet);
+          return prepare(call, packet);
+        }),
+      ),
+    );
   return change(call, {
     input,
     bytes: bytesOf(prepared),

@@ -46,7 +46,8 @@ async function finishTask(
   } as const;
   const patch = preparePatch(trajectory_id, { status: completed ? 'Completed' : 'Failed', outcome });
   // Cairn does it, whoever ended the turn: that one may have given the trajectory away.
-  return (await updateIn(asAgent(call, null), tx, { ...patch, with_task: true }, now)).ended;
+  const own: Call = { ...asAgent(call, null), acting: undefined };
+  return (await updateIn(own, tx, { ...patch, with_task: true }, now)).ended;
 }
 
 /** Finishes what is above a trajectory that finished or went, as far as that waited for nothing else. */

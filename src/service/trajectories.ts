@@ -33,6 +33,7 @@ import { listPage, type PageInput, timesOf } from './pages.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
 import { finish } from './trajectory-end.js';
+import { withReadableOutcome, withReadableOutcomes } from './trajectory-outcomes.js';
 import { change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -142,7 +143,7 @@ export async function createIn(
   const trajectory_id = input.trajectory_id ?? newId();
   if (input.trajectory_id !== undefined) {
     const existing = await findTrajectory(tx, call.tenant, trajectory_id);
-    if (existing) return sameTrajectory(call, tx, existing, prepared);
+    if (existing) return withReadableOutcome(call, tx, await sameTrajectory(call, tx, existing, prepared));
   }
   const parent_trajectory_id = input.parent_trajectory_id ?? null;
   if (parent_trajectory_id !== null) {
@@ -191,7 +192,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Trajector
 }
 
 export async function read(call: Call, query: Query, trajectory_id: string): Promise<Trajectory> {
-  return toTrajectory(call.tenant, await openTrajectory(call, query, trajectory_id));
+  const row = await openTrajectory(call, query, trajectory_id);
+  return withReadableOutcome(call, query, toTrajectory(call.tenant, row));
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Trajectory> =>
@@ -213,7 +215,8 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
     bytesOf,
     count: countTrajectories(tenant, reached),
   });
-  return { trajectories: rows.map((row) => toTrajectory(tenant, row)), ...rest };
+  const trajectories = rows.map((row) => toTrajectory(tenant, row));
+  return { trajectories: await withReadableOutcomes(call, driver.at(tenant), trajectories), ...rest };
 }
 
 export function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -262,15 +265,18 @@ const sameOutcome = (given: OutcomeInput, recorded: Outcome | null): boolean =>
     (name) => given[name] === undefined || canonical(given[name]) === canonical(recorded[name]),
   );
 
-/** The names of the fields that the patch changes. */
-function changedFields(row: TrajectoryRow, { patch, metadata }: PreparedPatch): string[] {
+/** The names of the fields that the patch changes, by the outcome that its caller is shown. */
+function changedFields(
+  row: TrajectoryRow,
+  shown: Outcome | null,
+  { patch, metadata }: PreparedPatch,
+): string[] {
   const changed: string[] = [];
   if (patch.name !== undefined && patch.name !== row.name) changed.push('name');
   if (patch.description !== undefined && patch.description !== row.description) changed.push('description');
   if (patch.status !== undefined && patch.status !== row.status) changed.push('status');
   if (metadata !== undefined && metadata !== row.metadata) changed.push('metadata');
-  const recorded = row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome);
-  if (patch.outcome !== undefined && !sameOutcome(patch.outcome, recorded)) changed.push('outcome');
+  if (patch.outcome !== undefined && !sameOutcome(patch.outcome, shown)) changed.push('outcome');
   return changed;
 }
 
@@ -289,8 +295,9 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   const parent = upward === null ? undefined : await lockTrajectory(tx, tenant, upward);
   const row = present(call, trajectory_id, await lockTrajectory(tx, tenant, trajectory_id));
   await refuseFormerOwner(call, tx, trajectory_id);
-  const fields = changedFields(row, prepared);
-  if (fields.length === 0) return { trajectory: toTrajectory(tenant, row), ended: [] };
+  const shown = await withReadableOutcome(call, tx, toTrajectory(tenant, row));
+  const fields = changedFields(row, shown.outcome, prepared);
+  if (fields.length === 0) return { trajectory: shown, ended: [] };
   const status = patch.status ?? row.status;
   if (!prepared.with_task) checkMove(trajectory_id, row.status, status);
   if (isFinished(row)) {
@@ -324,5 +331,5 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   await updateTrajectory(tx, tenant, trajectory_id, finished);
   const facts = { status, fields, outcome: outcome.status, closed_scope_ids: [...closed_scope_ids] };
   journal(call, tx, now, status === 'Completed' ? 'completed' : 'failed', trajectory_id, facts);
-  return { trajectory: toTrajectory(tenant, finished), ended };
+  return { trajectory: await withReadableOutcome(call, tx, toTrajectory(tenant, finished)), ended };
 }

@@ -23,6 +23,7 @@ import {
   lockHandoffsBelow,
   lockTree,
 } from '../store/trajectory-removal.js';
+import { beyondAmong } from './entity-access.js';
 import { startErasure, waitForErasure } from './erasure.js';
 import { endExecutions } from './execution-end.js';
 import { formerOwnerRefusal } from './former-owners.js';
@@ -109,7 +110,9 @@ async function refuseUnknown(
   now: number,
 ): Promise<void> {
   const known = await knownMemories(query, call.tenant, ids, now, { kind });
-  const missing = ids.filter((id) => !known.has(id));
+  // To credit a trajectory with what its writer cannot read would tell whether it is there.
+  const beyond = await beyondAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
+  const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
   if (missing.length === 0) return;
   throw new CairnError(
     'UNKNOWN_ENTITY',

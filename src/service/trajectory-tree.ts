@@ -18,6 +18,7 @@ import {
 import { containerReachOf, reachOf } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { openTrajectory } from './trajectories.js';
+import { withReadableOutcome } from './trajectory-outcomes.js';
 
 type In = z.output<(typeof operations)['tree']['input']>;
 type Out = z.output<(typeof operations)['tree']['output']>;
@@ -53,7 +54,7 @@ export async function tree(call: Call, input: In): Promise<Out> {
   const { reached, complete } = reachedBy(first, sizes, limit);
   const nodes = await nodesOf(call, reached, limit, now);
   return {
-    trajectory: toTrajectory(tenant, root),
+    trajectory: await withReadableOutcome(call, query, toTrajectory(tenant, root)),
     nodes: nodes.slice(0, limit),
     truncated: !complete || branches.length > MAX_BRANCHES || nodes.length > limit,
   };

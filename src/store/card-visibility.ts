@@ -41,3 +41,19 @@ export function unseenCards(
         WHERE f.is_hidden = 1 OR f.is_beyond = 1`,
   );
 }
+
+/** Which of these cards are in a box of an agent_turn that the agent may see. */
+export async function cardsGiven(
+  query: Query,
+  tenant: string,
+  card_ids: readonly string[],
+  viewer: string,
+): Promise<Set<string>> {
+  if (card_ids.length === 0) return new Set();
+  const rows = await query.all<{ card_id: string }>(
+    sql`SELECT DISTINCT seen.card_id FROM box_entries seen CROSS JOIN boxes b
+        WHERE seen.tenant_id = ${tenant} AND seen.card_id = ANY(${card_ids}) AND b.tenant_id = ${tenant}
+          AND b.box_id = seen.box_id AND SUBSTR(b.held_by, 1, 11) = 'agent_turn:' AND ${visibleBox(tenant, viewer)}`,
+  );
+  return new Set(rows.map(({ card_id }) => card_id));
+}

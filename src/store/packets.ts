@@ -192,6 +192,7 @@ export async function findPacket(
 
 export interface SentPacket {
   readonly packet_id: string;
+  readonly agent: string | null;
   readonly envelope: string | null;
   readonly sent_hash: string | null;
   readonly erased_at: number | null;
@@ -201,7 +202,7 @@ export interface SentPacket {
 /** Packets that have one of these ids already, those of the same commit included. */
 export async function findSent(tx: Tx, tenant: string, ids: readonly string[]): Promise<SentPacket[]> {
   const stored = await tx.all<SentPacket>(
-    sql`SELECT packet_id, envelope, sent_hash, erased_at, expires_at FROM packet_store
+    sql`SELECT packet_id, agent, envelope, sent_hash, erased_at, expires_at FROM packet_store
         WHERE tenant_id = ${tenant} AND packet_id = ANY(${ids})`,
   );
   const wanted = new Set(ids);
@@ -213,24 +214,30 @@ export interface Parent extends Ancestor {
   readonly subject_ids: readonly string[];
 }
 
-/** The parents among these ids that exist, those of the same commit included. */
+/**
+ * The parents among these ids that exist, those of the same commit included. An agent finds its own packets and those it
+ * can read: a child inherits the subjects of its parents. Packets of others that await the same commit are not readable yet.
+ */
 export async function findParents(
   tx: Tx,
   tenant: string,
   ids: readonly string[],
   now: number,
+  viewer: PacketViewer | null,
 ): Promise<Map<string, Parent>> {
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
   for (const p of tx.journalled as readonly NewPacket[])
-    if (wanted.has(p.packet_id)) found.set(p.packet_id, p);
+    if (wanted.has(p.packet_id) && (viewer === null || p.agent === viewer.agent)) found.set(p.packet_id, p);
+  const readable =
+    viewer === null ? sql`` : sql` AND (p.agent = ${viewer.agent} OR ${visibleTo(tenant, viewer)})`;
   const rest = ids.filter((id) => !found.has(id));
   if (rest.length === 0) return found;
   // One that has expired still counts as a parent, but no longer says whom it was about, swept or not.
   const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
-    sql`SELECT packet_id, generation, root_packet_id,
-          CASE WHEN expires_at <= ${now} THEN NULL ELSE subject_ids END AS subject_ids FROM packet_store
-        WHERE tenant_id = ${tenant} AND packet_id = ANY(${rest})`,
+    sql`SELECT p.packet_id, p.generation, p.root_packet_id,
+          CASE WHEN p.expires_at <= ${now} THEN NULL ELSE p.subject_ids END AS subject_ids FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${rest})${readable}`,
   );
   for (const row of rows) {
     found.set(row.packet_id, {

@@ -1,0 +1,37 @@
+/** What an agent is shown of an outcome: it may name artifacts and notes of others. */
+import type { Query } from '../driver/driver.js';
+import type { Trajectory } from '../model/trajectory.js';
+import { beyondAmong } from './entity-access.js';
+import type { Call } from './runtime.js';
+
+/** Trajectories with outcomes that name nothing the caller cannot read. */
+export async function withReadableOutcomes(
+  call: Call,
+  query: Query,
+  trajectories: readonly Trajectory[],
+): Promise<Trajectory[]> {
+  if (!call.acting) return [...trajectories];
+  const outcomes = trajectories.flatMap(({ outcome }) => outcome ?? []);
+  const named = (ids: readonly (readonly string[])[]) => [...new Set(ids.flat())];
+  const artifacts = named(outcomes.map((one) => one.produced_artifacts));
+  const notes = named(outcomes.map((one) => one.produced_notes));
+  const hidden = new Set([
+    ...(await beyondAmong(call, query, 'Artifact', artifacts)),
+    ...(await beyondAmong(call, query, 'Note', notes)),
+  ]);
+  const readable = (ids: readonly string[]) => ids.filter((id) => !hidden.has(id));
+  return trajectories.map((one) => ({
+    ...one,
+    outcome: one.outcome && {
+      ...one.outcome,
+      produced_artifacts: readable(one.outcome.produced_artifacts),
+      produced_notes: readable(one.outcome.produced_notes),
+    },
+  }));
+}
+
+/** The same for one. */
+export async function withReadableOutcome(call: Call, query: Query, one: Trajectory): Promise<Trajectory> {
+  const [shown] = await withReadableOutcomes(call, query, [one]);
+  return shown!;
+}
