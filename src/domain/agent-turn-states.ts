@@ -46,3 +46,9 @@ export function batchStatus(tasks: readonly Ended[], fail_fast: boolean, overdue
   if (all.every((one) => one === 'success')) return 'success';
   return all.every((one) => one === 'failed' || one === 'timeout') ? 'failed' : 'partial';
 }
+
+/** Whether an agent does an agent_turn or has delegated it; null is a key without an agent. */
+export const isPartyTo = (
+  turn: { readonly agent_id: string; readonly source_agent_id: string | null },
+  agent_id: string | null,
+): boolean => agent_id === null || agent_id === turn.agent_id || agent_id === turn.source_agent_id;

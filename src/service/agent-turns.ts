@@ -1,7 +1,7 @@
 /** Reading agent_turns, and holding one: renew, suspend, resume. Claiming is in agent-turn-claiming.ts. */
 import type { z } from 'zod';
 import type { agent_turns as operations } from '../contract/agent-turns.js';
-import { checkTurnMove, hasEnded } from '../domain/agent-turn-states.js';
+import { checkTurnMove, hasEnded, isPartyTo } from '../domain/agent-turn-states.js';
 import { atLength, type Query, type Tx } from '../driver/driver.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from '../model/agent-turn.js';
 import { CairnError } from '../model/errors.js';
@@ -32,11 +32,8 @@ const SUSPENDED_MS = 900_000;
 export const noTurn = (call: Call, agent_turn_id: string): CairnError =>
   new CairnError('AGENT_TURN_NOT_FOUND', `there is no agent_turn ${agent_turn_id} in tenant ${call.tenant}`);
 
-/** Whether an agent does it or has delegated it; what is neither does not exist for it. */
-const isParty = (call: Call, turn: AgentTurnView): boolean => {
-  const { agent_id } = call.caller;
-  return agent_id === null || agent_id === turn.agent_id || agent_id === turn.source_agent_id;
-};
+/** An agent_turn does not exist for others than its parties. */
+const isParty = (call: Call, turn: AgentTurnView): boolean => isPartyTo(turn, call.caller.agent_id);
 
 export async function openTurn(call: Call, query: Query, agent_turn_id: string): Promise<AgentTurnView> {
   const turn = await findAgentTurn(query, call.tenant, agent_turn_id);

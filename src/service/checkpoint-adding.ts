@@ -298,7 +298,7 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
   if (row && agent_id !== undefined && row.agent_id !== agent_id) {
     throw new CairnError(
       'INVALID_INPUT',
-      `the checkpoint is of agent ${agent_id}, and execution ${execution_id} of agent ${row.agent_id}: an execution has one`,
+      `the checkpoint is of agent ${agent_id}, and execution ${execution_id} of another: an execution has one`,
     );
   }
   await refuseFormerOwner(call, tx, row?.trajectory_id ?? null);

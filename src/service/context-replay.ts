@@ -10,12 +10,12 @@ import type { Rendering, Window, WindowPart } from '../domain/context-window.js'
 import type { Query } from '../driver/driver.js';
 import type { ContextEntry, ContextSection, SectionName } from '../model/context.js';
 import { CairnError } from '../model/errors.js';
-import { type CardRow, isVisible } from '../store/cards.js';
+import { type CardRow, findCards, isVisible } from '../store/cards.js';
 import { type MemoryName, namesOf } from '../store/context-sources.js';
 import { keyedHash } from '../store/lifetime.js';
 import { readEntries } from '../store/manifest-entries.js';
 import { findManifest, type ManifestRow } from '../store/manifests.js';
-import { isWithin, type ReachedBy } from '../store/reach.js';
+import { isWithin, type Reach, type ReachedBy } from '../store/reach.js';
 import { placesOfTurn } from '../store/turns.js';
 import { openBox } from './box-access.js';
 import { cardsBeyond } from './card-access.js';
@@ -200,15 +200,65 @@ function refuseTexts(
 
 const REACHED_BY = { Artifact: 'artifact_id', Note: 'note_id', Turn: 'turn_id' } as const;
 
+type Reached = keyof typeof REACHED_BY;
+
+/** The reach that an entity lies beyond. */
+async function reachBehind(
+  call: Call,
+  query: Query,
+  entity_type: Reached,
+  id: string,
+): Promise<Reach | undefined> {
+  const reach = reachOf(call, entity_type);
+  if (!reach) return undefined;
+  const by: ReachedBy = REACHED_BY[entity_type];
+  const within = reach.extent !== 'none' && (await isWithin(query, call.tenant, by, id, reach)) !== false;
+  return within ? undefined : reach;
+}
+
+/** The entries whose entities the caller can read, without the ids of others in them. */
+export async function readableEntries(
+  call: Call,
+  query: Query,
+  row: ManifestRow,
+  entries: readonly ContextEntry[],
+): Promise<ContextEntry[]> {
+  if (!call.acting) return [...entries];
+  const isOwn = row.agent_id === call.acting.agent_id;
+  const given = isOwn ? [] : entries.filter(({ entity_type }) => entity_type === 'Card');
+  const cards = await findCards(
+    query,
+    call.tenant,
+    given.map(({ card_id }) => card_id),
+  );
+  const known = new Map<string, boolean>();
+  const reads = async (entity_type: Reached, id: string): Promise<boolean> => {
+    const name = `${entity_type} ${id}`;
+    const is = known.get(name) ?? (await reachBehind(call, query, entity_type, id)) === undefined;
+    known.set(name, is);
+    return is;
+  };
+  const readable: ContextEntry[] = [];
+  for (const entry of entries) {
+    const { entity_type, id, card_id, by } = entry;
+    const card = cards.get(card_id);
+    const shown = entity_type === 'Card' ? !card || mayReadCard(call, card) : await reads(entity_type, id);
+    if (!shown) continue;
+    readable.push({ ...entry, by: by !== null && (await reads('Artifact', by)) ? by : null });
+  }
+  const ids = new Set(readable.map(({ id }) => id));
+  return readable.map((entry) =>
+    entry.contradicts ? { ...entry, contradicts: entry.contradicts.filter((id) => ids.has(id)) } : entry,
+  );
+}
+
 /** What an agent saw once it is shown again only as far as it still reaches. */
 async function refuseBeyond(call: Call, query: Query, shown: readonly ContextEntry[]): Promise<void> {
   if (!call.acting) return;
   for (const { entity_type, id } of shown) {
     if (entity_type === 'Card') continue;
-    const reach = reachOf(call, entity_type);
+    const reach = await reachBehind(call, query, entity_type, id);
     if (!reach) continue;
-    const by: ReachedBy = REACHED_BY[entity_type];
-    if (reach.extent !== 'none' && (await isWithin(query, call.tenant, by, id, reach)) !== false) continue;
     throw new CairnError(
       'FORBIDDEN',
       `agent ${reach.agent_id} may no longer read ${entity_type} ${id}, which is in this context`,

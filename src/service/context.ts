@@ -1,6 +1,7 @@
 /** Assembling a context: gathered and rendered beside all writers, then recorded as a manifest in one transaction. */
 import type { z } from 'zod';
 import type { context as operations } from '../contract/contexts.js';
+import { isPartyTo } from '../domain/agent-turn-states.js';
 import { canonical, sha256 } from '../domain/canonical.js';
 import { type Assembly, assemble as assembleWindow } from '../domain/context-assembly.js';
 import type { Query, Tx } from '../driver/driver.js';
@@ -40,7 +41,8 @@ async function wantedBy(call: Call, input: In): Promise<Wanted> {
   }
   const about = input.query ?? input.relevance_query;
   const agent_turn_id = input.agent_turn_id ?? call.turn?.agent_turn_id;
-  if (agent_turn_id !== undefined && !(await findAgentTurn(query, tenant, agent_turn_id))) {
+  const turn = agent_turn_id === undefined ? undefined : await findAgentTurn(query, tenant, agent_turn_id);
+  if (agent_turn_id !== undefined && !(turn && isPartyTo(turn, call.caller.agent_id))) {
     throw new CairnError('UNKNOWN_ENTITY', `agent_turn_id names ${agent_turn_id}, which does not exist`, {
       missing_ids: [agent_turn_id],
     });

@@ -1,4 +1,5 @@
 /** Who delegates, and to whom: the agent that a task goes to, found or made. */
+import { isPartyTo } from '../domain/agent-turn-states.js';
 import { commonDelegates } from '../domain/delegation-rules.js';
 import { commonAccess } from '../domain/memory-access.js';
 import type { Tx } from '../driver/driver.js';
@@ -106,16 +107,14 @@ async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   return { agent, is_new: false, profile, output_box_id };
 }
 
-/** One agent_turn at a time: says which it is that an agent has under way. */
+/** One agent_turn at a time: says to its parties which it is that an agent has under way. */
 export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Refusal | undefined> {
   const active = await activeTurnOf(tx, call.tenant, agent_id);
-  return (
-    active && {
-      status: 'busy',
-      error_code: 'AGENT_BUSY',
-      message: `agent ${agent_id} is busy with agent_turn ${active.agent_turn_id}, which is ${active.status}: wait for its end, or stop it`,
-    }
-  );
+  if (!active) return undefined;
+  const message = isPartyTo(active, call.caller.agent_id)
+    ? `agent ${agent_id} is busy with agent_turn ${active.agent_turn_id}, which is ${active.status}: wait for its end, or stop it`
+    : `agent ${agent_id} is busy with an agent_turn of another: try again later, or use another agent`;
+  return { status: 'busy', error_code: 'AGENT_BUSY', message };
 }
 
 async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target> {

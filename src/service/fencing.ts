@@ -4,7 +4,7 @@ import { CairnError } from '../model/errors.js';
 import { findLock, holds, isLive, lockResourceOf } from '../store/locks.js';
 import type { Call } from './runtime.js';
 
-/** Refuses unless the lock is held with this token now; and it stays so until the commit, whoever else waits. */
+/** Refuses unless the lock is held with this token now, by the agent of the call if it has one; and it stays so until the commit, whoever else waits. */
 export async function checkFencing(
   call: Call,
   tx: Tx,
@@ -16,7 +16,9 @@ export async function checkFencing(
     lockResourceOf(tx, call.tenant, lock_id),
     findLock(tx, call.tenant, lock_id),
   ]);
-  if (row && isLive(row, now) && holds(row) && row.token === token) return;
+  const { agent_id } = call.caller;
+  const isOwn = agent_id === null || row?.holder_agent_id === agent_id;
+  if (row && isOwn && isLive(row, now) && holds(row) && row.token === token) return;
   throw new CairnError(
     'LOCK_EXPIRED',
     `lock ${lock_id} is not held with the fencing token ${token}: another may have the resource, so nothing was written`,

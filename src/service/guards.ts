@@ -3,6 +3,7 @@
  * writing transaction, before anything else, so that a late one changes nothing anywhere.
  */
 import type { CallOptions } from '../contract/api.js';
+import { isPartyTo } from '../domain/agent-turn-states.js';
 import type { Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { uuid } from '../model/ids.js';
@@ -40,8 +41,9 @@ export async function guarding(call: Call, input: unknown, writes: boolean): Pro
   if (agent_turn === undefined) return call;
   const { id, number } = parseTurn(agent_turn);
   const turn = await findAgentTurn(call.driver.at(call.tenant), call.tenant, id);
-  if (!turn) throw staleTurn(id, number, 'it does not exist');
   const { agent_id } = call.caller;
+  // A turn between others is answered as one that does not exist.
+  if (!turn || !isPartyTo(turn, agent_id)) throw staleTurn(id, number, 'it does not exist');
   if (agent_id !== null && agent_id !== turn.agent_id) {
     throw new CairnError('FORBIDDEN', `agent_turn ${id} is of another agent: this key acts as ${agent_id}`, {
       rule: 'key_agent',

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { locks as operations } from '../contract/locks.js';
 import { grantable, LONGEST_LEASE_MS, PLACE_MS } from '../domain/lock-queue.js';
-import type { Tx } from '../driver/driver.js';
+import type { Query, Tx } from '../driver/driver.js';
 import { CairnError } from '../model/errors.js';
 import { newId } from '../model/ids.js';
 import { DEFAULT_LOCK_LEASE_MS, type Lock } from '../model/lock.js';
@@ -141,6 +141,13 @@ async function askAgain(call: Call, tx: Tx, lock_id: string, asked: Asked, now: 
 /** A lock that was asked for before: the place in line is the same, and is now kept by this call. */
 async function rejoin(call: Call, tx: Tx, row: LockRow, asked: Asked, now: number): Promise<LockRow> {
   const { lock_id } = row;
+  const { agent_id } = call.caller;
+  if (agent_id !== null && agent_id !== row.holder_agent_id) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `lock_id ${lock_id} is taken by another agent: use a new lock_id`,
+    );
+  }
   if (!isLive(row, now)) {
     const { state } = toLock(row, now);
     throw new CairnError('ENTITY_GONE', `lock ${lock_id} has ended (${state}): use a new lock_id`, {
@@ -188,15 +195,18 @@ const notFound = (lock_id: string): CairnError =>
 export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'>> {
   const query = call.driver.at(call.tenant);
   const row = await findLock(query, call.tenant, lock_id);
-  const { agent_id } = call.caller;
-  // A lock is for its holder, and for those in line for the same resource.
-  const isParty =
-    row &&
-    (agent_id === null ||
-      row.holder_agent_id === agent_id ||
-      (await isInLine(query, call.tenant, lock_id, agent_id)));
-  if (!isParty) throw notFound(lock_id);
+  if (!row || !(await isParty(call, query, row))) throw notFound(lock_id);
   return toLock(row, call.driver.now());
+}
+
+/** A lock is for its holder, and for those in line for the same resource. */
+async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: LockRow): Promise<boolean> {
+  const { agent_id } = call.caller;
+  return (
+    agent_id === null ||
+    holder_agent_id === agent_id ||
+    (await isInLine(query, call.tenant, lock_id, agent_id))
+  );
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -222,6 +232,7 @@ async function openOwn(call: Call, tx: Tx, lock_id: string, agent: string | unde
   if (!open) throw notFound(lock_id);
   const { row } = open;
   if (agent !== undefined && agent !== row.holder_agent_id) {
+    if (!(await isParty(call, tx, row))) throw notFound(lock_id);
     throw new CairnError(
       'FORBIDDEN',
       `lock ${lock_id} is ${row.holder_agent_id}'s: ${agent} may not change it`,

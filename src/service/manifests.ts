@@ -17,7 +17,14 @@ import { countManifests, listManifests, type ManifestRow } from '../store/manife
 import { cardsOfMemory } from '../store/memories.js';
 import { readCards } from './chunks.js';
 import { newMeter } from './context-parts.js';
-import { goneFrom, openManifest, replayed, sectionsOf, shownHash } from './context-replay.js';
+import {
+  goneFrom,
+  openManifest,
+  readableEntries,
+  replayed,
+  sectionsOf,
+  shownHash,
+} from './context-replay.js';
 import { reachOf } from './memory-access.js';
 import { MAX_CONTEXT_CARDS } from './packing.js';
 import { listPage } from './pages.js';
@@ -84,7 +91,8 @@ const entriesOf = async (
   limit: number,
 ): Promise<{ entries: ContextEntry[]; total: number }> => {
   if (row.kind === 'packing') return boxEntries(call, query, row, limit);
-  const entries = await readEntries(query, call.tenant, row.entries!);
+  const recorded = await readEntries(query, call.tenant, row.entries!);
+  const entries = await readableEntries(call, query, row, recorded);
   return { entries, total: entries.length };
 };
 
@@ -92,14 +100,15 @@ export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manif
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
   if (row.kind === 'packing') return packed(call, query, row);
-  const { entries, total } = await entriesOf(call, query, row, SHOWN_OF_BOX);
+  const recorded = await readEntries(query, call.tenant, row.entries!);
+  const entries = await readableEntries(call, query, row, recorded);
   return {
     ...summaryOf(row),
     parameters: JSON.parse(row.parameters) as JsonObject,
     sections: sectionsOf(row, entries),
     entries,
-    entries_total: total,
-    content_hash: await shownHash(call, query, row, entries),
+    entries_total: entries.length,
+    content_hash: await shownHash(call, query, row, recorded),
   };
 }
 

@@ -30,6 +30,7 @@ import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from '../store/me
 import { insertLearnedIn } from '../store/memory-sources.js';
 import type { NewPacket } from '../store/packets.js';
 import { PENDING } from '../store/recorded-time.js';
+import { momentFor } from './entity-access.js';
 import { type FoundBy, foundBy, measuredAs } from './measuring.js';
 import {
   columnsOf,
@@ -356,7 +357,12 @@ export async function updateMemory<M extends Memory>(
     recorded_at: PENDING,
   };
   const links = (await memoryLinks(tx, call.tenant, [memory_id], { now, agent: null }))(memory_id);
-  const answer = noun.render(call, row, links);
+  // What the version was learned in stays whole, whoever writes it; the answer has the links that the writer can read.
+  const shown =
+    call.caller.agent_id === null
+      ? links
+      : (await memoryLinks(tx, call.tenant, [memory_id], momentFor(call)))(memory_id);
+  const answer = noun.render(call, row, shown);
   await endVersion(tx, call.tenant, current);
   if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];

@@ -256,10 +256,13 @@ export async function get(call: Call, input: In<'get'>): Promise<Message> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const row = await readableRow(call, query, input.message_id);
-  const viewer = await viewerOf(call, query);
-  if (viewer !== null && !(await isVisible(query, tenant, row, viewer)))
-    throw noMessage(call, input.message_id);
+  if (!(await isReadable(call, query, row))) throw noMessage(call, input.message_id);
   return toMessage(row);
+}
+
+async function isReadable(call: Call, query: Query, row: MessageRow): Promise<boolean> {
+  const viewer = await viewerOf(call, query);
+  return viewer === null || isVisible(query, call.tenant, row, viewer);
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -306,7 +309,9 @@ async function acknowledgeIn(
   // One that is being sent in this very commit is not in any mailbox yet.
   if (!row || isOver(row, now) || row.seq === PENDING) throw noMessage(call, message_id);
   const delivery =
-    agent_id === null ? await onlyDelivery(tx, tenant, row) : await deliveryTo(tx, tenant, row, agent_id);
+    agent_id === null
+      ? await onlyDelivery(tx, tenant, row)
+      : ((await deliveryTo(tx, tenant, row, agent_id)) ?? (await refuseRecipient(call, tx, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -343,7 +348,12 @@ async function onlyDelivery(tx: Tx, tenant: string, row: MessageRow): Promise<De
  * The delivery that an agent may acknowledge: that in its own mailbox, or one to its type that it had, also if it was
  * handed to another since. One that nobody had yet may be acknowledged by any agent of the type.
  */
-async function deliveryTo(tx: Tx, tenant: string, row: MessageRow, agent_id: string): Promise<Delivery> {
+async function deliveryTo(
+  tx: Tx,
+  tenant: string,
+  row: MessageRow,
+  agent_id: string,
+): Promise<Delivery | undefined> {
   const { message_id, to_agent_type } = row;
   const own = mailboxOfAgent(agent_id);
   const mailboxes = to_agent_type === null ? [own] : [own, mailboxOfType(to_agent_type)];
@@ -356,6 +366,13 @@ async function deliveryTo(tx: Tx, tenant: string, row: MessageRow, agent_id: str
         : textToList(delivery.delivered_to).includes(agent_id));
     if (may) return delivery;
   }
+  return undefined;
+}
+
+/** A message that a key's agent cannot read does not exist for it. */
+async function refuseRecipient(call: Call, tx: Tx, row: MessageRow, agent_id: string): Promise<never> {
+  const { message_id } = row;
+  if (!(await isReadable(call, tx, row))) throw noMessage(call, message_id);
   throw new CairnError(
     'FORBIDDEN',
     `message ${message_id} was not delivered to agent ${agent_id}: who receives a message acknowledges it`,

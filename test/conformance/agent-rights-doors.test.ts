@@ -311,4 +311,162 @@ onEveryTarget('what an agent learns by naming', (test) => {
       await cairn.cards.add(unnamed.card);
     });
   });
+
+  describe('answers and refusals', () => {
+    const note = (entity_id: string) => ({ entity_type: 'Note' as const, entity_id });
+
+    it('EDGE-18 changing a note shows no more of what contradicts it than reading it', async () => {
+      await allow(accessTo('own'));
+      const { note_id } = await ann.notes.create({ note_type: 'Fact', title: 't', content: 'c' });
+      const { artifact_id } = await ann.artifacts.create({
+        trajectory_id: world.trajectories.hers,
+        artifact_type: 'Fact',
+        name: 'n',
+        content: 'c',
+      });
+      const foreign = world.ids.Note.foreign;
+      await cairn.edges.create({ edge_type: 'Contradicts', participants: [note(note_id), note(foreign)] });
+      await cairn.edges.create({
+        edge_type: 'Contradicts',
+        participants: [{ entity_type: 'Artifact', entity_id: artifact_id }, note(foreign)],
+      });
+      const item = { operation: 'update' as const, note_id, update: { title: 'v' } };
+      for (const answer of [
+        await ann.notes.update({ note_id, title: 'u' }),
+        await ann.artifacts.update({ artifact_id, name: 'u' }),
+        await ann.notes.batch({ items: [item] }),
+      ]) {
+        expect(JSON.stringify(answer)).toContain('"contradicted_by":[]');
+        expect(JSON.stringify(answer)).not.toContain(foreign);
+      }
+      expect((await cairn.notes.update({ note_id, title: 'w' })).contradicted_by).toEqual([foreign]);
+    });
+
+    it('ACCESS-30 a manifest lists what its reader can read', async () => {
+      await allow(accessTo('own_trajectory'));
+      const { trajectory_id } = await ann.trajectories.create({ name: 'hers' });
+      const made = { trajectory_id, artifact_type: 'Fact', name: 'n', content: 'badger' };
+      const own = await ann.artifacts.create(made);
+      const foreign = await cairn.artifacts.create({ ...made, agent_id: 'bob', content: 'badger too' });
+      const ids = [own.artifact_id, foreign.artifact_id];
+      const first = await ann.context.assemble({ trajectory_id, query: 'badger', user_input: 'x' });
+      const { manifest_id } = await ann.context.assemble({ trajectory_id, query: 'badger', user_input: 'y' });
+      const shown = async () => {
+        const { entries, entries_total } = await ann.manifests.get({ manifest_id });
+        expect(entries_total).toBe(entries.length);
+        return entries.map(({ id }) => id).filter((id) => ids.includes(id));
+      };
+      expect((await shown()).sort()).toEqual([...ids].sort());
+      await allow(accessTo('own'));
+      expect(await shown()).toEqual([own.artifact_id]);
+      const against = first.manifest_id;
+      expect(JSON.stringify(await ann.manifests.get({ manifest_id }))).not.toContain(foreign.artifact_id);
+      expect(JSON.stringify(await ann.manifests.get({ manifest_id }))).not.toContain(foreign.card_id);
+      const difference = await ann.manifests.diff({ manifest_id, against });
+      expect(JSON.stringify(difference)).not.toContain(foreign.artifact_id);
+      const whole = await cairn.manifests.get({ manifest_id });
+      expect(whole.entries.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+    });
+
+    it('LOCK-6 a lock is missing to an agent that is not in line for it', async () => {
+      await allow(accessTo('all'));
+      const resource = { resource_type: 'file', resource_id: randomUUID(), lease_ms: 60_000 };
+      const { lock_id, fencing_token } = await bob.locks.acquire(resource);
+      const missing = { code: 'LOCK_NOT_FOUND', status: 404 };
+      await probes(lock_id, (id) => ann.locks.release({ lock_id: id }), missing);
+      await probes(lock_id, (id) => ann.locks.extend({ lock_id: id, additional_ms: 1000 }), missing);
+      // Who shares the resource sees the lock, and is told whose it is.
+      const shared = { ...resource, resource_id: randomUUID(), mode: 'Shared' as const };
+      const his = await bob.locks.acquire(shared);
+      const hers = await ann.locks.acquire(shared);
+      for (const call of [
+        () => ann.locks.release({ lock_id: his.lock_id }),
+        () => ann.locks.extend({ lock_id: his.lock_id, additional_ms: 1000 }),
+      ])
+        expect(await refusalOf(call())).toMatchObject({
+          code: 'FORBIDDEN',
+          details: { rule: 'lock_holder' },
+        });
+      await ann.locks.release({ lock_id: hers.lock_id });
+      // The id of another's lock is taken; how it was asked for is not told.
+      const taken = async (wanted: object) => {
+        const sent = { ...resource, resource_id: randomUUID(), lock_id, ...wanted };
+        const { code, message } = await refusalOf(ann.locks.acquire(sent));
+        expect(code).toBe('ENTITY_ALREADY_EXISTS');
+        return message;
+      };
+      const told = await taken({});
+      expect(await taken({ resource_id: resource.resource_id })).toBe(told);
+      expect(await taken({ mode: 'Shared', lease_ms: 1000 })).toBe(told);
+      // A key with an agent writes under a lock of that agent alone.
+      const under = (id: string) =>
+        ann.cards.add({ content: 'x' }, { fencing_token: `${id}:${fencing_token}` });
+      await probes(lock_id, under, { code: 'LOCK_EXPIRED', status: 409 });
+      const { total } = await cairn.cards.list({ limit: 1 });
+      const fenced = { fencing_token: `${lock_id}:${fencing_token}` };
+      await bob.cards.add({ content: 'x' }, fenced);
+      await cairn.cards.add({ content: 'x' }, fenced);
+      expect((await cairn.cards.list({ limit: 1 })).total).toBe(total! + 2);
+      expect((await bob.locks.release({ lock_id })).state).toBe('released');
+    });
+
+    it('MSG-12 a message between others is missing to an agent that acknowledges it', async () => {
+      await allow(accessTo('all'));
+      const sent = { from_agent_id: 'bob', to_agent_id: 'bob', message_type: 'x', payload: 'x' };
+      const { message_id } = await cairn.messages.send(sent);
+      await probes(message_id, (id) => ann.messages.acknowledge({ message_id: id }), {
+        code: 'MESSAGE_NOT_FOUND',
+        status: 404,
+      });
+      // Its sender can read it, and is told who acknowledges it.
+      const own = await ann.messages.send({ to_agent_id: 'bob', message_type: 'x', payload: 'x' });
+      expect(await refusalOf(ann.messages.acknowledge({ message_id: own.message_id }))).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { rule: 'message_recipient' },
+      });
+      await bob.messages.acknowledge({ message_id });
+    });
+
+    it('ACCESS-31 an agent_turn between others exists for nobody else', async () => {
+      await allow(accessTo('all'));
+      const name = `worker-${randomUUID()}`;
+      await cairn.profiles.create({ name });
+      const target = { target_strategy: 'new' as const, target_ref: name, instruction: 'work' };
+      const { agent_turn_id } = (await bob.pmo.delegate_async(target)) as { agent_turn_id: string };
+      const { agent_id } = await cairn.agent_turns.get({ agent_turn_id });
+      const { trajectory_id } = await ann.trajectories.create({ name: 'hers' });
+      const assemble = (id: string) => ann.context.assemble({ trajectory_id, agent_turn_id: id });
+      await probes(agent_turn_id, assemble, { code: 'UNKNOWN_ENTITY', status: 400 });
+      const stale = { code: 'STALE_TURN', status: 409 };
+      await probes(agent_turn_id, (id) => ann.cards.add({ content: 1 }, { agent_turn: `${id}:1` }), stale);
+      await probes(agent_turn_id, (id) => ann.cards.list({}, { agent_turn: `${id}:1` }), stale);
+      // Who delegated it knows it, and is told whose it is.
+      expect(await refusalOf(bob.cards.list({}, { agent_turn: `${agent_turn_id}:1` }))).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { rule: 'key_agent' },
+      });
+      // That the agent has no time is told; with what, only to a party of that.
+      const reuse = { target_strategy: 'reuse' as const, target_ref: agent_id, instruction: 'more' };
+      const [foreign, own] = [await ann.pmo.delegate_async(reuse), await bob.pmo.delegate_async(reuse)];
+      expect([foreign, own]).toMatchObject([{ error_code: 'AGENT_BUSY' }, { error_code: 'AGENT_BUSY' }]);
+      expect(JSON.stringify(foreign)).not.toContain(agent_turn_id);
+      expect(JSON.stringify(own)).toContain(agent_turn_id);
+    });
+
+    it("ACCESS-24 importing into another's execution does not tell whose it is", async () => {
+      await allow(accessTo('own'));
+      const { execution_id } = await cairn.executions.create({ agent_id: 'bob' });
+      const snapshot = {
+        thought_chain: { steps: [] },
+        context: { messages: [], variables: {} },
+        tool_state: { pending: [], completed: [] },
+      };
+      const { id } = await cairn.checkpoints.create({ execution_id, snapshot });
+      const file = await cairn.checkpoints.get({ checkpoint_id: id });
+      const checkpoint = { ...file, id: randomUUID(), agent_id: 'ann' };
+      const { message } = await refusalOf(ann.checkpoints.import({ checkpoint }));
+      expect(message).toContain(execution_id);
+      expect(message).not.toContain('bob');
+    });
+  });
 });

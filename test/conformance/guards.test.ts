@@ -211,7 +211,7 @@ onEveryTarget('guards', (test) => {
     }
     expect(told).not.toContain(hidden.box_id);
     const other = await test().as({ tenant, agent: 'somebody' });
-    const refused = { code: 'FORBIDDEN', status: 403, details: { rule: 'key_agent' } };
+    const refused = { code: 'STALE_TURN', status: 409 };
     expect(await refusalOf(other.cards.list({}, { agent_turn }))).toMatchObject(refused);
     const follow = other.events.follow({}, { agent_turn })[Symbol.asyncIterator]();
     expect(await refusalOf(follow.next())).toMatchObject(refused);
