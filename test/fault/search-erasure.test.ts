@@ -92,7 +92,7 @@ async function withStore(kind: 'sqlite' | 'postgres', work: (test: Test) => Prom
   } finally {
     await store.close();
   }
-  expect(await illnesses(database)).toEqual([]);
+  expect(await illnesses(database, offset)).toEqual([]);
   await drop();
 }
 

@@ -1,6 +1,6 @@
 /** Holds a store against what it acknowledged: all of it is there, nothing is there twice, the stream has no hole. */
 import { sql } from '#cairn/driver/sql.js';
-import { examineStore } from '#cairn/maintain.js';
+import { examine } from '#cairn/service/doctor.js';
 import { Store } from '#cairn/service/open.js';
 import type { Ledger } from './load.js';
 
@@ -98,13 +98,18 @@ export function audit(found: Survey, ledger: Ledger): string[] {
   return wrong.slice(0, 10);
 }
 
-/** What the doctor finds wrong. */
-export async function illnesses(database: string): Promise<string[]> {
+/** What the doctor finds wrong, by the clock that the store was written with. */
+export async function illnesses(database: string, clock_offset = 0): Promise<string[]> {
   const found: string[] = [];
   let checks = 0;
-  for await (const { check, ok, problems } of examineStore({ database })) {
-    checks++;
-    if (!ok) found.push(`${check}: ${problems.join(', ')}`);
+  const store = await Store.open({ database, sweep_every_ms: 0, clock_offset_ms: () => clock_offset });
+  try {
+    for await (const { check, ok, problems } of examine(store.driver)) {
+      checks++;
+      if (!ok) found.push(`${check}: ${problems.join(', ')}`);
+    }
+  } finally {
+    await store.close();
   }
   if (checks < 5) found.push(`the doctor made ${checks} checks only`);
   return found;
