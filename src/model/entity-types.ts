@@ -14,5 +14,12 @@ const shownTypes = Object.fromEntries(SEARCHED_TYPES.map((type) => [type.toLower
 export const shownType = <T extends IndexedType>(type: T): Capitalize<T> => shownTypes[type] as Capitalize<T>;
 
 /** A noun of Cairn as answers spell it: `agent_turn` is AgentTurn. */
-export const entityName = (noun: string): string =>
-  noun.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const names = new Map<string, string>();
+
+export function entityName(noun: string): string {
+  let name = names.get(noun);
+  // Every event asks, and there are two dozen nouns.
+  if (name === undefined)
+    names.set(noun, (name = noun.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())));
+  return name;
+}

@@ -1,9 +1,8 @@
 /** Registering agents: by themselves or by the tenant, with their key, and for whoever opens a store as one. */
 import type { z } from 'zod';
 import type { agents as operations } from '../contract/agents.js';
-import { reads } from '../contract/touches.js';
 import { canonical, sha256 } from '../domain/canonical.js';
-import { isUnrestricted } from '../domain/memory-access.js';
+import { extentOf, isUnrestricted } from '../domain/memory-access.js';
 import type { Tx } from '../driver/driver.js';
 import {
   type Agent,
@@ -21,7 +20,6 @@ import { actsAs } from './actor.js';
 import { holdOnline } from './agent-offline.js';
 import { seen } from './agent-presence.js';
 import { readAgent, showAgent } from './agent-views.js';
-import { asPermitted, mayReadRecipe } from './memory-access.js';
 import type { Call } from './runtime.js';
 import { change, event } from './write.js';
 
@@ -69,17 +67,21 @@ function refuseOwnRights(call: Call, input: Input, existing: AgentRow | undefine
   if (fields.length > 0) throw ownRights(agent_id, fields);
 }
 
-/** To be made from a profile is to be shown what that says: an agent names one that it may read. */
+/**
+ * To be made from a profile is to be shown what that says, now and whenever it is saved anew: an agent with restricted
+ * rights names one that it made itself, or that its rights let it read.
+ */
 async function refuseForeignProfile(
   call: Call,
   tx: Tx,
-  agent_id: string,
+  { agent_id, memory_access }: AgentRow,
   profile_name: string | null | undefined,
 ): Promise<void> {
-  if (profile_name == null) return;
+  if (profile_name == null || memory_access === null) return;
   const profile = await findProfile(tx, call.tenant, profile_name);
-  const reader = await asPermitted(call, ['self', reads('Card', 'named')], {}, true);
-  if (profile && !mayReadRecipe(reader, profile.agent_id)) throw ownRights(agent_id, ['profile_name']);
+  const readsAll = extentOf(JSON.parse(memory_access) as MemoryAccess, 'Card', 'read') === 'all';
+  if (profile && (profile.agent_id === agent_id || readsAll)) return;
+  throw ownRights(agent_id, ['profile_name']);
 }
 
 /** The agent that has this id already, if it was registered by the same request. */
@@ -157,7 +159,7 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       refuseOwnRights(call, input, existing);
       // Without a record, an agent that registers itself gets what a key gives by default; the tenant restricts nothing.
       const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
-      if (own !== null) await refuseForeignProfile(call, tx, own, input.profile_name);
+      if (own !== null) await refuseForeignProfile(call, tx, before, input.profile_name);
       // A type that an agent gives itself is a name, unless everything is open to it anyway.
       const typed = own === null || before.memory_access === null ? 1 : before.typed;
       const row = { ...rowOf(input, before, sent_hash, now), typed };
@@ -223,7 +225,10 @@ export async function provideAgent(
     );
     return;
   }
-  const fields = RIGHTS.filter((name) => after[name] !== before[name]);
+  const given_type = after.typed !== before.typed;
+  const fields = RIGHTS.filter(
+    (name) => after[name] !== before[name] || (name === 'agent_type' && given_type),
+  );
   if (fields.length === 0) return;
   await updateAgent(tx, tenant, { ...after, updated_at: now });
   const facts = { fields: [...fields], status: after.status };

@@ -76,6 +76,7 @@ async function newTarget(call: Call, tx: Tx, profile_name: string, source: Sourc
   };
   const agent = await madeAgent(call, tx, source, {
     agent_type: content.agent_type ?? profile.name,
+    typed: 1,
     capabilities: JSON.stringify(content.capabilities ?? [profile.name]),
     memory_access: content.memory_access === undefined ? null : JSON.stringify(content.memory_access),
     can_delegate_to: content.can_delegate_to === undefined ? null : JSON.stringify(content.can_delegate_to),
@@ -122,9 +123,10 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   // Who may delegate to an agent may delegate to one like it; to go on as oneself is not to delegate to another.
   if (agent_id !== source.agent_id) await checkMayDelegate(call, tx, source.agent_id, original);
   const profile = await profileOf(call, tx, original);
-  const { agent_type, capabilities, memory_access, can_delegate_to, profile_name } = original;
+  const { agent_type, typed, capabilities, memory_access, can_delegate_to, profile_name } = original;
   const agent = await madeAgent(call, tx, source, {
     agent_type,
+    typed,
     capabilities,
     memory_access,
     can_delegate_to,
@@ -149,7 +151,7 @@ async function profileOf(call: Call, tx: Tx, { agent_id, profile_name }: AgentRo
 
 type Made = Pick<
   AgentRow,
-  'agent_type' | 'capabilities' | 'memory_access' | 'can_delegate_to' | 'profile_name'
+  'agent_type' | 'typed' | 'capabilities' | 'memory_access' | 'can_delegate_to' | 'profile_name'
 >;
 
 /** A new agent, with no more rights than who delegates to it has. */
@@ -162,7 +164,6 @@ async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): 
     status: 'idle',
     current_trajectory_id: null,
     parent_agent_id: agent_id,
-    typed: 1,
     made: MADE.for_task,
     offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
     last_seen_at: call.driver.now(),

@@ -22,7 +22,9 @@ export async function checkMayDelegate(
   if (from_agent_id === null) return;
   const source = await findAgent(query, call.tenant, from_agent_id);
   const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
-  if (allowsDelegation(rules, { ...to, agent_type: to.typed === 1 ? to.agent_type : null })) return;
+  // What an agent says of itself without the right to is no reason to give it work.
+  const named = to.typed === 1 ? to : { ...to, agent_type: null, profile_name: null };
+  if (allowsDelegation(rules, named)) return;
   const allowed =
     rules!.length === 0
       ? 'to nobody'

@@ -64,7 +64,8 @@ export async function readableProfile(call: Call, query: Query, name: string): P
   const row = await openProfile(call, query, name);
   if (mayReadRecipe(call, row.agent_id)) return row;
   const agent_id = call.caller.agent_id!;
-  if ((await findAgent(query, call.tenant, agent_id))?.profile_name === name) return row;
+  const agent = await findAgent(query, call.tenant, agent_id);
+  if (agent?.typed === 1 && agent.profile_name === name) return row;
   throw new CairnError(
     'FORBIDDEN',
     `agent ${agent_id} may not read what the profile "${name}" says: its memory_access does not let it read all cards`,

@@ -124,7 +124,6 @@ async function refuseUnknown(
 /** How many ids one event names. */
 const IDS_PER_EVENT = 1000;
 
-/** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
 /** Refuses to delete a tree with a trajectory in it that another agent made of its own accord. */
 async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
   const reach = trajectoryWriteReach(call);
@@ -137,6 +136,7 @@ async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly s
   );
 }
 
+/** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
 export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<string[]> {
   const { tenant } = call;
   if (!(await findTrajectory(tx, tenant, trajectory_id))) {

@@ -544,7 +544,11 @@ onEveryTarget('what an agent may touch', (test) => {
         ...by('own_rights'),
         details: { fields: ['profile_name'] },
       });
-      await thief.agents.register({ agent_type: 'billing', capabilities: ['c'] });
+      // Nor one that is not there yet, and may be made with what it is not to see.
+      const later = thief.agents.register({ ...named, profile_name: 'later' });
+      expect(await refusalOf(later)).toMatchObject(by('own_rights'));
+      await thief.profiles.create({ name: 'its own', system_prompt: 'x' });
+      await thief.agents.register({ agent_type: 'billing', capabilities: ['c'], profile_name: 'its own' });
       const message = { message_type: 'note', payload: 'secret', from_agent_id: 'bob' };
       await cairn.messages.send({ ...message, to_agent_type: 'billing' });
       const all = await cairn.messages.send({ ...message, to_agent_type: 'billing', fan_out: 'all' });
@@ -553,9 +557,19 @@ onEveryTarget('what an agent may touch', (test) => {
       await cairn.agents.update({ agent_id: 'bob', can_delegate_to: ['billing'] });
       const { trajectory_id } = await bob.trajectories.create({ name: 'task' });
       const offer = { to_agent_id: 'thief', trajectory_id, task_description: 'x' };
-      expect(await refusalOf(bob.delegations.create(offer))).toMatchObject(by('can_delegate_to'));
+      for (const can_delegate_to of [['billing'], ['its own']]) {
+        await cairn.agents.update({ agent_id: 'bob', can_delegate_to });
+        expect(await refusalOf(bob.delegations.create(offer))).toMatchObject(by('can_delegate_to'));
+      }
+      // A clone of it is no more.
+      const cloning = { target_strategy: 'clone' as const, instruction: 'x' };
+      const clone = (await thief.pmo.delegate_async(cloning)) as { agent_id: string };
+      expect(
+        await refusalOf(bob.delegations.create({ ...offer, to_agent_id: clone.agent_id })),
+      ).toMatchObject(by('can_delegate_to'));
+      await cairn.agents.update({ agent_id: 'bob', can_delegate_to: ['billing'] });
       // Once an admin gives it, it is one.
-      await cairn.agents.update({ agent_id: 'thief', agent_type: 'billing' });
+      await cairn.keys.create({ agent_id: 'thief', agent_type: 'billing' });
       expect((await thief.messages.receive({})).messages).toHaveLength(1);
       await bob.delegations.create(offer);
       await cairn.agents.update({ agent_id: 'bob', can_delegate_to: ['*'] });
