@@ -4,6 +4,9 @@ import type { Trajectory } from '../model/trajectory.js';
 import { beyondAmong } from './entity-access.js';
 import type { Call } from './runtime.js';
 
+/** A page of a list may name very many: each statement stays short. */
+const IDS_PER_READ = 1000;
+
 /** Trajectories with outcomes that name nothing the caller cannot read. */
 export async function withReadableOutcomes(
   call: Call,
@@ -15,10 +18,14 @@ export async function withReadableOutcomes(
   const named = (ids: readonly (readonly string[])[]) => [...new Set(ids.flat())];
   const artifacts = named(outcomes.map((one) => one.produced_artifacts));
   const notes = named(outcomes.map((one) => one.produced_notes));
-  const hidden = new Set([
-    ...(await beyondAmong(call, query, 'Artifact', artifacts)),
-    ...(await beyondAmong(call, query, 'Note', notes)),
-  ]);
+  const hidden = new Set<string>();
+  for (const [type, ids] of [
+    ['Artifact', artifacts],
+    ['Note', notes],
+  ] as const)
+    for (let from = 0; from < ids.length; from += IDS_PER_READ)
+      for (const id of await beyondAmong(call, query, type, ids.slice(from, from + IDS_PER_READ)))
+        hidden.add(id);
   const readable = (ids: readonly string[]) => ids.filter((id) => !hidden.has(id));
   return trajectories.map((one) => ({
     ...one,
