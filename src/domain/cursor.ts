@@ -32,8 +32,12 @@ export function decodeCursor(
   } catch {
     // Falls through to the one refusal.
   }
-  throw new CairnError(
+  throw invalidCursor();
+}
+
+/** The one refusal, also for a key whose parts its list cannot have written. */
+export const invalidCursor = (): CairnError =>
+  new CairnError(
     'INVALID_CURSOR',
     'the cursor was not made by this list with these filters: start without one',
   );
-}

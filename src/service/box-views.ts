@@ -1,7 +1,7 @@
 /** Reading boxes: what a box shows, at its newest revision or an earlier one. */
 import type { z } from 'zod';
 import type { boxes as operations } from '../contract/boxes.js';
-import { type CursorScope, decodeCursor, encodeCursor } from '../domain/cursor.js';
+import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../domain/cursor.js';
 import { atLength, type Query } from '../driver/driver.js';
 import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from '../model/box.js';
 import type { Card } from '../model/card.js';
@@ -61,6 +61,7 @@ export async function show(
   const segments = await segmentsOf(query, call.tenant, row, revision);
   const length = segments.at(-1)!.through;
   const before = page?.before ?? length;
+  if (before > length) throw invalidCursor();
   const from = Math.max(0, before - clamp(limit, MAX_BOX_CARDS));
   const entries =
     page === undefined
@@ -87,8 +88,10 @@ function pageOf(
   cursor: string,
 ): { revision: number; before: number } {
   const key = decodeCursor(loadOf(call), filters, cursor, 'string') as string;
-  const [revision, before] = key.split(':').map(Number) as [number, number];
-  return { revision: reached(row, revision), before };
+  // Anybody can forge a cursor: its parts are input.
+  const parts = /^([1-9]\d{0,14}):([1-9]\d{0,14})$/.exec(key);
+  if (!parts || Number(parts[1]) > row.revision) throw invalidCursor();
+  return { revision: Number(parts[1]), before: Number(parts[2]) };
 }
 
 export async function showAgain(call: Call, query: Query, box_id: string): Promise<Box> {

@@ -219,6 +219,37 @@ onEveryTarget('boxes', (test) => {
     expect(before.card_ids).toEqual(['a']);
   });
 
+  it('LIST-2 a cursor of a load that no load has made is refused', async () => {
+    const cairn = await test().freshTenant();
+    await addCards(cairn, ...'abc');
+    await cairn.boxes.create({ box_id: 'x', card_ids: [...'abc'] });
+    const real = (await cairn.boxes.load({ box_id: 'x', limit: 1 })).next_cursor!;
+    const [mark, key] = JSON.parse(Buffer.from(real, 'base64url').toString()) as [string, string];
+    expect(key).toBe('1:2');
+    const forged = [
+      '1:abc',
+      '::',
+      '',
+      '1',
+      '1:',
+      ':1',
+      '1:1.5',
+      '1:1:1',
+      '1:-1',
+      '1:0',
+      '1:4',
+      '0:1',
+      '2:1',
+      '1:1e0',
+    ];
+    for (const one of [...forged, `1:${'9'.repeat(30)}`, `${'9'.repeat(30)}:1`]) {
+      const cursor = Buffer.from(JSON.stringify([mark, one])).toString('base64url');
+      const refusal = await refusalOf(cairn.boxes.load({ box_id: 'x', cursor }));
+      expect(refusal, one).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
+    }
+    expect((await cairn.boxes.load({ box_id: 'x', cursor: real })).card_ids).toEqual(['a', 'b']);
+  });
+
   it('BOX-5 a box of more than 10,000 cards is shown by pages of that many', {
     timeout: 120_000,
   }, async () => {

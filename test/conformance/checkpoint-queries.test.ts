@@ -258,6 +258,31 @@ onEveryTarget('queries of checkpoints', (test) => {
     expect(paged).toEqual(['ap', 'bp', 'bq', 'ep']);
   });
 
+  it('LIST-2 a cursor that no list of thoughts or tool calls has made is refused', async () => {
+    const cairn = await test().freshTenant();
+    const execution_id = await branched(cairn);
+    const lists = [cairn.checkpoints.thoughts, cairn.checkpoints.tool_calls];
+    for (const read of lists) {
+      for (const where of [{ execution_id }, { checkpoint_id: 'b' }]) {
+        const real = (await read({ ...where, limit: 1 })).next_cursor!;
+        const [mark] = JSON.parse(Buffer.from(real, 'base64url').toString()) as [string, string];
+        for (const key of [
+          '',
+          '[]',
+          '["a"]',
+          '["a",1]',
+          '["\\u0000","p"]',
+          '["\\x","p"]',
+          '["\\ud800","p"]',
+        ]) {
+          const cursor = Buffer.from(JSON.stringify([mark, key])).toString('base64url');
+          const refusal = await refusalOf(read({ ...where, cursor }));
+          expect(refusal, key).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
+        }
+      }
+    }
+  });
+
   it('CKPT-11 a thought that only got a child is not brought again', async () => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
