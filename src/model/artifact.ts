@@ -12,6 +12,7 @@ import {
   lifetimeClass,
   name,
   smallMetadata,
+  sourceTurn,
   ttl,
 } from './memory.js';
 
@@ -71,11 +72,11 @@ export const artifactInput = z.strictObject({
   name,
   content,
   agent_id: anyId.nullish(),
-  source_turn: z.int().min(1).nullish().describe('Sequence of the turn in the scope that it came from'),
+  source_turn: sourceTurn.describe('Sequence of the turn in the scope that it came from'),
   extraction_method: extractionMethod.optional().describe('Explicit unless given'),
   provenance: z
     .strictObject({
-      source_turn: z.int().min(1).nullish(),
+      source_turn: sourceTurn,
       extraction_method: extractionMethod.nullish(),
       confidence: confidence.nullish(),
     })

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { computed, instant } from './common.js';
 import { anyId, uuid } from './ids.js';
 import { jsonObject, text } from './json.js';
-import { confidence, extractionMethod, smallMetadata } from './memory.js';
+import { confidence, extractionMethod, smallMetadata, sourceTurn } from './memory.js';
 
 export const edgeType = z.enum([
   'Supports',
@@ -48,7 +48,7 @@ export const edgeInput = z.strictObject({
   weight: z.number().min(0).max(1).nullish(),
   provenance: z
     .strictObject({
-      source_turn: z.int().min(1).nullish(),
+      source_turn: sourceTurn,
       extraction_method: extractionMethod.optional(),
       confidence: confidence.nullish(),
     })

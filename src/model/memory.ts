@@ -23,6 +23,9 @@ export const content = jsonValue.describe('Text, or any JSON') as z.ZodType<Json
 
 export const abstractionLevel = z.enum(['L0', 'L1', 'L2']).describe('L0 raw, L1 summary, L2 principle');
 
+/** Sequence of the turn that something came from. */
+export const sourceTurn = z.int().min(1).max(1_000_000_000).nullish();
+
 export const extractionMethod = z.enum(['Explicit', 'Inferred', 'UserProvided']);
 
 export const confidence = z.number().min(0).max(1);

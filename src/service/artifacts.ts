@@ -117,7 +117,13 @@ async function belongTo(
   return { trajectory_id, scope: named && (await lockScope(tx, tenant, named.scope_id)) };
 }
 
-async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: number): Promise<Place> {
+async function placeOf(
+  call: Call,
+  tx: Tx,
+  input: ArtifactInput,
+  { ttl, memory_id }: { readonly ttl: Ttl; readonly memory_id: string },
+  now: number,
+): Promise<Place> {
   const { tenant } = call;
   const { trajectory_id, scope } = await belongTo(call, tx, input);
   const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
@@ -129,7 +135,7 @@ async function placeOf(call: Call, tx: Tx, input: ArtifactInput, ttl: Ttl, now: 
       : await turnAt(tx, tenant, scope.box_id, input.source_turn);
   if (turn_id !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn_id });
   else if (input.source_turn != null && scope?.closed_at === null)
-    await awaitTurn(tx, tenant, scope.scope_id, input.source_turn);
+    await awaitTurn(tx, tenant, scope.scope_id, { sequence: input.source_turn, memory_id });
   const derived = [...new Set(input.derived_from)];
   const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
   const beyond = await beyondAmong(call, tx, 'Artifact', derived);
@@ -181,7 +187,7 @@ async function prepareCreate(call: Call, sent: ArtifactInput): Promise<Action<Ar
     expires_at: input.expires_at,
     isAnswered: (answer: object) => isAnswerOf(artifactInput, answer, sent),
     prepared,
-    place: (tx: Tx, now: number) => placeOf(call, tx, input, ttl, now),
+    place: (tx: Tx, now: number, memory_id: string) => placeOf(call, tx, input, { ttl, memory_id }, now),
   };
   return { bytes, work: (tx, now) => createMemory(call, tx, artifactNoun, memory, now) };
 }

@@ -2,7 +2,7 @@
 import type { Tx } from '../driver/driver.js';
 import { insertEdges, settleEdges } from '../store/edges.js';
 import { derivedEdges } from '../store/memory-links.js';
-import { artifactsOfScope } from '../store/memory-sources.js';
+import { readableArtifacts, takeAwaited } from '../store/memory-sources.js';
 import type { NewPacket } from '../store/packets.js';
 import type { OpenScope } from '../store/turns.js';
 import type { Call } from './runtime.js';
@@ -22,13 +22,14 @@ export async function linkAwaited(
 ): Promise<NewPacket> {
   const { tenant, driver } = call;
   if ((scope.awaited_turn ?? 0) < turns[0]!.sequence) return told;
+  const awaited = await takeAwaited(tx, tenant, scope.scope_id, turns.at(-1)!.sequence);
+  if (awaited.length === 0) return told;
   const ids = new Map(turns.map(({ sequence, turn_id }) => [sequence, turn_id]));
-  const edges = (await artifactsOfScope(tx, tenant, scope.scope_id, driver.now())).flatMap((artifact) => {
-    const { source_turn } = JSON.parse(artifact.provenance) as { source_turn: number | null };
-    const turn_id = source_turn === null ? undefined : ids.get(source_turn);
-    if (turn_id === undefined) return [];
-    const from = { entity_type: 'Artifact', entity_id: artifact.memory_id } as const;
-    return derivedEdges(from, [{ entity_type: 'Turn', entity_id: turn_id }], artifact.agent_id);
+  const sources = new Map(awaited.map(({ memory_id, sequence }) => [memory_id, ids.get(sequence)!]));
+  const artifacts = await readableArtifacts(tx, tenant, [...sources.keys()], driver.now());
+  const edges = artifacts.flatMap(({ memory_id, agent_id }) => {
+    const from = { entity_type: 'Artifact', entity_id: memory_id } as const;
+    return derivedEdges(from, [{ entity_type: 'Turn', entity_id: sources.get(memory_id)! }], agent_id);
   });
   if (edges.length === 0) return told;
   await insertEdges(tx, tenant, edges);

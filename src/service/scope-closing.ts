@@ -8,6 +8,7 @@ import type { Made } from '../model/summary.js';
 import { addEndings, scopeHolder } from '../store/endings.js';
 import { keepersOf } from '../store/keepers.js';
 import { takeDeleteTime } from '../store/lifetime.js';
+import { dropAwaited } from '../store/memory-sources.js';
 import {
   closeScopes,
   dropLooseCheckpoints,
@@ -43,6 +44,7 @@ export async function endScopes(
   const ended_at = await takeDeleteTime(tx, tenant, now);
   await closeScopes(tx, tenant, ids, ended_at);
   await dropLooseCheckpoints(tx, tenant, ids);
+  await dropAwaited(tx, tenant, ids);
   const endings = scopes.map(({ scope_id, box_id, trajectory_id }) => ({
     holder: scopeHolder(scope_id),
     ended_at,

@@ -53,29 +53,63 @@ export async function turnAt(
   return entry?.card_id;
 }
 
-/** Notes that an artifact of a scope came from a turn that is still to come. */
-export async function awaitTurn(tx: Tx, tenant: string, scope_id: string, sequence: number): Promise<void> {
+const awaitedTable: Table = {
+  name: 'awaited_turns',
+  columns: { tenant_id: 'text', scope_id: 'text', sequence: 'bigint', memory_id: 'text' },
+};
+
+/** Records that an artifact awaits a turn of a scope, which is locked. */
+export async function awaitTurn(
+  tx: Tx,
+  tenant: string,
+  scope_id: string,
+  { sequence, memory_id }: AwaitedTurn,
+): Promise<void> {
+  await tx.insert(awaitedTable, [[tenant, scope_id, sequence, memory_id]]);
+  // On the row that each turn locks, so that a turn in a scope without such artifacts needs no lookup.
   await tx.run(
     sql`UPDATE scopes SET awaited_turn = ${sequence}
         WHERE tenant_id = ${tenant} AND scope_id = ${scope_id} AND (awaited_turn IS NULL OR awaited_turn < ${sequence})`,
   );
 }
 
-export interface AwaitingArtifact {
+export interface AwaitedTurn {
+  readonly sequence: number;
   readonly memory_id: string;
-  readonly agent_id: string | null;
-  readonly provenance: string;
 }
 
-/** The artifacts of a scope that can be read; which turn each came from is in its provenance. */
-export const artifactsOfScope = (
+/** Removes the records of turns up to this sequence and gives them: each is linked once. */
+export const takeAwaited = (
   tx: Tx,
   tenant: string,
   scope_id: string,
+  sequence: number,
+): Promise<AwaitedTurn[]> =>
+  tx.returning<AwaitedTurn>(
+    sql`DELETE FROM awaited_turns WHERE tenant_id = ${tenant} AND scope_id = ${scope_id} AND sequence <= ${sequence}
+        RETURNING sequence, memory_id`,
+  );
+
+/** Removes the records of scopes that end: no turn is added to them. */
+export function dropAwaited(tx: Tx, tenant: string, scope_ids: readonly string[]): Promise<void> {
+  return tx.send(sql`DELETE FROM awaited_turns WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids})`);
+}
+
+export interface AwaitingArtifact {
+  readonly memory_id: string;
+  readonly agent_id: string | null;
+}
+
+/** Those of these artifacts that can be read. */
+export const readableArtifacts = (
+  tx: Tx,
+  tenant: string,
+  memory_ids: readonly string[],
   now: number,
 ): Promise<AwaitingArtifact[]> =>
   tx.all<AwaitingArtifact>(
-    sql`SELECT v.memory_id, v.agent_id, v.provenance FROM memory_versions v
-        WHERE v.tenant_id = ${tenant} AND v.scope_id = ${scope_id} AND v.kind = 'artifact' AND ${readableVersion(now)}
+    sql`SELECT v.memory_id, v.agent_id FROM memory_versions v
+        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.kind = 'artifact'
+          AND ${readableVersion(now)}
         ORDER BY v.memory_id`,
   );

@@ -233,6 +233,24 @@ onEveryTarget('artifacts', (test) => {
     }
   });
 
+  it('ART-5 source_turn is at most 1,000,000,000', async () => {
+    const [cairn, trajectory_id] = await start();
+    const { scope_id } = await newScope(cairn, trajectory_id, 1);
+    const input = { ...fact(trajectory_id), scope_id };
+    for (const place of [
+      { source_turn: 1_000_000_001 },
+      { provenance: { source_turn: 1_700_000_000_000 } },
+    ]) {
+      const refusal = await refusalOf(cairn.artifacts.create({ ...input, ...place }));
+      expect(refusal).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('source_turn'),
+      });
+    }
+    const made = await cairn.artifacts.create({ ...input, source_turn: 1_000_000_000 });
+    expect(made.provenance.source_turn).toBe(1_000_000_000);
+  });
+
   it('ART-6 derived_from names artifacts that can be read', async () => {
     const [cairn, trajectory_id] = await start();
     const first = await cairn.artifacts.create(fact(trajectory_id));

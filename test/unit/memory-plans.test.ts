@@ -1,5 +1,6 @@
 /** How SQLite finds what artifacts and notes ask: by the keys they name, never by walking all versions or edges. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '#cairn/driver/sql.js';
 import { notePlans, type Plans } from '../support/plans.js';
 
 let noted: Plans;
@@ -57,5 +58,47 @@ describe('all that a tenant has is not walked over', () => {
     ['a sweep', () => noted.cairn.lifetime.sweep()],
   ])('by %s', async (_, action) => {
     expect(walks(await noted.plansOf(action))).toEqual([]);
+  });
+});
+
+describe('a turn looks for what awaits it, and for nothing else of its scope', () => {
+  const addTo = (scope_id: string) => () => noted.cairn.turns.add({ scope_id, role: 'User', content: 'x' });
+  const openScope = async () => {
+    const { scope_id } = await noted.cairn.scopes.create({ trajectory_id, name: 's', token_budget: 1000 });
+    return scope_id;
+  };
+  const awaiting = (scope_id: string, source_turn: number) =>
+    noted.cairn.artifacts.create({ ...input, scope_id, source_turn });
+
+  it('ART-5 artifacts that await a later turn cost a turn one lookup by key', async () => {
+    const [plain, waiting] = [await openScope(), await openScope()];
+    for (const source_turn of [2, 900, 1_000_000_000]) await awaiting(waiting, source_turn);
+    const usual = await noted.plansOf(addTo(plain));
+    const lookup = expect.stringMatching(
+      /^SEARCH awaited_turns USING .*\(tenant_id=\? AND scope_id=\? AND sequence<\?\)$/,
+    );
+    const added = (plans: readonly string[]) => plans.filter((line) => !usual.includes(line));
+    expect(added(await noted.plansOf(addTo(waiting)))).toEqual([lookup]);
+    const linking = await noted.plansOf(addTo(waiting));
+    expect(walks(added(linking))).toEqual([]);
+    expect(linking.filter((line) => /^SEARCH v /.test(line))).toEqual([
+      expect.stringMatching(/\(tenant_id=\? AND memory_id=\?/),
+    ]);
+    expect(added(await noted.plansOf(addTo(waiting)))).toEqual([lookup]);
+  });
+
+  it('ART-5 nothing awaits a turn of a scope that has ended', async () => {
+    const scope_id = await openScope();
+    await awaiting(scope_id, 1);
+    await awaiting(scope_id, 7);
+    const left = () =>
+      noted.store.driver
+        .at('default')
+        .all(sql`SELECT sequence FROM awaited_turns WHERE tenant_id = 'default' AND scope_id = ${scope_id}`);
+    expect(await left()).toEqual([{ sequence: 1 }, { sequence: 7 }]);
+    await addTo(scope_id)();
+    expect(await left()).toEqual([{ sequence: 7 }]);
+    await noted.cairn.scopes.close({ scope_id });
+    expect(await left()).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ export const memory: Migration = {
     'scope_checkpoints',
     'memory_versions',
     'memory_access',
+    'awaited_turns',
     'learned_in',
     'edges',
     'edge_participants',
@@ -146,6 +147,15 @@ export const memory: Migration = {
       access_count ${int} NOT NULL,
       accessed_at ${int} NOT NULL,
       PRIMARY KEY (tenant_id, memory_id)
+    ) ${compact}`,
+
+    // Artifacts of open scopes whose source turn has not been added yet, until it is, or the scope ends.
+    `CREATE TABLE awaited_turns (
+      tenant_id ${id} NOT NULL,
+      scope_id ${id} NOT NULL,
+      sequence ${int} NOT NULL,
+      memory_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, scope_id, sequence, memory_id)
     ) ${compact}`,
 
     // The trajectories that a note was learned in, as its maker said: what an agent reaches of notes rests on it.
