@@ -82,7 +82,7 @@ describe('a turn looks for what awaits it, and for nothing else of its scope', (
     const linking = await noted.plansOf(addTo(waiting));
     expect(walks(added(linking))).toEqual([]);
     expect(linking.filter((line) => /^SEARCH v /.test(line))).toEqual([
-      expect.stringMatching(/\(tenant_id=\? AND memory_id=\?/),
+      expect.stringMatching(/\bmemory_id=\?/),
     ]);
     expect(added(await noted.plansOf(addTo(waiting)))).toEqual([lookup]);
   });
