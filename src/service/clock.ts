@@ -2,7 +2,8 @@
 import type { Driver } from '../driver/driver.js';
 import { CLOCK_TOLERANCE_MS } from '../model/clock.js';
 import { toIso } from '../model/times.js';
-import { addOverlap, headsAfter, newestHead, releaseFuture, resetHead } from '../store/clock.js';
+import { addOverlap, headsAfter, newestHead, resetHead } from '../store/clock.js';
+import { bringBackSeals, bringBackTimes, endFutureLeases } from '../store/clock-recovery.js';
 import type { NewPacket } from '../store/packets.js';
 import { renewEpoch } from '../store/tenants.js';
 import type { Call, Runtime } from './runtime.js';
@@ -32,15 +33,19 @@ export async function recoverClock(runtime: Runtime): Promise<RecoveredTenant[]>
   if (ahead.length === 0) return [];
   await driver.system((tx) => renewEpoch(tx));
   const recovered: RecoveredTenant[] = [];
-  for (const { tenant_id } of ahead) recovered.push(await recoverTenant(systemCall(runtime, tenant_id)));
+  for (const { tenant_id, recorded_at } of ahead)
+    recovered.push(await recoverTenant(systemCall(runtime, tenant_id), Number(recorded_at)));
   return recovered;
 }
 
-function recoverTenant(call: Call): Promise<RecoveredTenant> {
+function recoverTenant(call: Call, reached: number): Promise<RecoveredTenant> {
   const { driver, tenant } = call;
   return driver.write(tenant, async (tx) => {
     const now = driver.now();
-    await releaseFuture(tx, tenant, now);
+    await bringBackSeals(tx, tenant, now);
+    // Before what the rows of the leases say of the wrong clock is brought back as well.
+    await endFutureLeases(tx, tenant, now, reached);
+    await bringBackTimes(tx, tenant, now, call.limits.max_closing_ms);
     const until_at = await resetHead(tx, tenant, now);
     const overlap = { from: toIso(now), until: toIso(until_at) };
     const packet: NewPacket = {

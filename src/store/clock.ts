@@ -1,7 +1,6 @@
 /** clock_overlaps: times that a tenant recorded twice, since a clock was ahead once. And heads that are ahead now. */
 import type { Query, Tx } from '../driver/driver.js';
 import { acrossTenants, sql } from '../driver/sql.js';
-import type { LeaseKind } from './leases.js';
 
 export interface Overlap {
   readonly from_at: number;
@@ -53,21 +52,5 @@ export function addOverlap(
 ): Promise<void> {
   return tx.send(
     sql`INSERT INTO clock_overlaps (tenant_id, seq, from_at, until_at) VALUES (${tenant}, ${seq}, ${from_at}, ${until_at})`,
-  );
-}
-
-/** Deadlines are not among them: somebody may have named a far one on purpose. */
-const HELD: readonly LeaseKind[] = ['agent', 'agent_turn', 'job', 'lock', 'message'];
-/** No lease is longer. */
-const LONGEST_MS = 24 * 3_600_000;
-
-/** Ends leases that only a wrong clock can have given, and lets idempotency keys count from now. */
-export async function releaseFuture(tx: Tx, tenant: string, now: number): Promise<void> {
-  for (const kind of HELD)
-    await tx.run(
-      sql`UPDATE leases SET expires_at = ${now} WHERE tenant_id = ${tenant} AND kind = ${kind} AND expires_at > ${now + LONGEST_MS}`,
-    );
-  await tx.run(
-    sql`UPDATE requests SET recorded_at = ${now} WHERE tenant_id = ${tenant} AND recorded_at > ${now}`,
   );
 }
