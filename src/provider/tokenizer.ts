@@ -1,4 +1,5 @@
 /** Counts tokens exactly as o200k_base has them, with the vocabulary of gpt-tokenizer that the build puts into dist. */
+import { hash } from 'node:crypto';
 import type { GiveWay } from '../domain/giving-way.js';
 import { givingWay } from '../domain/giving-way.js';
 import { longPieceTokens, type RankOfBytes } from './byte-pairs.js';
@@ -116,7 +117,10 @@ function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string
   return core.getBpeRankFromString(piece) === undefined ? core.bytePairEncode(piece).length : 1;
 }
 
-/** The long pieces that were counted last: a window counts the same text several times while it is filled. */
+/**
+ * Tokens of the long pieces that were counted last: a window counts the same text several times while it is filled.
+ * Keyed by hash: a stored text must not stay in the memory of the process after its erasure.
+ */
 const metLong = new Map<string, number>();
 const MET_LONG_LIMIT = 4;
 
@@ -125,12 +129,13 @@ async function mergedLong(
   piece: string,
   giveWay: GiveWay,
 ): Promise<number> {
-  const known = metLong.get(piece);
-  if (known !== undefined) return known;
   const bytes = Buffer.from(piece);
+  const key = hash('sha256', bytes, 'hex');
+  const known = metLong.get(key);
+  if (known !== undefined) return known;
   const tokens = await longPieceTokens(bytes, (one) => core.getBpeRankFromBytes(one), giveWay);
   if (metLong.size >= MET_LONG_LIMIT) metLong.delete(metLong.keys().next().value!);
-  if (piece.isWellFormed()) metLong.set(bytes.toString(), tokens);
+  metLong.set(key, tokens);
   return tokens;
 }
 

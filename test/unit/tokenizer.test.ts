@@ -1,4 +1,5 @@
 /** Counting tokens: the same as gpt-tokenizer counts, also where that would take too long. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
@@ -102,4 +103,31 @@ describe('tokens', () => {
     expect(await countTokens(text, all - 1)).toBeGreaterThan(all - 1);
     for (const limit of [0, 1, 100, 3000]) expect(await countTokens(text, limit)).toBeGreaterThan(limit);
   });
+
+  it('LIFE-11 of a long text are remembered, and nothing of the text', { timeout: 60_000 }, () => {
+    const found = execFileSync(process.execPath, ['--input-type=module', '-e', KEEPS_TEXT], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(found)).toEqual({ tokens: [expect.any(Number), expect.any(Number)], kept: false });
+  });
 });
+
+const TOKENIZER = new URL('../../dist/provider/tokenizer.js', import.meta.url).href;
+/** Counts a text in a process of its own, and looks for it in the heap. The text itself is not in this source. */
+const KEEPS_TEXT = `
+  import { getHeapSnapshot } from 'node:v8';
+  const { countTokens } = await import(${JSON.stringify(TOKENIZER)});
+  const count = () => countTokens('qzxjkvw'.repeat(1000));
+  const tokens = [await count(), await count()];
+  // V8 holds on to what was matched last.
+  /x/.exec('x');
+  const needle = Buffer.from('qzxjkvw'.repeat(3));
+  let kept = false;
+  let last = Buffer.alloc(0);
+  for await (const chunk of getHeapSnapshot()) {
+    const all = Buffer.concat([last, Buffer.from(chunk)]);
+    kept ||= all.includes(needle);
+    last = all.subarray(-needle.length);
+  }
+  console.log(JSON.stringify({ tokens, kept }));
+`;
