@@ -1,7 +1,7 @@
 /** What goes on after a clock was ahead: nothing that is done at the true time may follow the times of the wrong clock. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql, verbatim } from '#cairn/driver/sql.js';
 import { recoverClock } from '#cairn/maintain.js';
 import { examine } from '#cairn/service/doctor.js';
 import { Store } from '#cairn/service/open.js';
@@ -20,6 +20,25 @@ const CASES = [
   { far: '400 days', ahead: 400 * DAY },
   { far: '5 hours', ahead: 5 * HOUR },
 ];
+
+/** What later times are compared with. Every other time is a record, or was named by somebody. */
+const STEERING: Readonly<Record<string, readonly string[]>> = {
+  agent_turns: ['dispatched_at'],
+  agents: ['last_seen_at'],
+  boxes: ['sealed_at', 'updated_at'],
+  cards: ['deleted_at'],
+  endings: ['ended_at'],
+  jobs: ['pinned_until'],
+  locks: ['ended_at'],
+  memory_access: ['accessed_at'],
+  requests: ['recorded_at'],
+  scopes: ['updated_at'],
+  summarization_policies: ['updated_at'],
+  sweeps: ['sealed_at', 'swept_at'],
+  tenants: ['recorded_at'],
+  vector_docs: ['retry_at'],
+  vector_progress: ['held_until'],
+};
 
 for (const kind of databases())
   for (const { far, ahead } of CASES) {
@@ -57,6 +76,8 @@ for (const kind of databases())
           for (const card_id of ['kept', 'gone', 'later']) await api.cards.add({ card_id, content: card_id });
           await api.boxes.create({ box_id: 'before', card_ids: ['kept', 'later'] });
           await api.boxes.create({ box_id: 'after', card_ids: ['gone', 'later'] });
+          await expiring(api, 'outlived');
+          await api.boxes.create({ box_id: 'meanwhile', card_ids: ['outlived'] });
           ({ scope_id } = await someScope(api, { token_budget: 10 }));
           await api.profiles.create({ name: PROFILE, system_prompt: 'You look things up.' });
         });
@@ -82,6 +103,8 @@ for (const kind of databases())
           expect((await api.messages.receive({ agent_id: 'bob' })).messages).toHaveLength(1);
           expect(await shown(api, 'before')).toEqual(kept);
           expect(await shown(api, 'after')).toEqual(without);
+          await api.boxes.seal({ box_id: 'meanwhile' });
+          expect(await shown(api, 'meanwhile')).toEqual({ cards: [], missing: ['outlived'] });
         });
         // By a clock that is right again, before anybody has recovered from it.
         await at(0, (api) =>
@@ -101,6 +124,12 @@ for (const kind of databases())
           await api.boxes.create({ box_id: 'new', card_ids: ['soon'] });
           expectPresent((await api.boxes.seal({ box_id: 'new' })).sealed_at);
           expect(await shown(api, 'new')).toEqual({ cards: ['soon'], missing: [] });
+        }));
+
+      it('CLOCK-2 what only the wrong clock had expired can be read, also in what was sealed meanwhile', () =>
+        at(0, async (api) => {
+          expect(await api.cards.get({ card_id: 'outlived' })).toMatchObject({ content: 'x' });
+          expect(await shown(api, 'meanwhile')).toEqual({ cards: ['outlived'], missing: [] });
         }));
 
       it('CLOCK-2 what was sealed by the wrong clock keeps what it held, and only that', () =>
@@ -174,5 +203,57 @@ for (const kind of databases())
           for await (const { ok, check, problems } of examine(store.driver))
             expect({ ok, check, problems }).toMatchObject({ ok: true });
         }));
+
+      it('CLOCK-2 no time that steers what comes is left in the future', async () => {
+        const tenant = 'default';
+        const columns = Object.entries(STEERING).flatMap(([table, names]) =>
+          names.map((name) => ({ table, name })),
+        );
+        await at(0, async (api, store) => {
+          const { note_id } = await api.notes.create({ note_type: 'Fact', title: 't', content: 'x' });
+          await api.notes.get({ note_id });
+          await api.notes.create({ note_type: 'Fact', title: 't', content: 'y' }, { idempotency_key: 'k' });
+          const { lock_id } = await api.locks.acquire({
+            resource_type: 'file',
+            resource_id: 'released',
+            holder_agent_id: 'x',
+          });
+          await api.locks.release({ lock_id });
+          const other = await someScope(api);
+          await api.scopes.close({ scope_id: other.scope_id });
+          await store.driver.write(tenant, async (tx) => {
+            await tx.run(sql`INSERT INTO vector_docs (tenant_id, doc_no, model, dimensions, attempts, retry_at)
+              VALUES (${tenant}, 1, 'm', 1, 1, 1)`);
+            await tx.run(sql`INSERT INTO vector_progress (tenant_id, model, generation, position, held_until, removed)
+              VALUES (${tenant}, 'm', 0, 0, 1, 0)`);
+            await tx.run(sql`UPDATE jobs SET pinned_until = 1 WHERE tenant_id = ${tenant}`);
+          });
+        });
+        await at(0, (_, store) =>
+          store.driver.write(tenant, async (tx) => {
+            for (const { table, name } of columns) {
+              const column = verbatim(name);
+              const planted = await tx.run(
+                sql`UPDATE ${verbatim(table)} SET ${column} = ${Date.now() + ahead}
+                    WHERE tenant_id = ${tenant} AND ${column} IS NOT NULL`,
+              );
+              expect(planted, `${table}.${name}`).toBeGreaterThan(0);
+            }
+          }),
+        );
+        expect((await recoverClock({ database })).recovered).toHaveLength(1);
+        await at(0, async (_, store) => {
+          const left: string[] = [];
+          for (const { table, name } of columns) {
+            const column = verbatim(name);
+            const row = await store.driver.at(tenant).get(
+              sql`SELECT 1 AS one FROM ${verbatim(table)}
+                    WHERE tenant_id = ${tenant} AND ${column} > ${Date.now() + 2 * MINUTE} LIMIT 1`,
+            );
+            if (row) left.push(`${table}.${name}`);
+          }
+          expect(left).toEqual([]);
+        });
+      });
     });
   }
