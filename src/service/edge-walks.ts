@@ -4,7 +4,7 @@ import type { edges as operations } from '../contract/edges.js';
 import { atLength, type Query } from '../driver/driver.js';
 import type { Edge } from '../model/edge.js';
 import { edgesBetween, nextEntities, type Step } from '../store/edge-walks.js';
-import { edgeBytes, findEdges, toEdge } from '../store/edges.js';
+import { type EdgeRow, edgeBytes, findEdges, toEdge } from '../store/edges.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../store/entities.js';
 import { inChunks } from './chunks.js';
 import { idOf } from './edges.js';
@@ -36,11 +36,9 @@ export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'
     from = next.slice(0, room);
     if (from.length === 0) break;
     const most = WALK_EDGES - edge_ids.size;
-    const between = await edgesBetween(query, tenant, step, from, most + 1);
+    const between = await readableBetween(call, query, step, from, most + 1);
     truncated ||= between.length > most;
-    const shown = await walkable(call, query, between.slice(0, most), from);
-    from = shown.entities;
-    for (const id of shown.edge_ids) edge_ids.add(id);
+    for (const id of between.slice(0, most)) edge_ids.add(id);
     for (const one of from) {
       seen.push(entityKey(one));
       entities.push({ ...one, depth });
@@ -51,8 +49,9 @@ export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'
 }
 
 /**
- * What a step leads to and can be read, up to a limit. What cannot, since it has ended with its scope, say, is noted as
- * seen: nobody is led there, or past it.
+ * Entities that a step leads to and the caller can read, up to a limit. An unreadable one, since it has ended with its
+ * scope, say, is added to seen: nobody is led there, or past it. One that only hidden edges lead to is passed over here,
+ * since a later step may reach it.
  */
 async function nextReadable(
   call: Call,
@@ -62,35 +61,82 @@ async function nextReadable(
   limit: number,
 ): Promise<EntityRef[]> {
   const found: EntityRef[] = [];
+  const passedOver: string[] = [];
   const moment = momentFor(call);
   // Each look is wider, so that many who cannot be read are passed in a few.
   for (let width = limit; found.length < limit; width *= 4) {
-    const passed = [...seen, ...found.map(entityKey)];
+    const passed = [...seen, ...passedOver, ...found.map(entityKey)];
     const next = await nextEntities(query, call.tenant, step, passed, width);
     const readable = await knownEntities(query, call.tenant, next, moment);
+    const known = next.filter((one) => readable.has(nameOf(one)));
+    const led = await ledTo(call, query, step, known);
     for (const one of next) {
-      if (readable.has(nameOf(one))) found.push(one);
-      else seen.push(entityKey(one));
+      if (!readable.has(nameOf(one))) seen.push(entityKey(one));
+      else if (led.has(entityKey(one))) found.push(one);
+      else passedOver.push(entityKey(one));
     }
     if (next.length < width) break;
   }
   return found.slice(0, limit);
 }
 
-/** Of the edges of a step those that the caller may read, and the entities that they lead to. */
-async function walkable(
+/** Edges of a step that are read at a time to find those that an agent may read. */
+const EDGES_AT_A_TIME = 200;
+
+/** The edges by which a step leads to these entities and that the caller may read, in pages; `left` may shrink meanwhile. */
+async function* readableOf(
   call: Call,
   query: Query,
-  edge_ids: readonly string[],
+  step: Step,
+  left: () => readonly EntityRef[],
+): AsyncGenerator<readonly EdgeRow[]> {
+  let after: string | undefined;
+  while (left().length > 0) {
+    const page = { limit: EDGES_AT_A_TIME, after };
+    const ids = await edgesBetween(query, call.tenant, step, left(), page);
+    yield await readableEdges(call, query, await findEdges(query, call.tenant, ids));
+    if (ids.length < EDGES_AT_A_TIME) return;
+    after = ids.at(-1);
+  }
+}
+
+/** Keys of those entities that an edge leads to which the caller may read. */
+async function ledTo(
+  call: Call,
+  query: Query,
+  step: Step,
   entities: readonly EntityRef[],
-): Promise<{ edge_ids: readonly string[]; entities: readonly EntityRef[] }> {
-  if (call.caller.agent_id === null) return { edge_ids, entities };
-  const edges = await readableEdges(call, query, await findEdges(query, call.tenant, edge_ids));
-  const led = new Set(edges.flatMap(({ participants }) => participants.map(entityKey)));
-  return {
-    edge_ids: edges.map(({ edge_id }) => edge_id),
-    entities: entities.filter((one) => led.has(entityKey(one))),
-  };
+): Promise<ReadonlySet<string>> {
+  if (call.caller.agent_id === null) return new Set(entities.map(entityKey));
+  const starts = new Set(step.from.map(entityKey));
+  const led = new Set<string>();
+  let left = entities;
+  for await (const edges of readableOf(call, query, step, () => left)) {
+    for (const { participants } of edges) {
+      const [first, ...others] = participants.map(entityKey) as [string, ...string[]];
+      if (step.direction !== 'in' && starts.has(first)) for (const one of others) led.add(one);
+      if (step.direction !== 'out' && others.some((one) => starts.has(one))) led.add(first);
+    }
+    left = left.filter((one) => !led.has(entityKey(one)));
+  }
+  return led;
+}
+
+/** Ids of the edges by which a step leads to these and that the caller may read, up to a limit. */
+async function readableBetween(
+  call: Call,
+  query: Query,
+  step: Step,
+  to: readonly EntityRef[],
+  limit: number,
+): Promise<string[]> {
+  if (call.caller.agent_id === null) return edgesBetween(query, call.tenant, step, to, { limit });
+  const found: string[] = [];
+  for await (const edges of readableOf(call, query, step, () => to)) {
+    found.push(...edges.map(({ edge_id }) => edge_id));
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
 }
 
 /** Edges in the order of the ids, as many as fit into an answer. */

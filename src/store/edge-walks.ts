@@ -123,17 +123,17 @@ export function nextEntities(
   );
 }
 
-/** The edges by which a step leads to these. */
+/** The edges by which a step leads to these, in the order of their ids. */
 export async function edgesBetween(
   query: Query,
   tenant: string,
   step: Step,
   to: readonly EntityRef[],
-  limit: number,
+  { limit, after = '' }: { readonly limit: number; readonly after?: string | undefined },
 ): Promise<string[]> {
   const rows = await query.all<{ edge_id: string }>(
     sql`SELECT DISTINCT p.edge_id FROM ${steps(tenant, step)} AND ${KEY_OF_O} = ANY(${to.map(entityKey)})
-        ORDER BY p.edge_id LIMIT ${limit}`,
+          AND p.edge_id > ${after} ORDER BY p.edge_id LIMIT ${limit}`,
   );
   return rows.map(({ edge_id }) => edge_id);
 }

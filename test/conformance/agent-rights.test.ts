@@ -308,6 +308,30 @@ onEveryTarget('what an agent may touch', (test) => {
       await cairn.edges.delete({ edge_id: foreign.edge_id });
     });
 
+    it('EDGE-18 a walk counts what the agent is shown alone, for its limits and in truncated', async () => {
+      const sent = { note_type: 'Fact', title: 't', content: 'c' };
+      const made = async (agent_id: string) => (await cairn.notes.create({ ...sent, agent_id })).note_id;
+      const x = await made('bob');
+      const [s, m, n, o] = [await made('ann'), await made('ann'), await made('ann'), await made('ann')];
+      const link = (...ends: string[]) =>
+        cairn.edges.create({ edge_type: 'Causal', participants: ends.map(note) });
+      // Hidden, since each links a note of bob's; they lead to notes of hers.
+      for (const one of [m, o]) await link(s, one, x);
+      await link(m, o, x);
+      const open = [await link(s, n), await link(n, m)].map(({ edge_id }) => edge_id);
+      await allow(accessTo('own'));
+      const walk = async (more: { limit?: number; max_depth?: number }) => {
+        const start = { ...note(s), direction: 'out' as const, edge_type: 'Causal' as const };
+        const { entities, edges, truncated } = await ann.edges.traverse({ ...start, ...more });
+        expect(edges.map(({ edge_id }) => edge_id)).toEqual(open.slice(0, entities.length));
+        return [...entities.map(({ entity_id, depth }) => [entity_id, depth]), truncated];
+      };
+      for (const all of [{}, { limit: 2 }, { max_depth: 2 }])
+        expect(await walk(all), JSON.stringify(all)).toEqual([[n, 1], [m, 2], false]);
+      for (const part of [{ limit: 1 }, { max_depth: 1 }])
+        expect(await walk(part), JSON.stringify(part)).toEqual([[n, 1], true]);
+    });
+
     it('EDGE-18 an edge is shown to those who can read all that it links', async () => {
       const metadata = { why: 'secret' };
       const linked = async (...ends: string[]) =>
