@@ -47,8 +47,8 @@ export const anyId = z
   .max(200)
   .regex(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-    /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$/,
-    'must be 1 to 200 printable characters',
+    /^(?!\.{1,2}$)(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$/,
+    'must be 1 to 200 printable characters, not all of them white space',
   )
   .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
 

@@ -175,13 +175,14 @@ onEveryTarget('input', (test) => {
     expect(await latestToken(cairn)).toBe(before);
   });
 
-  it('INPUT-11 names and types of nothing but white space are refused by name, and nothing is written', async () => {
+  it('INPUT-11 names, types and ids of nothing but white space are refused by name, and nothing is written', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id } = await cairn.trajectories.create({ name: 'Task' });
     const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'Scope' });
     const before = await latestToken(cairn);
     const artifact = { trajectory_id, artifact_type: 'Fact', name: 'a', content: 'c' };
     const note = { note_type: 'Fact', title: 't', content: 'c' };
+    const lock = { resource_type: 'file', resource_id: 'a', holder_agent_id: 'ann' };
     for (const blank of ['   ', '\t\n', '\u3000', '\u00a0 ']) {
       const calls: [string, () => Promise<unknown>][] = [
         ['name', () => cairn.trajectories.create({ name: blank })],
@@ -201,6 +202,13 @@ onEveryTarget('input', (test) => {
         ['name', () => cairn.handovers.save({ name: blank, handover: {} })],
         ['name', () => cairn.profiles.create({ name: blank })],
         ['text', () => cairn.memory.remember({ text: blank })],
+        ['agent_id', () => cairn.agents.register({ agent_id: blank, agent_type: 'a', capabilities: ['a'] })],
+        ['resource_type', () => cairn.locks.acquire({ ...lock, resource_type: blank })],
+        ['resource_id', () => cairn.locks.acquire({ ...lock, resource_id: blank })],
+        ['holder_agent_id', () => cairn.locks.acquire({ ...lock, holder_agent_id: blank })],
+        ['card_id', () => cairn.cards.add({ card_id: blank })],
+        ['box_id', () => cairn.boxes.create({ box_id: blank })],
+        ['to_agent_id', () => cairn.messages.send({ to_agent_id: blank, message_type: 'm', payload: '' })],
         ['message_type', () => cairn.messages.send({ to_agent_id: 'a', message_type: blank, payload: '' })],
       ];
       for (const [field, call] of calls)
