@@ -94,18 +94,19 @@ export function prepareCard(
 
 /** The card that has this id already, if it is the same; refuses if the id is taken or was used. */
 function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
-  const taken = new CairnError(
-    'ENTITY_ALREADY_EXISTS',
-    `card ${row.card_id} exists with another content: use a new card_id`,
-  );
+  const taken = () =>
+    new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `card ${row.card_id} exists with another content: use a new card_id`,
+    );
   // To an agent the id of another's card is taken, whatever it holds: else it could confirm content that it guesses.
-  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken;
+  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken();
   if (!isVisible(row, now)) {
     throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
   }
   const card = toCard(tenant, row);
   if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) {
-    throw taken;
+    throw taken();
   }
   return card;
 }
