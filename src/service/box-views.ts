@@ -94,10 +94,6 @@ function pageOf(
   return { revision: Number(parts[1]), before: Number(parts[2]) };
 }
 
-export async function showAgain(call: Call, query: Query, box_id: string): Promise<Box> {
-  return show(call, query, await openBox(call, query, box_id, 'read'));
-}
-
 /** A revision of a box, which it must have reached. */
 export function reached(row: BoxRow, revision = row.revision): number {
   if (revision > row.revision) {

@@ -31,12 +31,12 @@ import { knownCards } from '../store/cards.js';
 import { takeSealTime } from '../store/lifetime.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './box-access.js';
 import { makeBox, makeFork } from './box-making.js';
-import { describe, reached, show, showAgain } from './box-views.js';
+import { describe, reached, show } from './box-views.js';
 import { refuseUnseen } from './card-access.js';
 import { unknownCards } from './cards.js';
 import { isAnswerOf } from './posted-back.js';
 import type { Call } from './runtime.js';
-import { change, event } from './write.js';
+import { type Change, change, event } from './write.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
@@ -66,23 +66,37 @@ const refuseFixed = (box: BoxState) => {
 const sentHash = (id: string | undefined, input: object): string | null =>
   id === undefined ? null : sha256(canonical(input as Json));
 
+/** A box as a change leaves it, with its card ids where the change knows them all. */
+interface Changed {
+  readonly row: BoxRow;
+  readonly card_ids?: string[];
+}
+
+/** A change that answers with a box. The card ids, up to 10,000, are read after the commit, as of the row that it wrote. */
+async function changeBox(call: Call, what: Pick<Change<Changed>, 'input' | 'bytes' | 'work'>): Promise<Box> {
+  const { row, card_ids } = await change<Changed>(call, {
+    ...what,
+    remember: (answer) => answer.row.box_id,
+    again: async (query, kept) => ({ row: await openBox(call, query, kept as string, 'read') }),
+  });
+  if (card_ids !== undefined) return { ...describe(call, row), card_ids, next_cursor: null };
+  return call.driver.snapshot(call.tenant, (query) => show(call, query, row));
+}
+
 /** The box that has this id already, if it came of the same request by the same owner. */
 async function sameBox(
-  call: Call,
-  tx: Tx,
   row: BoxRow,
   sent: string | null,
   agent_id: string | null,
-  isAnswer: (shown: Box) => boolean = () => false,
-): Promise<Box> {
-  const shown = await show(call, tx, row);
-  if ((row.sent_hash !== sent && !isAnswer(shown)) || row.agent_id !== agent_id) {
+  isAnswer: () => Promise<boolean> = async () => false,
+): Promise<Changed> {
+  if (row.agent_id !== agent_id || (row.sent_hash !== sent && !(await isAnswer()))) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
       `box ${row.box_id} exists and was made otherwise: use a new box_id`,
     );
   }
-  return shown;
+  return { row };
 }
 
 /** The metadata of a box is held to the limit of a card. */
@@ -102,15 +116,16 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
   const card_ids = [...new Set(input.card_ids)];
   const sent_hash = sentHash(input.box_id, input);
   const metadata = metadataText(call, input.metadata);
-  return change<Box>(call, {
+  return changeBox(call, {
     input,
     bytes: metadata.length,
     work: async (tx, now) => {
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, call.tenant, box_id);
-        const isAnswer = (shown: Box) => isAnswerOf(operations.create.input, shown, input);
-        if (existing) return sameBox(call, tx, existing, sent_hash, agent_id, isAnswer);
+        const isAnswer = async (row: BoxRow) =>
+          isAnswerOf(operations.create.input, await show(call, tx, row), input);
+        if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
       }
       await requireKnown(call, tx, card_ids, now);
       await refuseUnseen(call, tx, card_ids);
@@ -122,10 +137,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       );
       await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
       tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
-      return { ...describe(call, row), card_ids, next_cursor: null };
+      return { row, card_ids };
     },
-    remember: ({ box_id }) => box_id,
-    again: (query, kept) => showAgain(call, query, kept as string),
   });
 }
 
@@ -183,7 +196,7 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
 export async function save(call: Call, input: In<'save'>): Promise<Box> {
   const { tenant } = call;
   const wanted = [...new Set(input.card_ids)];
-  return change<Box>(call, {
+  return changeBox(call, {
     input,
     work: async (tx, now) => {
       const existing = await lockBox(tx, tenant, input.box_id);
@@ -208,10 +221,8 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
         const facts = { revision: saved.revision, length: saved.length };
         tx.journal(event(call, now, 'cairn.box.saved', 'box', box.box_id, facts));
       }
-      return { ...describe(call, saved), card_ids: wanted, next_cursor: null };
+      return { row: saved, card_ids: wanted };
     },
-    remember: ({ box_id }) => box_id,
-    again: (query, kept) => showAgain(call, query, kept as string),
   });
 }
 
@@ -289,11 +300,11 @@ export async function replaceEntries(
 }
 
 export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
-  return change(call, {
+  return changeBox(call, {
     input,
     work: async (tx, now) => {
       const box = await openBoxLocked(call, tx, input.box_id, 'write');
-      if (box.sealed_at !== null) return show(call, tx, box);
+      if (box.sealed_at !== null) return { row: box };
       refuseFixed(box);
       const sealed_at = await takeSealTime(tx, call.tenant, now);
       await sealBox(tx, call.tenant, box.box_id, sealed_at);
@@ -303,10 +314,8 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
           length: box.length,
         }),
       );
-      return show(call, tx, { ...box, sealed_at, updated_at: sealed_at });
+      return { row: { ...box, sealed_at, updated_at: sealed_at } };
     },
-    remember: ({ box_id }) => box_id,
-    again: (query, kept) => showAgain(call, query, kept as string),
   });
 }
 
@@ -314,7 +323,7 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const sent_hash = sentHash(input.new_box_id, input);
   const metadata = metadataText(call, input.metadata);
-  return change(call, {
+  return changeBox(call, {
     input,
     bytes: metadata.length,
     work: async (tx, now) => {
@@ -322,16 +331,14 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       const box_id = input.new_box_id ?? newId();
       if (input.new_box_id !== undefined) {
         const existing = await findBox(tx, call.tenant, box_id);
-        if (existing) return sameBox(call, tx, existing, sent_hash, agent_id);
+        if (existing) return sameBox(existing, sent_hash, agent_id);
       }
       const revision = reached(source, input.revision);
       const made = { box_id, agent_id, metadata, sent_hash };
       const row = await makeFork(call, tx, source, revision, made, now);
       const facts = { forked_from: { box_id: source.box_id, revision }, length: row.length };
       tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, facts));
-      return show(call, tx, row);
+      return { row };
     },
-    remember: ({ box_id }) => box_id,
-    again: (query, kept) => showAgain(call, query, kept as string),
   });
 }

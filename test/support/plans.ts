@@ -15,6 +15,8 @@ export interface Plans {
   readonly cairn: Api;
   /** How each statement of an action finds its rows, one line a table. */
   plansOf(action: () => Promise<unknown>): Promise<string[]>;
+  /** The same of the statements within its write transactions alone. */
+  plansOfWrites(action: () => Promise<unknown>): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -33,12 +35,12 @@ const noting = <T extends object>(target: T, asked: Sql[]): T =>
     },
   });
 
-const notingDriver = (real: Driver, asked: Sql[]): Driver =>
+const notingDriver = (real: Driver, asked: Sql[], written: Sql[]): Driver =>
   new Proxy(real, {
     get: (_, name) => {
       if (name === 'write')
         return (tenant: string, work: (tx: object) => Promise<unknown>, options?: WriteOptions) =>
-          real.write(tenant, (tx) => work(noting(tx, asked)), options);
+          real.write(tenant, (tx) => work(noting(noting(tx, asked), written)), options);
       if (name === 'snapshot')
         return (tenant: string, read: (query: Query) => Promise<unknown>) =>
           real.snapshot(tenant, (query) => read(noting(query, asked)));
@@ -58,6 +60,7 @@ export async function notePlans(): Promise<Plans> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-plans-'));
   const database = join(folder, 'cairn.db');
   const asked: Sql[] = [];
+  const written: Sql[] = [];
   const plain = packetJournal(() => Date.now());
   const journal = {
     ...plain,
@@ -65,20 +68,22 @@ export async function notePlans(): Promise<Plans> {
       plain.append(noting(tx, asked), tenant, entries),
   };
   const real = await openSqlite(database, { journal });
-  const store = await Store.on(notingDriver(real, asked), { sweep_every_ms: 0, count_every_ms: 0 });
+  const store = await Store.on(notingDriver(real, asked, written), { sweep_every_ms: 0, count_every_ms: 0 });
   const file = await SqliteConnection.open(database);
+  const plansAmong = async (noted: Sql[], action: () => Promise<unknown>) => {
+    noted.length = 0;
+    await action();
+    if (noted.length < 1) throw new Error('nothing was noted');
+    return noted.flatMap((query) => {
+      const { text, params } = compile(query, 'sqlite');
+      return file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail);
+    });
+  };
   return {
     store,
     cairn: store.api({ tenant_id: 'default', agent_id: null, role: 'admin', key_id: null }),
-    plansOf: async (action) => {
-      asked.length = 0;
-      await action();
-      if (asked.length < 1) throw new Error('nothing was noted');
-      return asked.flatMap((query) => {
-        const { text, params } = compile(query, 'sqlite');
-        return file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail);
-      });
-    },
+    plansOf: (action) => plansAmong(asked, action),
+    plansOfWrites: (action) => plansAmong(written, action),
     close: async () => {
       file.close();
       await store.close();

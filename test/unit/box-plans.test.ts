@@ -57,3 +57,25 @@ describe('a whole box is not walked over', () => {
       expect(line).toMatch(/INDEX box_entries_by_card \(tenant_id=\? AND card_id=\?/);
   });
 });
+
+describe('BOX-5 the card ids of an answer are read after the commit', () => {
+  const made = { box_id: 'made', card_ids: [...'abc'] };
+  const retried = { idempotency_key: 'again' };
+  it.each<[string, () => Promise<{ card_ids: string[] }>]>([
+    ['a fork', () => cairn.boxes.fork({ box_id: 'f', new_box_id: 'h' })],
+    ['the same fork again', () => cairn.boxes.fork({ box_id: 'f', new_box_id: 'h' })],
+    ['a new box', () => cairn.boxes.create(made)],
+    ['the same box again', () => cairn.boxes.create(made)],
+    ['a fork with a key', () => cairn.boxes.fork({ box_id: 'f' }, retried)],
+    ['its retry', () => cairn.boxes.fork({ box_id: 'f' }, retried)],
+    ['a seal', () => cairn.boxes.seal({ box_id: 'h' })],
+    ['the same seal again', () => cairn.boxes.seal({ box_id: 'h' })],
+  ])('of %s', async (_, action) => {
+    let shown: string[] = [];
+    const plans = await noted.plansOfWrites(async () => {
+      shown = (await action()).card_ids;
+    });
+    expect(shown.slice(0, 3)).toEqual([...'abc']);
+    expect(plans.filter((line) => /^SEARCH (e|box_entries) /.test(line))).toEqual([]);
+  });
+});
