@@ -60,7 +60,8 @@ export const packets = {
     access: 'read',
     touches: [reads('Packet', 'packet_id')],
     event: null,
-    summary: 'Read a packet as it was sent: without what Cairn added, in its own schema version.',
+    summary:
+      'Read a packet as it was sent, after input is normalised: without what Cairn added, in its own schema version.',
     example: { packet_id: A_PACKET },
   }),
   list: operation({

@@ -114,7 +114,9 @@ export const scopes = {
       ...byId,
       context_state: contextState
         .nullish()
-        .describe('Any bytes up to 1 MiB, as base64 or as a list of bytes; answered as base64'),
+        .describe(
+          'Any bytes up to 1 MiB, as base64 or, below about 199,000 bytes, as a list of bytes; answered as base64',
+        ),
       recoverable: z.boolean().optional().describe('true unless given: keep the turns, to restore from them'),
     }),
     output: scope,

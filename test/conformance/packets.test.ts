@@ -360,6 +360,26 @@ onEveryTarget('packets', (test) => {
     }
   });
 
+  it('PACKET-15 the original is what was sent after input is normalised', async () => {
+    const cairn = await test().freshTenant();
+    const packet_id = randomUUID();
+    const { packet_id: written } = await cairn.packets.write({
+      packet_id: packet_id.toUpperCase(),
+      packet_type: 'p',
+      payload: { kept: null },
+      timestamp: '2026-01-31T12:00:00',
+      thread_id: null,
+      ttl: null,
+    } as never);
+    expect(written).toBe(packet_id);
+    expect(await cairn.packets.original({ packet_id })).toEqual({
+      packet_id,
+      packet_type: 'p',
+      payload: { kept: null },
+      timestamp: '2026-01-31T12:00:00Z',
+    });
+  });
+
   it('PACKET-15 the original of an event of Cairn is the event', async () => {
     const cairn = await test().freshTenant();
     await cairn.cards.add({ content: 1 });

@@ -96,6 +96,19 @@ onEveryTarget('checkpoints of scopes', (test) => {
     expect(checkpoint!.context_state).toHaveLength(context_state.length);
   });
 
+  it('SCOPE-9 over HTTP a list of bytes is for less than 200,000, base64 for more', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    const kept = async (length: number) => {
+      const context_state = Array<number>(length).fill(7);
+      const { checkpoint } = await cairn.scopes.checkpoint({ scope_id, context_state });
+      return Buffer.from(checkpoint!.context_state!, 'base64').length;
+    };
+    expect(await kept(199_000)).toBe(199_000);
+    if (test().url === undefined) expect(await kept(200_000)).toBe(200_000);
+    else expect(await refusalOf(kept(200_000))).toMatchObject({ code: 'TOO_LARGE', status: 413 });
+  });
+
   it('SCOPE-10 restoring an open scope makes a new one as of the checkpoint; neither sees the other', async () => {
     const cairn = await test().freshTenant();
     const words = {
