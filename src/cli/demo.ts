@@ -221,10 +221,10 @@ async function refuseSecond(cairn: Api, { url, database }: Settings): Promise<vo
   const first =
     total === 0 ? undefined : await cairn.trajectories.get({ trajectory_id: TRAJECTORY }).catch(unlessKnown);
   if (first === undefined) return;
-  const what = url === undefined ? database : url;
+  const [what, flag] = url === undefined ? [database, '--database'] : [url, '--url'];
   throw new CairnError(
     'STATE_CONFLICT',
-    `${what} holds the demo already: look at it with \`cairn tree\`, or name another place with --database or --tenant`,
+    `${what} holds the demo already: look at it with \`cairn tree ${flag} ${what}\`, or name another place with --database or --tenant`,
   );
 }
 

@@ -32,7 +32,9 @@ export const keys = {
         .optional()
         .describe('The one agent that the key acts as; it is registered if it is not there yet'),
       access: grantedAccess.optional(),
-      agent_type: agentType.optional().describe('Of the agent; it says so itself when absent'),
+      agent_type: agentType
+        .optional()
+        .describe('Of the agent. One that it says itself opens no mailbox and satisfies no can_delegate_to'),
       can_delegate_to: canDelegateTo.optional(),
       role: keyRole.optional().describe('write unless given'),
       name: text(200, 1).optional(),

@@ -53,7 +53,9 @@ export const accessTo = (scope: MemoryScope): MemoryAccess => ({
 /** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
 export const grantedAccess = refusesNull(
   z
-    .union([z.enum(['none', ...memoryScope.options]), memoryAccess], writtenOut('"all"'))
+    .union([z.enum(['none', ...memoryScope.options]), memoryAccess], {
+      error: 'must be none, own, own_trajectory, all, or a memory_access with read and write',
+    })
     .describe('none, own, own_trajectory, all, or a memory_access; default: own'),
 );
 export type GrantedAccess = z.output<typeof grantedAccess>;

@@ -98,7 +98,7 @@ function sameAgent({ agent_id, unregistered_at, sent_hash }: AgentRow, sent: str
 const agentGone = (agent_id: string): CairnError =>
   new CairnError(
     'ENTITY_GONE',
-    `agent ${agent_id} was unregistered, and an id is never used twice: register another; one that goes away for a while need not be unregistered, it is offline until it is heard of again`,
+    `agent ${agent_id} was unregistered, and an id is never used twice: use another agent_id; one that goes away for a while need not be unregistered, it is offline until it is heard of again`,
   );
 
 /** What a registration says, on what the agent has by then. */
