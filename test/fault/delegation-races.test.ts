@@ -29,7 +29,7 @@ describe.each(databases())('delegations between two stores on %s', (kind) => {
 
   afterAll(async () => {
     for (const store of stores) await store.close();
-    expect(await illnesses(database.database)).toEqual([]);
+    expect(await illnesses(database.database, offset)).toEqual([]);
     await database.drop();
   });
 

@@ -30,7 +30,7 @@ describe.each(databases())('handoffs between two stores on %s', (kind) => {
 
   afterAll(async () => {
     for (const store of stores) await store.close();
-    expect(await illnesses(database.database)).toEqual([]);
+    expect(await illnesses(database.database, offset)).toEqual([]);
     await database.drop();
   });
 
