@@ -194,6 +194,8 @@ for (const database of databases()) {
     let stranger: Owner;
     let worlds: Record<Side, Planted>;
     let covered = 0;
+    // On PostgreSQL those whose conditions are the longest: what differs there is SQL, and memory-access has it by type.
+    const extents = database === 'sqlite' ? EXTENTS : (['none', 'own_trajectory'] as const);
     const failures: string[] = [];
     const allow = (extent: Extent, agent_id = 'coder') =>
       test.cairn.agents.update({ agent_id, memory_access: ACCESS[extent] });
@@ -251,7 +253,7 @@ for (const database of databases()) {
       await allow(extent);
     };
 
-    it.each(EXTENTS)(
+    it.each(extents)(
       'ACCESS-24 every operation holds an agent to %s, on its own and on what is foreign',
       async (extent) => {
         await allow('all');
@@ -262,7 +264,7 @@ for (const database of databases()) {
     );
 
     it('ACCESS-24 covers every combination', () => {
-      expect(covered).toBe(allOperations.length * EXTENTS.length * SIDES.length);
+      expect(covered).toBe(allOperations.length * extents.length * SIDES.length);
       console.info(`access matrix on ${database}: ${covered} combinations`);
     });
   });
