@@ -24,7 +24,7 @@ export const delegations = {
     path: '/api/v1/delegations',
     input: z.strictObject({
       delegation_id: uuid.optional().describe('Made by the server when absent'),
-      from_agent_id: anyId.optional().describe('The agent of the key unless given'),
+      from_agent_id: anyId.optional().describe('Default: the agent of the key'),
       to_agent_id: anyId,
       trajectory_id: uuid.describe('The delegator’s, which the task becomes a part of'),
       scope_id: uuid.optional().describe('The delegator’s: what is in it is packed for the other'),
@@ -158,7 +158,7 @@ export const handoffs = {
     path: '/api/v1/handoffs',
     input: z.strictObject({
       handoff_id: uuid.optional().describe('Made by the server when absent'),
-      from_agent_id: anyId.optional().describe('The agent of the key unless given'),
+      from_agent_id: anyId.optional().describe('Default: the agent of the key'),
       to_agent_id: anyId,
       trajectory_id: uuid,
       scope_id: uuid.optional().describe('The scope that is packed for the other, and closed'),

@@ -21,7 +21,7 @@ export const locks = {
         .describe('Made by the server when absent; with it, asking again goes on waiting'),
       resource_type: anyId,
       resource_id: anyId,
-      holder_agent_id: anyId.optional().describe('The agent of the key unless given'),
+      holder_agent_id: anyId.optional().describe('Default: the agent of the key'),
       mode: lockMode.optional(),
       timeout_ms: z
         .int()
@@ -78,7 +78,7 @@ export const locks = {
     input: z.strictObject({
       ...byId,
       additional_ms: leaseMs.describe('From now, or from its end, whichever is later'),
-      holder_agent_id: clearable(anyId, undefined).describe('The agent of the key unless given'),
+      holder_agent_id: clearable(anyId, undefined).describe('Default: the agent of the key'),
     }),
     output: lock,
     access: 'write',

@@ -30,7 +30,7 @@ export const messages = {
     path: '/api/v1/messages',
     input: z.strictObject({
       message_id: uuid.optional().describe('Made by the server when absent'),
-      from_agent_id: anyId.optional().describe('The agent of the key unless given'),
+      from_agent_id: anyId.optional().describe('Default: the agent of the key'),
       to_agent_id: anyId.optional().describe('Either this or to_agent_type'),
       to_agent_type: agentType.optional(),
       fan_out: fanOut.optional(),

@@ -50,7 +50,7 @@ const recallInput = z.strictObject({
     .min(1)
     .max(6)
     .optional()
-    .describe('Turn, Artifact, Note and Card unless given'),
+    .describe('Default: Turn, Artifact, Note and Card'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
 });
 

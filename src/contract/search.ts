@@ -10,7 +10,7 @@ export const search = {
     path: '/api/v1/search',
     input: z.strictObject({
       ...searchInput,
-      entity_types: z.array(wantedType).min(1).max(6).optional().describe('All, unless given'),
+      entity_types: z.array(wantedType).min(1).max(6).optional().describe('Default: all'),
     }),
     output: searchOutput,
     access: 'read',

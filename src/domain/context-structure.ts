@@ -1,6 +1,6 @@
 /**
  * Whether a text has a line that could be read as structure of a window: a heading, a label, a fence, an element of HTML.
- * It finds more than that, since to quote a text in vain does no harm. One pass by hand: expressions for this take hundreds
+ * It finds more than that, since quoting a harmless text costs nothing. One pass by hand: expressions for this take hundreds
  * of milliseconds on a megabyte of stars or line ends.
  */
 

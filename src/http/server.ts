@@ -26,7 +26,7 @@ import { WrongKeys } from './wrong-keys.js';
 export interface ServerOptions {
   readonly version: string;
   readonly max_body_bytes?: number;
-  /** Wrong keys of a client that are answered without delay; 0 for no limit. 10 unless given. */
+  /** Wrong keys of a client that are answered without delay; 0 for no limit; default: 10. */
   readonly wrong_keys_per_minute?: number;
   readonly log?: (line: string) => void;
 }
@@ -305,7 +305,7 @@ const localUnlessKeys = (host: Host) => async (request: FastifyRequest) => {
   if (!(await host.hasKeys())) refuseStrangers(request);
 };
 
-/** As whoever asks reaches this server: through a proxy by another name and port than those it listens on. */
+/** The address that the client used, which behind a proxy is not the one that the server listens on. */
 function baseOf({ headers, socket }: FastifyRequest): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   const named = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(headers.host ?? '');

@@ -1,5 +1,5 @@
 /**
- * Requests that are answered before their body has come in, such as one that is too large. Whoever is still sending when
+ * Requests that are answered before their body has come in, such as one that is too large. A client that is still sending when
  * the connection closes sees a broken pipe and never the answer, so the rest is read and dropped first, up to a bound.
  */
 import type { IncomingMessage, Server } from 'node:http';

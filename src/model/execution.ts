@@ -169,9 +169,7 @@ export const bundle = open(
         namespace: text(2000).optional(),
         metadata: smallMetadata.optional(),
         created_at: timestamp,
-        latest_checkpoint_id: anyId
-          .optional()
-          .describe('Where it stands; the last of the checkpoints unless given'),
+        latest_checkpoint_id: anyId.optional().describe('The checkpoint it stands at; default: the last one'),
       }),
     ),
     checkpoints: z.array(

@@ -35,18 +35,20 @@ export type PolicyAction = z.output<typeof policyAction>;
 
 /** How a summary is made. */
 const settings = {
-  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe('L0 unless given: turns, or artifacts'),
+  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe(
+    'Turns, or artifacts of this level; default: L0',
+  ),
   target_level: clearable(z.enum(['L1', 'L2']), undefined).describe(
     'One above the source level: L1 is a Summary artifact, L2 a note',
   ),
   max_sources: clearable(z.int().min(1).max(1000), DEFAULT_MAX_SOURCES).describe(
-    `${DEFAULT_MAX_SOURCES} unless given`,
+    `Default: ${DEFAULT_MAX_SOURCES}`,
   ),
   max_tokens: clearable(z.int().min(16).max(100_000), DEFAULT_MAX_TOKENS).describe(
-    `Of a summary, by o200k; ${DEFAULT_MAX_TOKENS} unless given`,
+    `Of a summary, by o200k; default: ${DEFAULT_MAX_TOKENS}`,
   ),
   create_edges: clearable(z.boolean(), true).describe(
-    'Link a summary to all its sources by SynthesizedFrom; true unless given',
+    'Link a summary to all its sources by SynthesizedFrom; default: true',
   ),
 };
 
@@ -54,9 +56,7 @@ const changeable = {
   name: name.nullish(),
   trigger: trigger.optional(),
   ...settings,
-  actions: clearable(z.array(policyAction).min(1).max(2), ['summarize']).describe(
-    'summarize alone unless given',
-  ),
+  actions: clearable(z.array(policyAction).min(1).max(2), ['summarize']).describe('Default: summarize alone'),
   enabled: clearable(z.boolean(), true).describe(
     'A policy that is not applies nothing, and hides those further away',
   ),

@@ -19,7 +19,7 @@ export const turnInput = z.strictObject({
   tool_calls: toolCalls.nullish(),
   tool_results: toolResults.nullish(),
   metadata: smallMetadata.optional(),
-  agent_id: anyId.nullish().describe('Who said it: the agent of the key unless given'),
+  agent_id: anyId.nullish().describe('Who said it; default: the agent of the key'),
   created_at: computed,
   budget: computed,
 });

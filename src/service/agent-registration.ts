@@ -1,4 +1,4 @@
-/** Registering agents: by themselves or by the tenant, with their key, and for whoever opens a store as one. */
+/** Registering agents: by themselves or by the tenant, with their key, and for a process that opens a store as one. */
 import type { z } from 'zod';
 import type { agents as operations } from '../contract/agents.js';
 import { canonical, sha256 } from '../domain/canonical.js';
@@ -34,7 +34,7 @@ export const accessText = (access: MemoryAccess): string | null =>
 /** The type of an agent that nobody has given one. */
 const UNNAMED_TYPE = 'agent';
 
-/** What an agent may do and see is said by whoever administers the tenant, not by itself. */
+/** What an agent may do and see is said by an admin, not by the agent itself. */
 export const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
 type Right = (typeof RIGHTS)[number];
 

@@ -166,7 +166,7 @@ async function refusing(
 
 const placeId = (place: PlaceMember): ContainerId => (place === 'thread_id' ? 'trajectory_id' : place);
 
-/** A container is read by its owner and whoever reaches anything in it; written by its owner and whoever writes Turns in it. */
+/** Containers are read by their owner and by agents that reach anything in them; written by their owner and agents that write Turns there. */
 async function refusingContainer(
   call: Call,
   acting: ActingAgent,
@@ -290,7 +290,7 @@ export function mayReadCard(
 }
 
 /**
- * Whether the caller sees what a profile or handover says, and not only that it is there: whoever made it, a key without
+ * Whether the caller sees what a profile or handover says, and not only that it exists: its maker, a key without
  * an agent, and agents that may read all cards, since a profile is one.
  */
 export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {

@@ -170,7 +170,7 @@ export class Store implements Host {
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
   }
 
-  /** Sees that an agent that a store is opened as has a record: whoever opens the store owns it, so with all rights. */
+  /** Sees that an agent that a store is opened as has a record, with all rights: the process that opens the store owns it. */
   async ensureAgent(tenant: string, agent_id: string): Promise<void> {
     const parsed = anyId.safeParse(agent_id);
     if (!parsed.success)

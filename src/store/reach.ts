@@ -121,7 +121,7 @@ export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
 const scopesWithin = (tenant: string, reach: Reach): Sql =>
   within(tenant, reach, sql`s.agent_id`, sql`s.trajectory_id`);
 
-/** The card of a turn, under the name c: whoever said it, or whose scope it was said in. */
+/** The card of a turn, aliased c: reached by its author, or through its scope. */
 export function turnsWithin(tenant: string, reach: Reach): Sql {
   if (reach.extent === 'none') return NOTHING;
   return sql`(c.author_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM scopes s
