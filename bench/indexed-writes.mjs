@@ -1,6 +1,6 @@
 // A turn written with its entry in the index, against the same with the statements for that left out. Both sides go
 // through the same wrapper of the driver; one of them leaves out what is inserted into search_docs, and with it the triggers.
-import { openDriver, Store } from '../dist/service/open.js';
+import { openDriver, Store } from '../dist/api/store.js';
 import { sayingsOf } from './support/conversations.mjs';
 import { asCairn } from './support/databases.mjs';
 import { byCallers, interleave } from './support/measure.mjs';

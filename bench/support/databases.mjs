@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openPostgres } from '../../dist/driver/postgres.js';
-import { Store } from '../../dist/service/open.js';
-import { packetJournal } from '../../dist/store/packets.js';
+import { Store } from '../../dist/api/store.js';
+import { openPostgres } from '../../dist/driver/postgres/driver.js';
+import { packetJournal } from '../../dist/engine/journal/store.js';
 import { startPostgres } from '../../scripts/postgres.mjs';
 
 export const TENANT = 'default';

@@ -1,5 +1,5 @@
 // Scopes and turns to measure: texts as agents say them, scopes to put them into, and many turns at once.
-import { insertTrajectory } from '../../dist/store/trajectories.js';
+import { insertTrajectory } from '../../dist/memory/trajectories/store.js';
 import { TENANT } from './databases.mjs';
 import { prose, seeded, uuids } from './seeded.mjs';
 

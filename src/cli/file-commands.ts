@@ -7,7 +7,7 @@ import {
   type ImportOptions,
   importCheckpoints,
   importExecution,
-} from '../checkpoint-files.js';
+} from '../checkpoints/files/checkpoint-files.js';
 import { type Settings, withApi, withStore } from './settings.js';
 import { plain } from './terminal.js';
 

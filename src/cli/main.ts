@@ -1,8 +1,8 @@
 /** The command `cairn`. */
 import { Command, Option } from 'commander';
-import { CairnError } from '../model/errors.js';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../serve-address.js';
-import { version } from '../version.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../http/serve-address.js';
+import { CairnError } from '../kernel/errors.js';
+import { version } from '../kernel/version.js';
 import { addDemo } from './demo.js';
 import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
@@ -201,7 +201,7 @@ interface ServeFlags {
 async function runServer(flags: ServeFlags): Promise<void> {
   const { database, host, port, maxBodyBytes, maxCardBytes, poolSize, wrongKeysPerMinute } = flags;
   // Here, since no other command needs a server.
-  const { serve } = await import('../serve.js');
+  const { serve } = await import('../http/serve.js');
   const serving = await serve({
     database,
     host,

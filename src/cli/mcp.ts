@@ -1,8 +1,8 @@
 /** `cairn mcp`: the memory as an MCP server over stdio, as editors start it. */
 import { type Command, Option } from 'commander';
-import { CairnError } from '../model/errors.js';
-import { uuid } from '../model/ids.js';
-import { version } from '../version.js';
+import { CairnError } from '../kernel/errors.js';
+import { uuid } from '../kernel/ids.js';
+import { version } from '../kernel/version.js';
 import { readerGone } from './reader.js';
 import { openApi, type Settings, withStore } from './settings.js';
 

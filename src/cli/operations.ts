@@ -1,10 +1,10 @@
 /** A command for every operation of the table: `cairn <group> <verb>`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ApiByName } from '../contract/api.js';
-import { inputSchemaOf, takesNull } from '../contract/input-schema.js';
-import { clearsByNull, pathParameters } from '../contract/operation.js';
-import { allOperations, groups, type NamedOperation } from '../contract/operations.js';
-import { CairnError } from '../model/errors.js';
+import type { ApiByName } from '../api/api.js';
+import { allOperations, groups, type NamedOperation } from '../api/operations.js';
+import { inputSchemaOf, takesNull } from '../engine/contract/input-schema.js';
+import { clearsByNull, pathParameters } from '../engine/contract/operation.js';
+import { CairnError } from '../kernel/errors.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 

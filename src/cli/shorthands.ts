@@ -1,10 +1,10 @@
 /** `cairn remember <text…>` and `cairn recall <query…>`: the commands of the same operations, with words to read. */
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import type { Output } from '../contract/api.js';
-import { allOperations, type NamedOperation, type Operations } from '../contract/operations.js';
-import { reasonOf, relationsOf, remarkOn, sourceOf } from '../contract/passages.js';
-import { shorthands } from '../contract/shorthands.js';
+import type { Output } from '../api/api.js';
+import { allOperations, type NamedOperation, type Operations } from '../api/operations.js';
+import { shorthands } from '../api/shorthands.js';
+import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/search/passages.js';
 import { addFlags, callAsTold } from './operations.js';
 import { type Settings, withStore } from './settings.js';
 import { color, grey, plain } from './terminal.js';

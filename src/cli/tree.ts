@@ -1,6 +1,6 @@
 /** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and runs, as a picture. */
-import type { Api } from '../contract/api.js';
-import type { Cairn } from '../index.js';
+import type { Api } from '../api/api.js';
+import type { Cairn } from '../api/index.js';
 import { coordinationOf } from './coordination-tree.js';
 import { draw, type Line } from './drawing.js';
 import { executionLines, executionsOf, looseExecutions } from './execution-tree.js';

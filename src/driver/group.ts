@@ -4,7 +4,7 @@
  * row. A write that is refused has mostly changed nothing yet, so a group runs without savepoints first; if one of it
  * has to be undone, all is rolled back and run again in savepoints, by which that one goes and the others stay.
  */
-import { CairnError } from '../model/errors.js';
+import { CairnError } from '../kernel/errors.js';
 import { DriverError, type Journal, type JournalEntry, type Table, type Tx } from './driver.js';
 import { OpenTx } from './open-tx.js';
 import type { Param, Sql } from './sql.js';

@@ -1,15 +1,13 @@
 /** Numbered, immutable migrations: which there are, what they compile to, and which of them a database still needs. */
 import { createHash } from 'node:crypto';
-import { CairnError } from '../model/errors.js';
+import { CairnError } from '../kernel/errors.js';
 import { foundation } from './migrations/0001-foundation.js';
 import { memory } from './migrations/0002-memory.js';
 import { checkpoints } from './migrations/0003-checkpoints.js';
 import { coordination } from './migrations/0004-coordination.js';
 import { search } from './migrations/0005-search.js';
-
 import { contexts } from './migrations/0006-contexts.js';
 import { summaries } from './migrations/0007-summaries.js';
-
 import { vectors } from './migrations/0008-vectors.js';
 
 import type { Dialect } from './sql.js';

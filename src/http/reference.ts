@@ -1,9 +1,9 @@
 /** The API reference: one page made from the table, which loads nothing from anywhere. */
 import { z } from 'zod';
-import { inputSchemaOf } from '../contract/input-schema.js';
-import { namesProject, pathParameters, restGoesTo, waysTo } from '../contract/operation.js';
-import { allOperations, type NamedOperation } from '../contract/operations.js';
-import { errorCodes } from '../model/errors.js';
+import { allOperations, type NamedOperation } from '../api/operations.js';
+import { inputSchemaOf } from '../engine/contract/input-schema.js';
+import { namesProject, pathParameters, restGoesTo, waysTo } from '../engine/contract/operation.js';
+import { errorCodes } from '../kernel/errors.js';
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 

@@ -1,13 +1,13 @@
 /** The HTTP server: a loop over the table of operations, on an Api; plus health, metrics and the reference page. */
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AnyMethod, ApiByName, Host } from '../contract/api.js';
-import { openapiSteps } from '../contract/openapi.js';
-import { restGoesTo } from '../contract/operation.js';
-import { allOperations } from '../contract/operations.js';
-import { clockWarning } from '../model/clock.js';
-import { CairnError } from '../model/errors.js';
-import type { Caller } from '../model/key.js';
+import type { AnyMethod, ApiByName, Host } from '../api/api.js';
+import { openapiSteps } from '../api/openapi.js';
+import { allOperations } from '../api/operations.js';
+import { restGoesTo } from '../engine/contract/operation.js';
+import type { Caller } from '../identity/keys/model.js';
+import { clockWarning } from '../kernel/clock-skew.js';
+import { CairnError } from '../kernel/errors.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';

@@ -6,8 +6,8 @@
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import { CairnError } from '../model/errors.js';
-import { anySignal } from '../model/signals.js';
+import { CairnError } from '../kernel/errors.js';
+import { anySignal } from '../kernel/signals.js';
 
 /** A client is forgotten after so long without a wrong key. */
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 /** The tools that a model is offered: those entries of the table that say so. */
 import { z } from 'zod';
-import { inputSchemaOf } from '../contract/input-schema.js';
-import type { Tool } from '../contract/operation.js';
-import { allOperations, type NamedOperation } from '../contract/operations.js';
+import { allOperations, type NamedOperation } from '../api/operations.js';
+import { inputSchemaOf } from '../engine/contract/input-schema.js';
+import type { Tool } from '../engine/contract/operation.js';
 import type { ToolDescription } from './sdk.js';
 
 export type OperationAsTool = NamedOperation & { readonly mcp: Tool };

@@ -1,7 +1,11 @@
 /** Writes captured states one after another, each as the child of the one written before, and keeps the first failure. */
-import type { Api, Input } from '../contract/api.js';
-import type { checkpoints } from '../contract/checkpoints.js';
-import type { CheckpointMetadata, CheckpointReason, CheckpointSummary } from '../model/checkpoint.js';
+import type { Api, Input } from '../api/api.js';
+import type { checkpoints } from '../checkpoints/checkpoints/contract.js';
+import type {
+  CheckpointMetadata,
+  CheckpointReason,
+  CheckpointSummary,
+} from '../checkpoints/checkpoints/model.js';
 
 /** Where checkpoints go: a store in this process or over HTTP. */
 export interface CheckpointSink {

@@ -1,5 +1,4 @@
 /** What a run knows: its messages, its variables, and what it was told to remember. */
-import { sameJson } from '../domain/json-equality.js';
 import {
   type MemoryEntry,
   type Message,
@@ -7,8 +6,9 @@ import {
   message,
   type Snapshot,
   snapshot,
-} from '../model/checkpoint.js';
-import { type Json, textFault } from '../model/json.js';
+} from '../checkpoints/checkpoints/model.js';
+import { type Json, textFault } from '../kernel/json.js';
+import { sameJson } from '../kernel/json-equality.js';
 import { type ContextEvents, type Tell, tellNobody } from './events.js';
 import { checked, checkedJson, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
 import { FrozenList } from './frozen-list.js';

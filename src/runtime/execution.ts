@@ -1,6 +1,5 @@
 /** One run of an agent: its thoughts, context and tools, what it tells of them, and when its state is kept. */
-import type { Api, Input } from '../contract/api.js';
-import type { executions } from '../contract/executions.js';
+import type { Api, Input } from '../api/api.js';
 import {
   CHECKPOINT_VERSION,
   type Checkpoint,
@@ -9,10 +8,11 @@ import {
   type CheckpointSummary,
   checkpointSummary,
   type Snapshot,
-} from '../model/checkpoint.js';
-import { CairnError } from '../model/errors.js';
-import type { ExecutionStatus } from '../model/execution.js';
-import { newId } from '../model/ids.js';
+} from '../checkpoints/checkpoints/model.js';
+import type { executions } from '../checkpoints/executions/contract.js';
+import type { ExecutionStatus } from '../checkpoints/executions/model.js';
+import { CairnError } from '../kernel/errors.js';
+import { newId } from '../kernel/ids.js';
 import { CheckpointQueue, type CheckpointSink } from './checkpoint-queue.js';
 import { Context } from './context.js';
 import { Emitter } from './emitter.js';

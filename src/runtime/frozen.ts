@@ -1,9 +1,9 @@
 /** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
 import { z } from 'zod';
-import { put } from '../domain/json-values.js';
-import { CairnError } from '../model/errors.js';
-import { describeIssues } from '../model/issues.js';
-import { type Json, type JsonObject, jsonFault } from '../model/json.js';
+import { CairnError } from '../kernel/errors.js';
+import { describeIssues } from '../kernel/issues.js';
+import { type Json, type JsonObject, jsonFault } from '../kernel/json.js';
+import { put } from '../kernel/json-values.js';
 
 type Plain = string | number | boolean | null | undefined;
 

@@ -22,6 +22,6 @@ export {
   type ThoughtPatch,
 } from './thought-chain.js';
 export { type ToolOutcome, ToolState, type ToolStateSnapshot } from './tool-state.js';
-export { runWorker, type Worker, type WorkerOptions } from './worker.js';
-export type { DetailedResult, TurnResult } from './worker-ending.js';
-export type { WorkerTurn } from './worker-turn.js';
+export type { DetailedResult, TurnResult } from './worker/ending.js';
+export type { WorkerTurn } from './worker/turn.js';
+export { runWorker, type Worker, type WorkerOptions } from './worker/worker.js';

@@ -6,9 +6,9 @@ import {
   checkpoint,
   checkpointMetadata,
   sentSnapshot,
-} from '../model/checkpoint.js';
-import { CairnError } from '../model/errors.js';
-import { anyId } from '../model/ids.js';
+} from '../checkpoints/checkpoints/model.js';
+import { CairnError } from '../kernel/errors.js';
+import { anyId } from '../kernel/ids.js';
 import { type Frozen, parse } from './frozen.js';
 
 const { checkpoint_reason: _, ...progress } = checkpointMetadata.shape;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { ApiByName } from '#cairn/api/api.js';
+import { allOperations } from '#cairn/api/operations.js';
 import type { Api } from '#cairn/client/index.js';
-import type { ApiByName } from '#cairn/contract/api.js';
-import { allOperations } from '#cairn/contract/operations.js';
 import { createServer } from '#cairn/http/server.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf, type TestStore } from '../support/targets.js';

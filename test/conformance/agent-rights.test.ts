@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ApiByName } from '#cairn/api/api.js';
+import { allOperations } from '#cairn/api/operations.js';
 import type { Api } from '#cairn/client/index.js';
-import type { ApiByName } from '#cairn/contract/api.js';
-import { allOperations } from '#cairn/contract/operations.js';
-import { ruleOf } from '#cairn/contract/touches.js';
 import { sql } from '#cairn/driver/sql.js';
-import { accessTo, type MemoryAccess } from '#cairn/model/agent.js';
+import { ruleOf } from '#cairn/engine/contract/touches.js';
+import { accessTo, type MemoryAccess } from '#cairn/identity/agents/model.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { makeWorld, type World } from '../support/memory-world.js';
 import { latestToken } from '../support/stream.js';

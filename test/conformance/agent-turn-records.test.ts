@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { canonical, sha256 } from '#cairn/domain/canonical.js';
 import { sql } from '#cairn/driver/sql.js';
-import type { Card } from '#cairn/model/card.js';
-import type { Hydrated } from '#cairn/model/hydration.js';
-import type { Json } from '#cairn/model/json.js';
-import { addEndings, turnBoxHolder } from '#cairn/store/endings.js';
+import { addEndings, turnBoxHolder } from '#cairn/engine/lifetimes/endings.js';
+import type { Card } from '#cairn/facts/cards/model.js';
+import type { Hydrated } from '#cairn/facts/transcripts/model.js';
+import { canonical, sha256 } from '#cairn/kernel/canonical.js';
+import type { Json } from '#cairn/kernel/json.js';
 import {
   atWork,
   boxOf,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
-import { accessTo } from '#cairn/model/agent.js';
-import { uuid } from '#cairn/model/ids.js';
-import { checkMayDelegate } from '#cairn/service/may-delegate.js';
-import type { Runtime } from '#cairn/service/runtime.js';
-import { systemCall } from '#cairn/service/timekeeper.js';
+import type { Runtime } from '#cairn/engine/calls/call.js';
+import { systemCall } from '#cairn/engine/leases/timekeeper.js';
+import { checkMayDelegate } from '#cairn/identity/agents/may-delegate.js';
+import { accessTo } from '#cairn/identity/agents/model.js';
+import { uuid } from '#cairn/kernel/ids.js';
 import { expire } from '../support/expiry.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/scopes.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { linksOf } from '#cairn/store/edges.js';
+import { linksOf } from '#cairn/memory/edges/store.js';
 import {
   closeScope,
   deleteTrajectory,

@@ -1,10 +1,10 @@
 /** The doctor on executions: nothing to say of a healthy one, and each of its questions finds what it is for. */
 import { beforeAll, expect, it } from 'vitest';
+import { checkpointChecks } from '#cairn/checkpoints/checkpoints/doctor.js';
+import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
-import { checkpointChecks } from '#cairn/store/checkpoint-doctor.js';
-import { checks } from '#cairn/store/doctor.js';
+import { checks } from '#cairn/maintenance/checks.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { onEveryTarget } from '../support/targets.js';
 

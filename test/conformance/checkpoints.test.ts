@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
+import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import { applyChanges } from '#cairn/domain/state-patch.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
-import type { Json } from '#cairn/model/json.js';
+import type { Json } from '#cairn/kernel/json.js';
 import {
   message,
   numbered,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
-import { checks } from '#cairn/store/doctor.js';
+import { checks } from '#cairn/maintenance/checks.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';
 import { followToNow, latestToken } from '../support/stream.js';

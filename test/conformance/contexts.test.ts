@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { accessTo } from '#cairn/model/agent.js';
+import { accessTo } from '#cairn/identity/agents/model.js';
 import { artifact, fateOf, note, saidIn, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf } from '../support/scopes.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { MAX_DEPTH_OF_DELEGATION } from '#cairn/coordination/agent-turns/model.js';
+import { STUCK_AFTER_MS } from '#cairn/coordination/delegations/model.js';
 import { sql } from '#cairn/driver/sql.js';
-import { MAX_DEPTH_OF_DELEGATION } from '#cairn/model/agent-turn.js';
-import { STUCK_AFTER_MS } from '#cairn/model/delegation.js';
 import {
   addWorkers,
   newsOf,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import { migrateStore } from '#cairn/maintain.js';
-import type { Packet } from '#cairn/model/packet.js';
-import { Store } from '#cairn/service/open.js';
+import type { Packet } from '#cairn/engine/journal/model.js';
+import { migrateStore } from '#cairn/maintenance/maintain.js';
 import { followToNow, followUntil, inFuture, latestSeq, latestToken } from '../support/stream.js';
 import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
+import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
+import type { LiveItem } from '#cairn/checkpoints/executions/model.js';
+import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import { applyChanges } from '#cairn/domain/state-patch.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
-import type { LiveItem } from '#cairn/model/execution.js';
-import type { Json } from '#cairn/model/json.js';
-import { Store } from '#cairn/service/open.js';
+import type { Json } from '#cairn/kernel/json.js';
 import { beginRun, call, snapshotOf, thought } from '../support/executions.js';
 import { databases } from '../support/http.js';
 import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';

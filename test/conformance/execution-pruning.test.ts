@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
 import { illnesses } from '../support/audit.js';
 import {
   idsOf,

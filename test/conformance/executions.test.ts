@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { uuid } from '#cairn/model/ids.js';
+import { uuid } from '#cairn/kernel/ids.js';
 import { numbered, someExecution, take } from '../support/checkpoints.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/scopes.js';

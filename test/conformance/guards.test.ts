@@ -1,8 +1,8 @@
 /** Guards of stale writers: every operation that writes refuses a late worker, and what it writes in time is its agent's. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { AnyMethod, Api, ApiByName, CallOptions } from '#cairn/contract/api.js';
-import type { AgentTurn } from '#cairn/model/agent-turn.js';
+import type { AnyMethod, Api, ApiByName, CallOptions } from '#cairn/api/api.js';
+import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
 import { contentsOf } from '../support/contents.js';
 import {
   allOperations,

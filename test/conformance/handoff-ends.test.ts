@@ -1,8 +1,8 @@
 /** Handoffs that nobody answers in time, that can no longer be taken, or whose trajectory goes. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { HANDOFF_EXPIRES_MS } from '#cairn/model/handoff.js';
-import { checks } from '#cairn/store/doctor.js';
+import { HANDOFF_EXPIRES_MS } from '#cairn/coordination/handoffs/model.js';
+import { checks } from '#cairn/maintenance/checks.js';
 import { expire } from '../support/expiry.js';
 import { formerOwners, someHandoff, someTeam } from '../support/handoffs.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';

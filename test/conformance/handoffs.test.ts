@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { HANDOFF_EXPIRES_MS, type HandoffStatus } from '#cairn/model/handoff.js';
+import { HANDOFF_EXPIRES_MS, type HandoffStatus } from '#cairn/coordination/handoffs/model.js';
 import { formerOwners, someHandoff, someTeam, type Team } from '../support/handoffs.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';
 import { until } from '../support/server.js';

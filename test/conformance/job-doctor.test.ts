@@ -1,7 +1,7 @@
 /** The doctor on jobs and what they made: nothing to say of healthy ones, and each of its questions finds what it is for. */
 import { expect, it } from 'vitest';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import { jobChecks } from '#cairn/store/job-doctor.js';
+import { jobChecks } from '#cairn/recall/jobs/doctor.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { someScope } from '../support/scopes.js';
 import { somePolicy, talk } from '../support/summaries.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { findLock } from '#cairn/store/locks.js';
+import { findLock } from '#cairn/coordination/locks/store.js';
 import { expire } from '../support/expiry.js';
 import { sleep, until } from '../support/server.js';
 import { followToNow, latestToken } from '../support/stream.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
-import { countTokens } from '#cairn/provider/tokenizer.js';
+import { countTokens } from '#cairn/text/tokenizer.js';
 import { artifact, note, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, wordsLeft } from '../support/scopes.js';

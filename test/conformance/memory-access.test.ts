@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { accessTo, type MemoryAccess, type MemoryScope } from '#cairn/model/agent.js';
-import { addFormerOwner, dropFormerOwner } from '#cairn/store/former-owners.js';
+import { accessTo, type MemoryAccess, type MemoryScope } from '#cairn/identity/agents/model.js';
+import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/former-owners-store.js';
 import { tenantOf } from '../support/hierarchy.js';
 import {
   KINDS,

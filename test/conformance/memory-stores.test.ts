@@ -1,10 +1,10 @@
 /** Artifacts and notes on several stores of one database: changes at once, and counters of reads. */
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/service/open.js';
-import { addEndings, sessionHolder } from '#cairn/store/endings.js';
-import { eraseCard, expiredCards } from '#cairn/store/lifetime.js';
-import { eraseExpired, expiredVersions } from '#cairn/store/memories.js';
-import { lockTrajectory } from '#cairn/store/trajectories.js';
+import { Store } from '#cairn/api/store.js';
+import { addEndings, sessionHolder } from '#cairn/engine/lifetimes/endings.js';
+import { eraseCard, expiredCards } from '#cairn/facts/cards/lifetime.js';
+import { lockTrajectory } from '#cairn/memory/trajectories/store.js';
+import { eraseExpired, expiredVersions } from '#cairn/memory/versions/store.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
 const caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;

@@ -1,7 +1,7 @@
 /** The doctor on messages: nothing to say of healthy ones, and each of its questions finds what it is for. */
 import { expect, it } from 'vitest';
+import { messageChecks } from '#cairn/coordination/messages/doctor.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import { messageChecks } from '#cairn/store/message-doctor.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { register } from '../support/messages.js';
 import { onEveryTarget } from '../support/targets.js';

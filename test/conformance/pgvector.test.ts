@@ -1,11 +1,11 @@
 /** Vectors on a PostgreSQL that has pgvector: indexed for a tenant with many, and found as they are without it. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import { openPostgres } from '#cairn/driver/postgres.js';
-import type { Embedder } from '#cairn/provider/embedder.js';
-import { Store } from '#cairn/service/open.js';
-import { packetJournal } from '#cairn/store/packets.js';
+import { openPostgres } from '#cairn/driver/postgres/driver.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
+import type { Embedder } from '#cairn/providers/embedder.js';
 import { type PgvectorServer, startPgvector } from '../../scripts/pgvector.mjs';
 import { targetNames } from '../support/targets.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { accessTo } from '#cairn/model/agent.js';
+import { accessTo } from '#cairn/identity/agents/model.js';
 import { cardsIn, dispatched, expectNothingWritten, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf } from '../support/scopes.js';

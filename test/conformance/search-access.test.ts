@@ -1,8 +1,8 @@
 /** What an agent finds: what it may read, and nothing of the rest by any way. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { accessTo, type MemoryAccess } from '#cairn/model/agent.js';
-import type { SearchedType } from '#cairn/model/entity-types.js';
+import { accessTo, type MemoryAccess } from '#cairn/identity/agents/model.js';
+import type { SearchedType } from '#cairn/kernel/entity-types.js';
 import { atWork, thought, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { KINDS, type Kind, makeWorld, SAID, STANDINGS, type World } from '../support/memory-world.js';

@@ -1,12 +1,12 @@
 /** The doctor on the search: nothing to say of what was written, each harm is found, and indexing anew heals it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import { Store } from '#cairn/service/open.js';
-import { needsReindex, reindex } from '#cairn/service/reindex.js';
-import { indexFinding, searchFindings } from '#cairn/service/search-doctor.js';
-import { searchChecks } from '#cairn/store/search-doctor.js';
+import { searchChecks } from '#cairn/recall/reindex/count-check.js';
+import { indexFinding, searchFindings } from '#cairn/recall/reindex/doctor.js';
+import { needsReindex, reindex } from '#cairn/recall/reindex/service.js';
 import { snapshotOf, thought } from '../support/executions.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { say, someScope } from '../support/scopes.js';

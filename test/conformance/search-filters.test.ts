@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
-import type { Filter } from '#cairn/model/search.js';
+import type { Filter } from '#cairn/recall/search/model.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { newTrajectory } from '../support/memory.js';
 import { say, someScope } from '../support/scopes.js';

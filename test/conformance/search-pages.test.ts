@@ -1,11 +1,11 @@
 /** Pages of a search: one ranking, whatever is written meanwhile. */
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Query } from '#cairn/driver/driver.js';
 import { acrossTenants, type Sql, sql } from '#cairn/driver/sql.js';
-import { Store } from '#cairn/service/open.js';
-import { neighboursOf } from '#cairn/store/search-candidates.js';
+import { neighboursOf } from '#cairn/recall/search/candidates.js';
 import { say, someScope } from '../support/scopes.js';
 import { found, note, pages, theOne } from '../support/search.js';
 import { freshDatabase, onEveryTarget, openTarget, refusalOf, targetNames } from '../support/targets.js';

@@ -2,16 +2,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { stem } from '#cairn/domain/stem.js';
-import { termCode } from '#cairn/domain/term-codes.js';
 import { sql } from '#cairn/driver/sql.js';
-import type { SearchRequest } from '#cairn/store/search-job.js';
-import { indexKey } from '#cairn/store/tenants.js';
+import { indexKey } from '#cairn/engine/writes/tenants.js';
+import { termCode } from '#cairn/index/term-codes.js';
+import type { SearchRequest } from '#cairn/recall/search/job.js';
+import { stem } from '#cairn/text/stem.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { say, someScope } from '../support/scopes.js';
 import { openTarget, type TestStore, targetNames } from '../support/targets.js';
 
-const JOB = new URL('../../dist/store/search-job.js', import.meta.url);
+const JOB = new URL('../../dist/recall/search/job.js', import.meta.url);
 
 let test: TestStore;
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { countTokens } from '#cairn/provider/tokenizer.js';
+import { countTokens } from '#cairn/text/tokenizer.js';
 import { contentsOf, say, someScope, someTrajectory } from '../support/scopes.js';
 import {
   endedJobs,

@@ -1,7 +1,7 @@
 /** Policies: how they are made, changed and deleted, and by whom. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { accessTo } from '#cairn/model/agent.js';
+import { accessTo } from '#cairn/identity/agents/model.js';
 import { someScope, someTrajectory } from '../support/scopes.js';
 import { until } from '../support/server.js';
 import { jobsOf, somePolicy, talk } from '../support/summaries.js';

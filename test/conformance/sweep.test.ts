@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
-import { checks } from '#cairn/store/doctor.js';
+import { checks } from '#cairn/maintenance/checks.js';
 import { followToNow, inFuture, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import { uuid } from '#cairn/model/ids.js';
-import { checks } from '#cairn/store/doctor.js';
+import { uuid } from '#cairn/kernel/ids.js';
+import { checks } from '#cairn/maintenance/checks.js';
 import {
   addArtifact,
   addCheckpoint,

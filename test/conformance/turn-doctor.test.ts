@@ -1,8 +1,8 @@
 /** The doctor on agent_turns: nothing to say of healthy ones, and each of its questions finds what it is for. */
 import { expect, it } from 'vitest';
+import { turnChecks } from '#cairn/coordination/agent-turns/doctor.js';
+import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import type { AgentTurn } from '#cairn/model/agent-turn.js';
-import { turnChecks } from '#cairn/store/turn-doctor.js';
 import { atWork, PROFILE, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { onEveryTarget } from '../support/targets.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { uuid } from '#cairn/model/ids.js';
+import { uuid } from '#cairn/kernel/ids.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';
 import { latestToken } from '../support/stream.js';

@@ -1,8 +1,8 @@
 /** The doctor on vectors: nothing to say of healthy ones, and each of its questions finds what it is for. */
 import { expect, it } from 'vitest';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import type { Embedder } from '#cairn/provider/embedder.js';
-import { vectorChecks } from '#cairn/store/vector-doctor.js';
+import { vectorChecks } from '#cairn/index/vectors/doctor.js';
+import type { Embedder } from '#cairn/providers/embedder.js';
 import { vectorOf } from '../support/embedder.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { onEveryTarget } from '../support/targets.js';

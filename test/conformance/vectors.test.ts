@@ -1,10 +1,10 @@
 /** Searching by meaning: vectors from an embedder beside the terms, under the same conditions as these. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
-import { httpEmbedder } from '#cairn/provider/embedder.js';
-import { Store } from '#cairn/service/open.js';
+import { httpEmbedder } from '#cairn/providers/embedder.js';
 import { type StandIn, startEmbedder } from '../support/embedder.js';
 import { say, someScope, someTrajectory } from '../support/scopes.js';
 import { freshDatabase, openTarget, refusalOf, type TestStore, targetNames } from '../support/targets.js';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { EdgeType, EntityType } from '#cairn/model/edge.js';
-import { insertEdges, linksOf, settleEdges } from '#cairn/store/edges.js';
+import type { EdgeType, EntityType } from '#cairn/memory/edges/model.js';
+import { insertEdges, linksOf, settleEdges } from '#cairn/memory/edges/store.js';
 import { newScope, newTrajectory } from '../support/memory.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

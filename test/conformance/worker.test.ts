@@ -1,6 +1,6 @@
 /** Workers, on whatever they reach Cairn by. */
 import { afterEach, expect, it } from 'vitest';
-import type { Api } from '#cairn/contract/api.js';
+import type { Api } from '#cairn/api/api.js';
 import { runWorker, type WorkerOptions, type WorkerTurn } from '#cairn/runtime/index.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { until } from '../support/server.js';

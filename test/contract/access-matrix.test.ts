@@ -3,9 +3,9 @@
  * entity}. What is expected follows from what the operation declares: a new operation cannot be forgotten.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type MemoryUse, ruleOf, usesOf } from '#cairn/contract/touches.js';
-import { accessTo, type MemoryAccess } from '#cairn/model/agent.js';
-import { CairnError } from '#cairn/model/errors.js';
+import { type MemoryUse, ruleOf, usesOf } from '#cairn/engine/contract/touches.js';
+import { accessTo, type MemoryAccess } from '#cairn/identity/agents/model.js';
+import { CairnError } from '#cairn/kernel/errors.js';
 import { type Api, allOperations, type NamedOperation, type Planted } from '../support/contract.js';
 import { databases } from '../support/http.js';
 import { type Owner, plantOwned } from '../support/owned-world.js';

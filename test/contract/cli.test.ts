@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { openCairn } from '#cairn/api/index.js';
+import { allOperations } from '#cairn/api/operations.js';
 import { program } from '#cairn/cli/main.js';
-import { allOperations } from '#cairn/contract/operations.js';
-import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
-import { openCairn } from '#cairn/index.js';
+import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
 import { state, toolCall } from '../support/checkpoints.js';
 import { cairn, inFolder, type Ran, ROOT, run, serveCairn, startCairn } from '../support/run.js';
 

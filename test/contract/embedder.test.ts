@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { embedderOf } from '#cairn/cli/settings.js';
-import { httpEmbedder } from '#cairn/provider/embedder.js';
+import { httpEmbedder } from '#cairn/providers/embedder.js';
 import { DIMENSIONS, type StandIn, startEmbedder, vectorOf } from '../support/embedder.js';
 import { cairn, inFolder } from '../support/run.js';
 

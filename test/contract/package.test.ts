@@ -97,8 +97,8 @@ describe('the package', () => {
         const paths = files.map(({ path }) => path);
         for (const path of [
           'bin/cairn.js',
-          'dist/index.js',
-          'dist/index.d.ts',
+          'dist/api/index.js',
+          'dist/api/index.d.ts',
           'dist/client/index.js',
           'dist/runtime/index.js',
           'dist/vendor/gpt-tokenizer/encoding/o200k_base.js',
@@ -138,7 +138,7 @@ describe('the package', () => {
 
         // The tokenizer is not a dependency: what it needs came along.
         const counting = `
-          import { countTokens } from './node_modules/cairndb/dist/provider/tokenizer.js';
+          import { countTokens } from './node_modules/cairndb/dist/text/tokenizer.js';
           console.log(await countTokens('Hello, world! <|endoftext|>'));`;
         const counted = await run(process.execPath, ['--input-type=module', '-e', counting], { cwd: folder });
         expect(counted).toMatchObject({ code: 0, stderr: '', stdout: '11\n' });

@@ -5,9 +5,9 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Api, ApiByName } from '#cairn/contract/api.js';
+import type { Api, ApiByName } from '#cairn/api/api.js';
+import { Store } from '#cairn/api/store.js';
 import { Sql } from '#cairn/driver/sql.js';
-import { Store } from '#cairn/service/open.js';
 import { contentsOf } from '../support/contents.js';
 import {
   allOperations,

@@ -1,13 +1,13 @@
 /** Faults inside the writes of executions and checkpoints: nothing is half written, and what comes next is right. */
 import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
+import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Driver } from '#cairn/driver/driver.js';
-import { openPostgres } from '#cairn/driver/postgres.js';
+import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
-import { Store } from '#cairn/service/open.js';
-import { packetJournal } from '#cairn/store/packets.js';
+import { openSqlite } from '#cairn/driver/sqlite/driver.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
 import { illnesses } from '../support/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/faulty-driver.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

@@ -1,8 +1,8 @@
 /** The connection to PostgreSQL is lost exactly at COMMIT: what was written is learned, never guessed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Cairn, openCairn } from '#cairn/api/index.js';
 import type { JournalEntry } from '#cairn/driver/driver.js';
-import { type Cairn, openCairn } from '#cairn/index.js';
-import { packetJournal } from '#cairn/store/packets.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
 import { audit, illnesses, survey } from '../support/audit.js';
 import { Ledger } from '../support/load.js';
 import { type Cut, PostgresProxy } from '../support/postgres-proxy.js';

@@ -1,7 +1,7 @@
 /** Many writers at once: in one process, in several processes on one file, on two servers on one PostgreSQL. */
 import { describe, expect, it } from 'vitest';
+import { openCairn } from '#cairn/api/index.js';
 import { connectCairn } from '#cairn/client/index.js';
-import { openCairn } from '#cairn/index.js';
 import { audit, illnesses, survey } from '../support/audit.js';
 import { runChildren } from '../support/children.js';
 import { Follower } from '../support/follower.js';

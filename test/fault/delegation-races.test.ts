@@ -1,8 +1,8 @@
 /** Moves of one delegation at the same time, by two stores that share one database: one of them happens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import { STUCK_AFTER_MS } from '#cairn/model/delegation.js';
-import { Store } from '#cairn/service/open.js';
+import { STUCK_AFTER_MS } from '#cairn/coordination/delegations/model.js';
 import { illnesses } from '../support/audit.js';
 import { addWorkers, someAccepted, someOffer, standing } from '../support/delegations.js';
 import { databases } from '../support/http.js';

@@ -1,13 +1,13 @@
 /** Faults inside a write: nothing is half written, and nobody who shares the commit suffers. */
 import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Driver, DriverError } from '#cairn/driver/driver.js';
-import { openPostgres } from '#cairn/driver/postgres.js';
+import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite.js';
-import { LongReader } from '#cairn/driver/sqlite-long.js';
-import { Store } from '#cairn/service/open.js';
-import { packetJournal } from '#cairn/store/packets.js';
+import { openSqlite } from '#cairn/driver/sqlite/driver.js';
+import { LongReader } from '#cairn/driver/sqlite/long-reader.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
 import { illnesses } from '../support/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/faulty-driver.js';
 import { sleep } from '../support/server.js';

@@ -1,8 +1,8 @@
 /** Executions that two stores on one database add to, restore, prune and delete at the same time. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
-import { Store } from '#cairn/service/open.js';
 import { illnesses } from '../support/audit.js';
 import { message, parentsOf, snapshotOf, someRun, state, take } from '../support/checkpoints.js';
 import { databases } from '../support/http.js';

@@ -1,9 +1,9 @@
 /** Answers to one handoff at the same time, by two stores that share one database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Handoff } from '#cairn/model/handoff.js';
-import { HANDOFF_EXPIRES_MS } from '#cairn/model/handoff.js';
-import { Store } from '#cairn/service/open.js';
+import type { Handoff } from '#cairn/coordination/handoffs/model.js';
+import { HANDOFF_EXPIRES_MS } from '#cairn/coordination/handoffs/model.js';
 import { illnesses } from '../support/audit.js';
 import { addAgents, formerOwners, someHandoff } from '../support/handoffs.js';
 import { databases } from '../support/http.js';

@@ -1,11 +1,11 @@
 /** Summarisers and extractors that answer anything at all: no write is lost or held up, and the offline way takes over. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Store, type StoreOptions } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Job } from '#cairn/model/summary.js';
-import type { Extractor } from '#cairn/provider/extractor.js';
-import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
-import type { Summarizer } from '#cairn/provider/summarizer.js';
-import { Store, type StoreOptions } from '#cairn/service/open.js';
+import type { Extractor } from '#cairn/recall/extraction/extractor.js';
+import type { Job } from '#cairn/recall/jobs/model.js';
+import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
+import type { Summarizer } from '#cairn/recall/summaries/summarizer.js';
 import { illnesses } from '../support/audit.js';
 import { contentsOf, say, someScope } from '../support/scopes.js';
 import { within } from '../support/server.js';

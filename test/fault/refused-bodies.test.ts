@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openCairn } from '#cairn/api/index.js';
 import { connectCairn } from '#cairn/client/index.js';
-import { openCairn } from '#cairn/index.js';
 import { type ServerProcess, startServer } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';
 

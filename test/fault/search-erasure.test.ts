@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import { stem } from '#cairn/domain/stem.js';
-import { termCode } from '#cairn/domain/term-codes.js';
 import { sql } from '#cairn/driver/sql.js';
-import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
-import { Store } from '#cairn/service/open.js';
-import { indexKey, readMeta } from '#cairn/store/tenants.js';
+import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
+import { indexKey, readMeta } from '#cairn/engine/writes/tenants.js';
+import { termCode } from '#cairn/index/term-codes.js';
+import { stem } from '#cairn/text/stem.js';
 import { illnesses } from '../support/audit.js';
 import { snapshotOf, thought } from '../support/executions.js';
 import { found as foundBy } from '../support/search.js';

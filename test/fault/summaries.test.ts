@@ -2,10 +2,10 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Store, type StoreOptions } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
-import type { Summarizer } from '#cairn/provider/summarizer.js';
-import { Store, type StoreOptions } from '#cairn/service/open.js';
+import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
+import type { Summarizer } from '#cairn/recall/summaries/summarizer.js';
 import { illnesses } from '../support/audit.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/scopes.js';
 import { exitOf, sleep, until, within } from '../support/server.js';

@@ -7,8 +7,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Driver, VectorSpace } from '#cairn/driver/driver.js';
-import { PostgresVectors } from '#cairn/driver/postgres-vectors.js';
-import { VectorIndexing } from '#cairn/service/vector-indexing.js';
+import { PostgresVectors } from '#cairn/driver/postgres/vectors.js';
+import { VectorIndexing } from '#cairn/index/vectors/indexing.js';
 import { until, within } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 

@@ -2,10 +2,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Store, type StoreOptions } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
-import { type Embedder, httpEmbedder } from '#cairn/provider/embedder.js';
-import { Store, type StoreOptions } from '#cairn/service/open.js';
+import { type Embedder, httpEmbedder } from '#cairn/providers/embedder.js';
 import { illnesses } from '../support/audit.js';
 import { type Behaviour, DIMENSIONS, startEmbedder, vectorOf } from '../support/embedder.js';
 import { say, someScope, someTrajectory } from '../support/scopes.js';

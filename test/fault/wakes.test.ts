@@ -1,13 +1,13 @@
 /** Waking those who wait, through commits that fail or are lost, and a listening connection that is killed or silent. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/store.js';
 import type { Driver } from '#cairn/driver/driver.js';
-import { openPostgres } from '#cairn/driver/postgres.js';
-import { Store } from '#cairn/service/open.js';
-import { waitFor } from '#cairn/service/waiting-for.js';
-import { event } from '#cairn/service/write.js';
-import { packetJournal } from '#cairn/store/packets.js';
-import { ensureTenant, hasTenant } from '#cairn/store/tenants.js';
+import { openPostgres } from '#cairn/driver/postgres/driver.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
+import { waitFor } from '#cairn/engine/leases/wait-for.js';
+import { event } from '#cairn/engine/writes/change.js';
+import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';
 import { type Cut, PostgresProxy } from '../support/postgres-proxy.js';
 import { until, within } from '../support/server.js';
 import { freshDatabase, openTarget, targetNames } from '../support/targets.js';

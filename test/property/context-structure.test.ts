@@ -1,9 +1,9 @@
 /** Hostile texts in a window: whatever is stored, the only structure that a reader finds is that of the window. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shapes } from '#cairn/domain/context-formats.js';
-import type { TurnCard } from '#cairn/domain/context-turns.js';
-import { HEADINGS, type Window } from '#cairn/domain/context-window.js';
+import { shapes } from '#cairn/recall/windows/formats.js';
+import type { TurnCard } from '#cairn/recall/windows/turns.js';
+import { HEADINGS, type Window } from '#cairn/recall/windows/window.js';
 import { openTarget, type TestStore } from '../support/targets.js';
 
 const EOL = ['\n', '\r\n', '\r', '\u2028', '\u2029', '\u0085', '\u000b', '\u000c', '\n\n'];

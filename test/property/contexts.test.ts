@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { type Assembly, assemble, type Material, type Uncounted } from '#cairn/domain/context-assembly.js';
-import { calledBy } from '#cairn/domain/context-conflicts.js';
-import { sectionsFor } from '#cairn/domain/context-sections.js';
-import type { TurnCard } from '#cairn/domain/context-turns.js';
-import { HEADINGS } from '#cairn/domain/context-window.js';
-import type { ContextFormat, SectionName } from '#cairn/model/context.js';
-import { CairnError } from '#cairn/model/errors.js';
-import type { Json } from '#cairn/model/json.js';
-import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
+import { CairnError } from '#cairn/kernel/errors.js';
+import type { Json } from '#cairn/kernel/json.js';
+import type { ContextFormat, SectionName } from '#cairn/recall/contexts/model.js';
+import { type Assembly, assemble, type Material, type Uncounted } from '#cairn/recall/windows/assembly.js';
+import { calledBy } from '#cairn/recall/windows/conflicts.js';
+import { sectionsFor } from '#cairn/recall/windows/sections.js';
+import type { TurnCard } from '#cairn/recall/windows/turns.js';
+import { HEADINGS } from '#cairn/recall/windows/window.js';
+import { charactersWithin, countTokens } from '#cairn/text/tokenizer.js';
 import { openTarget, type TestStore, targetNames } from '../support/targets.js';
 
 /** CAIRN_TEST_SEED=… repeats a run. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { Comparison, Filter } from '#cairn/model/search.js';
+import type { Comparison, Filter } from '#cairn/recall/search/model.js';
 import { openTarget, type TestStore, targetNames } from '../support/targets.js';
 
 const WORDS = [

@@ -1,12 +1,18 @@
 /** Random histories of a state with branches: every revision shows again what it was given, and appends cost what they add. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical } from '#cairn/domain/canonical.js';
-import { emptyState, nextState, type State, snapshotOf, stateOf } from '#cairn/domain/snapshot-state.js';
-import type { StoredPart } from '#cairn/domain/state-assembly.js';
-import { containerNumber, emptied, ROOTS } from '#cairn/domain/state-parts.js';
-import type { Snapshot, Thought } from '#cairn/model/checkpoint.js';
-import type { Json } from '#cairn/model/json.js';
+import type { Snapshot, Thought } from '#cairn/checkpoints/checkpoints/model.js';
+import type { StoredPart } from '#cairn/checkpoints/states/assembly.js';
+import { containerNumber, emptied, ROOTS } from '#cairn/checkpoints/states/parts.js';
+import {
+  emptyState,
+  nextState,
+  type State,
+  snapshotOf,
+  stateOf,
+} from '#cairn/checkpoints/states/snapshot-state.js';
+import { canonical } from '#cairn/kernel/canonical.js';
+import type { Json } from '#cairn/kernel/json.js';
 
 const NEVER = Number.MAX_SAFE_INTEGER;
 

@@ -1,8 +1,8 @@
 /** Profiles, boxes and agent_turns for tests, and whether a call has left anything behind. */
 import { expect } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import type { AgentTurn, DispatchAnswer } from '#cairn/coordination/agent-turns/model.js';
 import { sql } from '#cairn/driver/sql.js';
-import type { AgentTurn, DispatchAnswer } from '#cairn/model/agent-turn.js';
 import { tenantOf } from './hierarchy.js';
 import type { TestStore } from './targets.js';
 

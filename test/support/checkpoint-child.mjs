@@ -1,8 +1,9 @@
 // A process of its own that keeps checkpoints: `node checkpoint-child.mjs loop|named|unnamed <database> <name> <count>`,
 // or `prune|delete <database>`. It says when it is ready, waits for the parent's word, then tells of every checkpoint
 // before it is sent and after it was acknowledged.
-import { canonical, sha256 } from '#cairn/domain/canonical.js';
-import { openCairn } from '#cairn/index.js';
+
+import { openCairn } from '#cairn/api/index.js';
+import { canonical, sha256 } from '#cairn/kernel/canonical.js';
 
 const [mode, database, name, count] = process.argv.slice(2);
 const say = (message) => new Promise((resolve) => process.send(message, resolve));

@@ -1,6 +1,5 @@
 /** Executions and states for tests of checkpoints. */
 import { randomUUID } from 'node:crypto';
-import type { Api } from '#cairn/client/index.js';
 import type {
   CheckpointSummary,
   MemoryEntry,
@@ -8,8 +7,9 @@ import type {
   Snapshot,
   Thought,
   ToolCall,
-} from '#cairn/model/checkpoint.js';
-import type { JsonObject } from '#cairn/model/json.js';
+} from '#cairn/checkpoints/checkpoints/model.js';
+import type { Api } from '#cairn/client/index.js';
+import type { JsonObject } from '#cairn/kernel/json.js';
 
 export const thought = (id: string, more: Partial<Thought> = {}): Thought => ({
   id,

@@ -1,10 +1,10 @@
 /** What the generated tests take from the contract: the table, and inputs that work, made of its examples. */
 import type { z } from 'zod';
-import type { Api } from '#cairn/contract/api.js';
-import { executions } from '#cairn/contract/executions.js';
-import { clearsByNull, pathParameters, restGoesTo } from '#cairn/contract/operation.js';
-import type { NamedOperation } from '#cairn/contract/operations.js';
-import { nullIsAbsence } from '#cairn/model/lenient-input.js';
+import type { Api } from '#cairn/api/api.js';
+import type { NamedOperation } from '#cairn/api/operations.js';
+import { executions } from '#cairn/checkpoints/executions/contract.js';
+import { nullIsAbsence } from '#cairn/engine/contract/lenient-input.js';
+import { clearsByNull, pathParameters, restGoesTo } from '#cairn/engine/contract/operation.js';
 import { plantAgent } from './plant-agents.js';
 import { plantContexts } from './plant-contexts.js';
 import { plantDelegations } from './plant-delegations.js';
@@ -15,9 +15,15 @@ import { plantPolicy } from './plant-policies.js';
 import { plantMemory } from './plant-search.js';
 import { plantTurns } from './plant-turns.js';
 
-export type { Api } from '#cairn/contract/api.js';
-export { clearsByNull, namesProject, pathParameters, restGoesTo, waysTo } from '#cairn/contract/operation.js';
-export { allOperations, type NamedOperation } from '#cairn/contract/operations.js';
+export type { Api } from '#cairn/api/api.js';
+export { allOperations, type NamedOperation } from '#cairn/api/operations.js';
+export {
+  clearsByNull,
+  namesProject,
+  pathParameters,
+  restGoesTo,
+  waysTo,
+} from '#cairn/engine/contract/operation.js';
 
 /** Is in everything of a tenant that another must not see, and in no id. */
 export const SECRET = 'the-secret-of-this-tenant';

@@ -1,7 +1,7 @@
 /** Agents that delegate to each other, for tests of delegations. */
 import type { Api } from '#cairn/client/index.js';
-import type { AgentTurn } from '#cairn/model/agent-turn.js';
-import type { Delegation } from '#cairn/model/delegation.js';
+import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
+import type { Delegation } from '#cairn/coordination/delegations/model.js';
 import { tenantOf } from './hierarchy.js';
 import type { TestStore } from './targets.js';
 

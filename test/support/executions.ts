@@ -1,6 +1,6 @@
 /** Runs in tests: snapshots made of a few words, and executions with checkpoints. */
+import type { Snapshot, Thought, ToolCall } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Snapshot, Thought, ToolCall } from '#cairn/model/checkpoint.js';
 
 export interface Parts {
   readonly thoughts?: readonly Thought[];

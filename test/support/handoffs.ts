@@ -1,8 +1,8 @@
 /** Agents and a trajectory that goes from one to another, for tests of handoffs. */
+import type { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
+import type { Handoff } from '#cairn/coordination/handoffs/model.js';
 import { sql } from '#cairn/driver/sql.js';
-import type { Handoff } from '#cairn/model/handoff.js';
-import type { Store } from '#cairn/service/open.js';
 import { tenantOf } from './hierarchy.js';
 import type { TestStore } from './targets.js';
 

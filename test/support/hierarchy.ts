@@ -1,12 +1,12 @@
 /** Scopes, artifacts and notes written straight into the store, for tests of what holds them. */
 import { randomUUID } from 'node:crypto';
+import type { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
-import { newId } from '#cairn/model/ids.js';
-import type { Store } from '#cairn/service/open.js';
-import { type BoxRow, insertBox } from '#cairn/store/boxes.js';
-import { insertEdges, settleEdges } from '#cairn/store/edges.js';
-import { insertScope } from '#cairn/store/scopes.js';
+import { type BoxRow, insertBox } from '#cairn/facts/boxes/store.js';
+import { newId } from '#cairn/kernel/ids.js';
+import { insertEdges, settleEdges } from '#cairn/memory/edges/store.js';
+import { insertScope } from '#cairn/memory/scopes/store.js';
 
 export const tenantOf = async (cairn: Api): Promise<string> => (await cairn.auth.whoami()).tenant_id;
 

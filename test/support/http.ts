@@ -1,10 +1,10 @@
 /** A server on a store of its own, reached over a real socket, and what is in its tables. For the generated tests. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import pg from 'pg';
+import { Store } from '#cairn/api/store.js';
 import { Sql } from '#cairn/driver/sql.js';
 import { createServer } from '#cairn/http/server.js';
-import type { KeyRole } from '#cairn/model/key.js';
-import { Store } from '#cairn/service/open.js';
+import type { KeyRole } from '#cairn/identity/keys/model.js';
 import { type Api, type NamedOperation, namesProject, pathParameters, restGoesTo } from './contract.js';
 import { until } from './server.js';
 import { freshDatabase, targetNames } from './targets.js';

@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite.js';
-import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
-import { Store } from '#cairn/service/open.js';
-import { packetJournal } from '#cairn/store/packets.js';
+import { openSqlite } from '#cairn/driver/sqlite/driver.js';
+import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
 
 export interface Plans {
   readonly store: Store;

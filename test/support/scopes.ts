@@ -1,9 +1,9 @@
 /** Trajectories, scopes and turns for tests, and what is left of them in the tables. */
+import type { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
-import type { Scope } from '#cairn/model/scope.js';
-import type { AddedTurn } from '#cairn/model/turn.js';
-import type { Store } from '#cairn/service/open.js';
+import type { Scope } from '#cairn/memory/scopes/model.js';
+import type { AddedTurn } from '#cairn/memory/turns/model.js';
 
 export const someTrajectory = async (cairn: Api): Promise<string> =>
   (await cairn.trajectories.create({ name: 'task' })).trajectory_id;

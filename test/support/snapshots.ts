@@ -8,9 +8,9 @@ import type {
   Snapshot,
   Thought,
   ToolCall,
-} from '#cairn/model/checkpoint.js';
-import { checkpointReason, thoughtType } from '#cairn/model/checkpoint.js';
-import type { Json, JsonObject } from '#cairn/model/json.js';
+} from '#cairn/checkpoints/checkpoints/model.js';
+import { checkpointReason, thoughtType } from '#cairn/checkpoints/checkpoints/model.js';
+import type { Json, JsonObject } from '#cairn/kernel/json.js';
 
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\u0000'));
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e/f', 'g~h', 'Ünï');

@@ -1,7 +1,7 @@
 /** Policies and their jobs for tests: what they make, and waiting for it. */
 import type { Api } from '#cairn/client/index.js';
-import type { Artifact } from '#cairn/model/artifact.js';
-import type { Job, Trigger } from '#cairn/model/summary.js';
+import type { Artifact } from '#cairn/memory/artifacts/model.js';
+import type { Job, Trigger } from '#cairn/recall/jobs/model.js';
 import { say } from './scopes.js';
 import { sleep } from './server.js';
 

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { Store, type StoreOptions } from '#cairn/api/store.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
 import { createServer } from '#cairn/http/server.js';
-import type { KeyRole } from '#cairn/model/key.js';
-import { Store, type StoreOptions } from '#cairn/service/open.js';
-import { findAgent } from '#cairn/store/agents.js';
+import { findAgent } from '#cairn/identity/agents/store.js';
+import type { KeyRole } from '#cairn/identity/keys/model.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';
 const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];

@@ -1,6 +1,6 @@
 /** Agent_turns for tests: profiles, what is dispatched for them, and how it ended. */
-import type { Api } from '#cairn/contract/api.js';
-import type { AgentTurn } from '#cairn/model/agent-turn.js';
+import type { Api } from '#cairn/api/api.js';
+import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
 
 export const saveProfile = (cairn: Api, name: string) =>
   cairn.profiles.save({ name, system_prompt: `You are the ${name}.` });

@@ -1,17 +1,17 @@
 /** Hearing of wakes in tests: what a driver tells, and calls as operations that wait get them. */
+import { RetainedStates } from '#cairn/checkpoints/states/retained-states.js';
 import type { CallOptions } from '#cairn/client/index.js';
 import type { Driver } from '#cairn/driver/driver.js';
-import { AccessCounts } from '#cairn/service/access-counts.js';
-import { CallsUnderWay } from '#cairn/service/calls.js';
-import { Erasures } from '#cairn/service/erasures.js';
-import { JobQueue } from '#cairn/service/job-queue.js';
-import { providersOf } from '#cairn/service/providers.js';
-import { RetainedStates } from '#cairn/service/retained-states.js';
-import { type Call, defaultLimits } from '#cairn/service/runtime.js';
-import { StreamHub } from '#cairn/service/stream-hub.js';
-import { WrittenTenants } from '#cairn/service/timekeeper.js';
-import { Wakes } from '#cairn/service/wakes.js';
-import { readMeta } from '#cairn/store/tenants.js';
+import { type Call, defaultLimits } from '#cairn/engine/calls/call.js';
+import { CallsUnderWay } from '#cairn/engine/calls/open-calls.js';
+import { WrittenTenants } from '#cairn/engine/leases/timekeeper.js';
+import { Wakes } from '#cairn/engine/leases/wakes.js';
+import { Erasures } from '#cairn/engine/lifetimes/running-erasures.js';
+import { StreamHub } from '#cairn/engine/reads/stream-hub.js';
+import { readMeta } from '#cairn/engine/writes/tenants.js';
+import { AccessCounts } from '#cairn/memory/versions/access-counts.js';
+import { providersOf } from '#cairn/recall/jobs/providers.js';
+import { JobQueue } from '#cairn/recall/jobs/queue.js';
 
 export const TENANT = 'default';
 

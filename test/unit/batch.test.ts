@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDriver, Store } from '#cairn/api/store.js';
 import type { Driver } from '#cairn/driver/driver.js';
-import { CairnError } from '#cairn/model/errors.js';
-import { runEach } from '#cairn/service/batch.js';
-import { add } from '#cairn/service/cards.js';
-import { openDriver, Store } from '#cairn/service/open.js';
-import type { Call } from '#cairn/service/runtime.js';
+import type { Call } from '#cairn/engine/calls/call.js';
+import { runEach } from '#cairn/engine/writes/batch.js';
+import { add } from '#cairn/facts/cards/service.js';
+import { CairnError } from '#cairn/kernel/errors.js';
 import { callOn } from '../support/wakes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-batch-'));

@@ -1,6 +1,6 @@
 /** A provider that keeps failing is left alone for a while, then asked by one. */
 import { describe, expect, it } from 'vitest';
-import { Breaker } from '#cairn/provider/breaker.js';
+import { Breaker } from '#cairn/providers/breaker.js';
 
 const LONG_MS = 3_600_000;
 

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkpointText } from '#cairn/domain/checkpoint-json.js';
-import { CHECKPOINT_VERSIONS, readCheckpoint } from '#cairn/domain/checkpoint-versions.js';
-import type { Checkpoint } from '#cairn/model/checkpoint.js';
+import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
+import type { Checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
+import { CHECKPOINT_VERSIONS, readCheckpoint } from '#cairn/checkpoints/checkpoints/versions.js';
 import * as arbitrary from '../support/snapshots.js';
 
 const fixtures = new URL('../fixtures/checkpoints/', import.meta.url);

@@ -1,6 +1,6 @@
 /** How checkpoints descend from each other, also where files were brought in before those that they name. */
 import { describe, expect, it } from 'vitest';
-import { descend } from '#cairn/domain/checkpoint-tree.js';
+import { descend } from '#cairn/checkpoints/checkpoints/tree.js';
 
 type Pair = readonly [checkpoint_id: string, parent_id: string | null];
 

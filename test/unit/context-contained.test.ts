@@ -1,9 +1,9 @@
 /** Stored text cannot look like the structure of a window. */
 import { describe, expect, it } from 'vitest';
-import { contextAsText } from '#cairn/contract/context-text.js';
-import { contained, inOneLine } from '#cairn/domain/context-contained.js';
-import { shortened } from '#cairn/domain/context-cut.js';
-import type { AssembledContext } from '#cairn/model/context.js';
+import { contextAsText } from '#cairn/recall/contexts/context-text.js';
+import type { AssembledContext } from '#cairn/recall/contexts/model.js';
+import { contained, inOneLine } from '#cairn/recall/windows/contained.js';
+import { shortened } from '#cairn/recall/windows/cut.js';
 
 describe('stored text in Markdown', () => {
   it('CTX-18 is quoted in a fence where it could be taken for structure', () => {

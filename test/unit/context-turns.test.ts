@@ -1,11 +1,11 @@
 /** Which turns belong together, and where texts are cut. */
 import { describe, expect, it } from 'vitest';
-import { saidText } from '#cairn/domain/context-content.js';
-import { cutAt, shortened } from '#cairn/domain/context-cut.js';
-import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/domain/context-turns.js';
-import { textOf } from '#cairn/domain/transcript.js';
-import type { Json } from '#cairn/model/json.js';
-import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
+import { textOf } from '#cairn/facts/transcripts/transcript.js';
+import type { Json } from '#cairn/kernel/json.js';
+import { saidText } from '#cairn/recall/windows/content.js';
+import { cutAt, shortened } from '#cairn/recall/windows/cut.js';
+import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/recall/windows/turns.js';
+import { charactersWithin, countTokens } from '#cairn/text/tokenizer.js';
 
 let count = 0;
 const turn = (role: string, content: string, more: Partial<TurnCard> = {}): TurnCard => ({

@@ -1,7 +1,7 @@
 /** Which way a day lies that a sentence names. */
 import { describe, expect, it } from 'vitest';
-import { extractFacts } from '#cairn/domain/extraction-rules.js';
-import { givingWay } from '#cairn/domain/giving-way.js';
+import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 
 /** A Tuesday. */
 const SAID_AT = Date.parse('2026-11-17T10:00:00Z');

@@ -1,13 +1,13 @@
 /** The pure rules of packets and lists: cursors, lineage, older envelopes, what a packet is found by. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/domain/cursor.js';
-import { descend, parentsOf } from '#cairn/domain/lineage.js';
-import { indexOf } from '#cairn/domain/packet-index.js';
-import { upcast } from '#cairn/domain/upcast.js';
-import { NIL_ID, newId, uuid } from '#cairn/model/ids.js';
-import type { Json } from '#cairn/model/json.js';
-import type { PacketInput } from '#cairn/model/packet.js';
+import { descend, parentsOf } from '#cairn/engine/journal/lineage.js';
+import type { PacketInput } from '#cairn/engine/journal/model.js';
+import { indexOf } from '#cairn/engine/journal/packet-index.js';
+import { upcast } from '#cairn/engine/journal/upcast.js';
+import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/kernel/cursor.js';
+import { NIL_ID, newId, uuid } from '#cairn/kernel/ids.js';
+import type { Json } from '#cairn/kernel/json.js';
 
 const A = '0197a000-0000-7000-8000-00000000000a';
 const B = '0197a000-0000-7000-8000-00000000000b';

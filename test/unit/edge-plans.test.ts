@@ -1,8 +1,8 @@
 /** How SQLite finds what edges ask: by the keys they name, never by walking all edges. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { newId } from '#cairn/model/ids.js';
-import { deleteEdgesOf, relationsOf } from '#cairn/store/edges.js';
+import { newId } from '#cairn/kernel/ids.js';
+import { deleteEdgesOf, relationsOf } from '#cairn/memory/edges/store.js';
 import { notePlans, type Plans } from '../support/plans.js';
 
 let noted: Plans;

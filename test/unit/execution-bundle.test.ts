@@ -1,17 +1,17 @@
 /** Bundles: a tree of states goes into one file and comes out the same, and what does not fit is refused by name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import {
   type BundledCheckpoint,
   type BundledExecution,
   bundleText,
   makeBundle,
   readBundle,
-} from '#cairn/domain/execution-bundle.js';
-import { snapshotCheck } from '#cairn/domain/snapshot-check.js';
-import type { Snapshot } from '#cairn/model/checkpoint.js';
-import type { Bundle } from '#cairn/model/execution.js';
-import type { Json } from '#cairn/model/json.js';
+} from '#cairn/checkpoints/executions/bundle.js';
+import type { Bundle } from '#cairn/checkpoints/executions/model.js';
+import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
+import type { Json } from '#cairn/kernel/json.js';
 import * as arbitrary from '../support/snapshots.js';
 
 const execution: BundledExecution = {

@@ -1,13 +1,13 @@
 /** What the rules get out of a conversation: little, and hardly ever junk. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractFacts } from '#cairn/domain/extraction-rules.js';
-import type { ExtractedFact } from '#cairn/domain/facts.js';
-import { givingWay } from '#cairn/domain/giving-way.js';
-import { sameFact } from '#cairn/domain/same-fact.js';
-import type { TextSource } from '#cairn/domain/sources.js';
-import { NOTE_TYPES } from '#cairn/model/note.js';
-import { offlineExtractor } from '#cairn/provider/offline-extractor.js';
+import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { NOTE_TYPES } from '#cairn/memory/notes/model.js';
+import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
+import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
+import type { ExtractedFact } from '#cairn/recall/extraction/facts.js';
+import { offlineExtractor } from '#cairn/recall/extraction/offline-extractor.js';
+import type { TextSource } from '#cairn/recall/summaries/sources.js';
 import { corpus, type Labelled, SAID_AT } from '../support/fact-corpus.js';
 
 const extract = (

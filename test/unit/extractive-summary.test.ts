@@ -1,10 +1,10 @@
 /** The summariser that needs no model: what it chooses, that the budget holds, and that it lets others have their turn. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractiveSummary } from '#cairn/domain/extractive-summary.js';
-import { givingWay } from '#cairn/domain/giving-way.js';
-import { type TextSource, wholeGroups } from '#cairn/domain/sources.js';
-import { countTokens } from '#cairn/provider/tokenizer.js';
+import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { extractiveSummary } from '#cairn/recall/summaries/extractive-summary.js';
+import { type TextSource, wholeGroups } from '#cairn/recall/summaries/sources.js';
+import { countTokens } from '#cairn/text/tokenizer.js';
 
 const summarise = (sources: readonly TextSource[], max_tokens: number, signal?: AbortSignal) =>
   extractiveSummary(sources, { max_tokens, count: countTokens, give_way: givingWay(signal) });

@@ -1,8 +1,8 @@
 /** Vectors as they are kept and compared, and one ranking out of two. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { embeddingText } from '#cairn/domain/embedding-text.js';
-import { fuse } from '#cairn/domain/fusion.js';
+import { BitTable } from '#cairn/index/vectors/bits.js';
+import { embeddingText } from '#cairn/index/vectors/embedding-text.js';
 import {
   bitsAsDigits,
   bitsFromText,
@@ -13,8 +13,8 @@ import {
   similarity,
   vectorFromText,
   vectorToText,
-} from '#cairn/domain/vectors.js';
-import { BitTable } from '#cairn/store/vector-bits.js';
+} from '#cairn/index/vectors/encoding.js';
+import { fuse } from '#cairn/recall/ranking/fusion.js';
 
 const order = (fused: readonly { doc_no: number }[]) => fused.map(({ doc_no }) => doc_no);
 

@@ -1,10 +1,10 @@
 /** What a model sees of any list of cards: what the APIs of models insist on, and that nothing is lost. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HydratedCard, hydrate } from '#cairn/domain/hydration.js';
-import { asList } from '#cairn/domain/json-values.js';
-import type { Prompt } from '#cairn/model/hydration.js';
-import type { Json, JsonObject } from '#cairn/model/json.js';
+import { type HydratedCard, hydrate } from '#cairn/facts/transcripts/hydration.js';
+import type { Prompt } from '#cairn/facts/transcripts/model.js';
+import type { Json, JsonObject } from '#cairn/kernel/json.js';
+import { asList } from '#cairn/kernel/json-values.js';
 
 /** Few, so that they meet; of some the formats think differently. */
 const ids = ['a', 'a_b', 'a.b', 'a b', 'é', '', 'x'.repeat(50), `call_${'0'.repeat(24)}`];

@@ -1,9 +1,9 @@
 /** What a model sees of cards: each rule of the rendering, by examples. */
 import { describe, expect, it } from 'vitest';
-import { type HydratedCard, type Hydration, hydrate } from '#cairn/domain/hydration.js';
-import { checkDeliverable, resultFields } from '#cairn/domain/result-fields.js';
-import { prompt } from '#cairn/model/hydration.js';
-import type { Json, JsonObject } from '#cairn/model/json.js';
+import { type HydratedCard, type Hydration, hydrate } from '#cairn/facts/transcripts/hydration.js';
+import { prompt } from '#cairn/facts/transcripts/model.js';
+import { checkDeliverable, resultFields } from '#cairn/facts/transcripts/result-fields.js';
+import type { Json, JsonObject } from '#cairn/kernel/json.js';
 
 let made = 0;
 const card = (content: Json, metadata: JsonObject, more: Partial<HydratedCard> = {}): HydratedCard => ({

@@ -1,7 +1,7 @@
 /** What is wrong with an input, in words that say what to do. */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeIssues } from '#cairn/model/issues.js';
+import { describeIssues } from '#cairn/kernel/issues.js';
 
 const kind = z.discriminatedUnion('type', [
   z.object({ type: z.literal('a') }),

@@ -1,6 +1,6 @@
 /** Whose turn it is among the jobs of a process. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { JobQueue } from '#cairn/service/job-queue.js';
+import { JobQueue } from '#cairn/recall/jobs/queue.js';
 import { until } from '../support/server.js';
 
 describe('the jobs that wait', () => {

@@ -1,7 +1,7 @@
 /** The times of jobs: none is held, or noticed, later than what is kept for it. */
 import { describe, expect, it } from 'vitest';
-import { heldUntil, isUrgent, noticedAt, providerTime, takenOverAt } from '#cairn/service/job-times.js';
-import { defaultLimits } from '#cairn/service/runtime.js';
+import { defaultLimits } from '#cairn/engine/calls/call.js';
+import { heldUntil, isUrgent, noticedAt, providerTime, takenOverAt } from '#cairn/recall/jobs/times.js';
 
 const NOW = 1_000_000;
 const KEPT_MS = defaultLimits.max_closing_ms;

@@ -1,10 +1,10 @@
 /** JSON as it is kept: canonical text, what may be in it, and numbers that parsing would alter. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical, sha256 } from '#cairn/domain/canonical.js';
 import { parseBody } from '#cairn/http/body.js';
 import { lossyNumber, MAX_VALUES } from '#cairn/http/body-scan.js';
-import { type Json, jsonFault, MAX_DEPTH, textFault } from '#cairn/model/json.js';
+import { canonical, sha256 } from '#cairn/kernel/canonical.js';
+import { type Json, jsonFault, MAX_DEPTH, textFault } from '#cairn/kernel/json.js';
 
 describe('canonical JSON', () => {
   it('has members in the order of their names, and no space', () => {

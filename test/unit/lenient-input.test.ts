@@ -1,10 +1,10 @@
 /** Inputs as the clients of the seeds send them, generated over the whole table: nulls, cases, times without a zone. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inputSchemaOf, takesNull } from '#cairn/contract/input-schema.js';
-import { clearsByNull, readInput } from '#cairn/contract/operation.js';
-import { allOperations, type NamedOperation } from '#cairn/contract/operations.js';
-import { nullIsAbsence, readLeniently } from '#cairn/model/lenient-input.js';
+import { allOperations, type NamedOperation } from '#cairn/api/operations.js';
+import { inputSchemaOf, takesNull } from '#cairn/engine/contract/input-schema.js';
+import { nullIsAbsence, readLeniently } from '#cairn/engine/contract/lenient-input.js';
+import { clearsByNull, readInput } from '#cairn/engine/contract/operation.js';
 
 type Shape = Record<string, z.ZodType>;
 

@@ -1,8 +1,8 @@
 /** Who is granted next; and that SQLite finds a line by its resource, however many others there are. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { grantable } from '#cairn/domain/lock-queue.js';
-import type { LockMode } from '#cairn/model/lock.js';
+import type { LockMode } from '#cairn/coordination/locks/model.js';
+import { grantable } from '#cairn/coordination/locks/rules.js';
 import { notePlans, type Plans } from '../support/plans.js';
 
 const modes = (letters: string): LockMode[] =>

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowsDelegation, commonDelegates } from '#cairn/domain/delegation-rules.js';
 import {
   cardExtents,
   commonAccess,
@@ -8,8 +7,9 @@ import {
   narrowest,
   reachesCard,
   widest,
-} from '#cairn/domain/memory-access.js';
-import { memoryScope, memoryType } from '#cairn/model/agent.js';
+} from '#cairn/engine/access/rules.js';
+import { memoryScope, memoryType } from '#cairn/identity/agents/model.js';
+import { allowsDelegation, commonDelegates } from '#cairn/identity/agents/rules.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
 const rules = fc.array(

@@ -1,7 +1,7 @@
 /** How SQLite finds messages: what waits by its mailbox, however much was acknowledged, never by walking the tenant's. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { releaseDeliveries } from '#cairn/store/deliveries.js';
+import { releaseDeliveries } from '#cairn/coordination/messages/deliveries.js';
 import { register } from '../support/messages.js';
 import { notePlans, type Plans } from '../support/plans.js';
 

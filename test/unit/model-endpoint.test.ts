@@ -1,14 +1,14 @@
 /** Model endpoints: what they answer is checked, and when they fail the offline way takes their place. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CairnError } from '#cairn/model/errors.js';
-import { withFallback } from '#cairn/provider/fallback.js';
-import { packageOf } from '#cairn/provider/model-endpoint.js';
-import { modelExtractor } from '#cairn/provider/model-extractor.js';
-import { type ModelSettingsInput, parseModelSettings } from '#cairn/provider/model-settings.js';
-import { modelSummarizer } from '#cairn/provider/model-summarizer.js';
-import { offlineExtractor } from '#cairn/provider/offline-extractor.js';
-import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
-import { countTokens } from '#cairn/provider/tokenizer.js';
+import { CairnError } from '#cairn/kernel/errors.js';
+import { withFallback } from '#cairn/providers/fallback.js';
+import { packageOf } from '#cairn/providers/model-endpoint.js';
+import { type ModelSettingsInput, parseModelSettings } from '#cairn/providers/model-settings.js';
+import { modelExtractor } from '#cairn/recall/extraction/model-extractor.js';
+import { offlineExtractor } from '#cairn/recall/extraction/offline-extractor.js';
+import { modelSummarizer } from '#cairn/recall/summaries/model-summarizer.js';
+import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
+import { countTokens } from '#cairn/text/tokenizer.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 
 let server: ModelServer;

@@ -1,6 +1,6 @@
 /** Which day people mean. */
 import { describe, expect, it } from 'vitest';
-import { namedDay, type Tense } from '#cairn/domain/named-days.js';
+import { namedDay, type Tense } from '#cairn/text/named-days.js';
 
 /** A Wednesday. */
 const SAID_AT = Date.parse('2024-03-13T22:30:00Z');

@@ -1,15 +1,15 @@
 /** Every form of a date that is read, what is none, and the dates that a question names. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDate } from '#cairn/domain/parse-date.js';
-import { readQuestion } from '#cairn/domain/question.js';
+import { readQuestion } from '#cairn/recall/ranking/question.js';
+import { parseDate } from '#cairn/text/parse-date.js';
 import {
   type DateMention,
   dateMentions,
   dateWords,
   isWithin,
   relativeMentions,
-} from '#cairn/domain/question-dates.js';
+} from '#cairn/text/question-dates.js';
 
 describe('a date', () => {
   it.each<[unknown, string]>([

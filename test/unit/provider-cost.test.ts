@@ -1,9 +1,9 @@
 /** What providers say that they cost: what cannot be is left out, and who was paid stays known. */
 import { describe, expect, it } from 'vitest';
-import { costFrom, offlineCost, type ProviderCost, sumOfCosts } from '#cairn/provider/cost.js';
-import { withFallback } from '#cairn/provider/fallback.js';
-import { costOfFailure, modelFailure, reasonOf } from '#cairn/provider/model-failure.js';
-import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
+import { costFrom, offlineCost, type ProviderCost, sumOfCosts } from '#cairn/providers/cost.js';
+import { withFallback } from '#cairn/providers/fallback.js';
+import { costOfFailure, modelFailure, reasonOf } from '#cairn/providers/model-failure.js';
+import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
 
 const sound: ProviderCost = {
   provider: 'p',

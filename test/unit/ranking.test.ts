@@ -1,9 +1,9 @@
 /** What comes first and why: terms, neighbours, speakers, roles, dates, and what a question asks for. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readQuestion, wordsNaming } from '#cairn/domain/question.js';
-import { type Candidate, type Ranked, rank, termWeights } from '#cairn/domain/ranking.js';
-import { searchTextOf } from '#cairn/domain/search-text.js';
+import { readQuestion, wordsNaming } from '#cairn/recall/ranking/question.js';
+import { type Candidate, type Ranked, rank, termWeights } from '#cairn/recall/ranking/ranking.js';
+import { searchTextOf } from '#cairn/text/search-text.js';
 
 interface Said {
   readonly content: string;

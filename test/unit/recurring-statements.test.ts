@@ -1,9 +1,9 @@
 /** What several trajectories have in common, and silence when they have nothing. */
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/domain/giving-way.js';
-import { recurringStatements } from '#cairn/domain/recurring-statements.js';
-import type { TextSource } from '#cairn/domain/sources.js';
-import { offlineSummarizer } from '#cairn/provider/offline-summarizer.js';
+import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
+import { recurringStatements } from '#cairn/recall/summaries/recurring-statements.js';
+import type { TextSource } from '#cairn/recall/summaries/sources.js';
 
 const note = (id: string, trajectory_id: string, text: string): TextSource => ({ id, trajectory_id, text });
 const recurring = (sources: readonly TextSource[]) => recurringStatements(sources, { give_way: givingWay() });

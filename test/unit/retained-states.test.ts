@@ -1,7 +1,7 @@
 /** What is retained of states, and until when. */
 import { describe, expect, it } from 'vitest';
-import { emptyState } from '#cairn/domain/snapshot-state.js';
-import { RetainedStates } from '#cairn/service/retained-states.js';
+import { RetainedStates } from '#cairn/checkpoints/states/retained-states.js';
+import { emptyState } from '#cairn/checkpoints/states/snapshot-state.js';
 
 /** A state of its own: one that is found is known by being the very same. */
 const someState = () => ({ ...emptyState });

@@ -1,6 +1,6 @@
 /** How a run begins, is taken up again, and travels as JSON. */
 import { describe, expect, it, vi } from 'vitest';
-import { checkpoint } from '#cairn/model/checkpoint.js';
+import { checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
 import { Execution } from '#cairn/runtime/index.js';
 import { recordingStore } from '../support/recording-store.js';
 

@@ -1,9 +1,9 @@
 /** When two facts are one, and when they contradict each other. */
 import { describe, expect, it } from 'vitest';
-import { extractFacts } from '#cairn/domain/extraction-rules.js';
-import type { ExtractedFact } from '#cairn/domain/facts.js';
-import { givingWay } from '#cairn/domain/giving-way.js';
-import { sameFact } from '#cairn/domain/same-fact.js';
+import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
+import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
+import type { ExtractedFact } from '#cairn/recall/extraction/facts.js';
 
 async function fact(text: string): Promise<ExtractedFact> {
   const source = { id: 's', role: 'user', speaker: 'Anna', text, occurred_at: '2024-03-13' };

@@ -1,7 +1,7 @@
 /** Where sentences end: in many scripts, and not within what has full stops of its own. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sentencesOf, unitsOf } from '#cairn/domain/sentences.js';
+import { sentencesOf, unitsOf } from '#cairn/text/sentences.js';
 
 const split = (text: string): string[] => [...sentencesOf(text)];
 

@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readQuestion } from '#cairn/domain/question.js';
-import { snippetAmong, snippetOf } from '#cairn/domain/snippets.js';
-import { analyse } from '#cairn/domain/text-analysis.js';
+import { readQuestion } from '#cairn/recall/ranking/question.js';
+import { snippetAmong, snippetOf } from '#cairn/recall/ranking/snippets.js';
+import { analyse } from '#cairn/text/text-analysis.js';
 
 const shown = async (text: string, question: string) => {
   const { snippet, highlights } = await snippetOf(text, new Set(readQuestion(question, 0).terms));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Driver, Table, Tx } from '#cairn/driver/driver.js';
 import { sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite.js';
+import { openSqlite } from '#cairn/driver/sqlite/driver.js';
 import { freshDatabase } from '../support/targets.js';
 
 const journal = { append: async () => undefined, landed: async () => false };

@@ -1,7 +1,7 @@
 /** Documents with the terms that each has, held against plain maps. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TermBits } from '#cairn/store/term-bits.js';
+import { TermBits } from '#cairn/index/term-bits.js';
 
 const postings = fc
   .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 })

@@ -1,9 +1,9 @@
 /** Which terms texts of many scripts are found by, and that no text is too long or too odd. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_FREQUENCY, searchTextOf, textFlags } from '#cairn/domain/search-text.js';
-import { stem } from '#cairn/domain/stem.js';
-import { analyse, MAX_TERMS, wordsOf } from '#cairn/domain/text-analysis.js';
+import { MAX_FREQUENCY, searchTextOf, textFlags } from '#cairn/text/search-text.js';
+import { stem } from '#cairn/text/stem.js';
+import { analyse, MAX_TERMS, wordsOf } from '#cairn/text/text-analysis.js';
 
 describe('the terms of a text', () => {
   it.each<[string, string[]]>([

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { charactersWithin, countTokens } from '#cairn/provider/tokenizer.js';
+import { charactersWithin, countTokens } from '#cairn/text/tokenizer.js';
 
 const plainly = { disallowedSpecial: new Set<string>() };
 
@@ -112,7 +112,7 @@ describe('tokens', () => {
   });
 });
 
-const TOKENIZER = new URL('../../dist/provider/tokenizer.js', import.meta.url).href;
+const TOKENIZER = new URL('../../dist/text/tokenizer.js', import.meta.url).href;
 /** Counts a text in a process of its own, and looks for it in the heap. The text itself is not in this source. */
 const KEEPS_TEXT = `
   import { getHeapSnapshot } from 'node:v8';

@@ -1,8 +1,8 @@
 /** The pure rules of trajectories: their states, and the order of their tree. */
 import { describe, expect, it } from 'vitest';
-import { checkMove, isFinal, mayMove } from '#cairn/domain/trajectory-states.js';
-import { depthFirst, reachedBy } from '#cairn/domain/trajectory-tree.js';
-import { trajectoryStatus } from '#cairn/model/trajectory.js';
+import { trajectoryStatus } from '#cairn/memory/trajectories/model.js';
+import { checkMove, isFinal, mayMove } from '#cairn/memory/trajectories/rules.js';
+import { depthFirst, reachedBy } from '#cairn/memory/trajectories/tree-order.js';
 
 const all = trajectoryStatus.options;
 

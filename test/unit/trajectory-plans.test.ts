@@ -5,19 +5,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tx } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite.js';
-import { SqliteConnection } from '#cairn/driver/sqlite-open.js';
-import { knownMemories } from '#cairn/store/memories.js';
-import { packetJournal } from '#cairn/store/packets.js';
-import { artifactsOf, notesFrom } from '#cairn/store/produced.js';
-import { lockScopesOf } from '#cairn/store/scopes.js';
-import { activeChildren } from '#cairn/store/trajectories.js';
+import { openSqlite } from '#cairn/driver/sqlite/driver.js';
+import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
+import { packetJournal } from '#cairn/engine/journal/store.js';
+import { lockScopesOf } from '#cairn/memory/scopes/store.js';
+import { artifactsOf, notesFrom } from '#cairn/memory/trajectories/outputs.js';
 import {
   clearTrajectories,
   deleteEdgesBelow,
   endedBelow,
   endTrajectories,
-} from '#cairn/store/trajectory-removal.js';
+} from '#cairn/memory/trajectories/removal-store.js';
+import { activeChildren } from '#cairn/memory/trajectories/store.js';
 import {
   artifactLeaves,
   branchesOf,
@@ -25,7 +24,8 @@ import {
   scopeLeaves,
   sizesOf,
   trajectoryLeaves,
-} from '#cairn/store/trajectory-tree.js';
+} from '#cairn/memory/trajectories/tree-store.js';
+import { knownMemories } from '#cairn/memory/versions/store.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-plans-'));
 const database = join(folder, 'cairn.db');

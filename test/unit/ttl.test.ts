@@ -1,7 +1,7 @@
 /** Every form of a lifetime, and what it comes to. */
 import { describe, expect, it } from 'vitest';
-import { lifetimeClassOf, lifetimeOf } from '#cairn/domain/ttl.js';
-import { type Ttl, ttl } from '#cairn/model/memory.js';
+import { lifetimeClassOf, lifetimeOf } from '#cairn/engine/lifetimes/ttl.js';
+import { type Ttl, ttl } from '#cairn/memory/versions/model.js';
 
 const NOW = 1_000_000;
 const HOUR = 3_600_000;

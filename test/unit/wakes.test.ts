@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDriver, Store } from '#cairn/api/store.js';
 import type { Driver, WakeListener } from '#cairn/driver/driver.js';
-import { openDriver, Store } from '#cairn/service/open.js';
-import type { Call } from '#cairn/service/runtime.js';
-import { waitFor } from '#cairn/service/waiting-for.js';
-import { Wakes } from '#cairn/service/wakes.js';
-import { ensureTenant, hasTenant } from '#cairn/store/tenants.js';
+import type { Call } from '#cairn/engine/calls/call.js';
+import { waitFor } from '#cairn/engine/leases/wait-for.js';
+import { Wakes } from '#cairn/engine/leases/wakes.js';
+import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';
 import { callOn, earOn, TENANT, wake } from '../support/wakes.js';
 
 /** So long that a test which waits for it fails. */

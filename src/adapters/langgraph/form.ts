@@ -1,7 +1,11 @@
 /** The form that a checkpoint of LangGraph has in Cairn: channels are variables, metadata is labels. */
 import type { Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
-import type { Checkpoint as CairnCheckpoint, CheckpointReason, Snapshot } from '../../model/checkpoint.js';
-import type { Json, JsonObject } from '../../model/json.js';
+import type {
+  Checkpoint as CairnCheckpoint,
+  CheckpointReason,
+  Snapshot,
+} from '../../checkpoints/checkpoints/model.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
 import { isMarked, isRecord, setMember } from './codec.js';
 import type { Image } from './images.js';
 

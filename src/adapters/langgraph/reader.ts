@@ -7,9 +7,9 @@ import {
   maxChannelVersion,
   TASKS,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../contract/api.js';
-import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../model/checkpoint.js';
-import type { Json, JsonObject } from '../../model/json.js';
+import type { Api } from '../../api/api.js';
+import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../checkpoints/checkpoints/model.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
 import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
 import { type ChannelVersion, imageOf, isLabel } from './form.js';

@@ -10,10 +10,10 @@ import {
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../contract/api.js';
-import type { JsonObject } from '../../model/json.js';
-import type { Note } from '../../model/note.js';
-import { MAX_QUERY } from '../../model/search.js';
+import type { Api } from '../../api/api.js';
+import type { JsonObject } from '../../kernel/json.js';
+import type { Note } from '../../memory/notes/model.js';
+import { MAX_QUERY } from '../../recall/search/model.js';
 import { codeOf } from './ids.js';
 import {
   checkNamespace,

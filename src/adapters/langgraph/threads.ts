@@ -1,6 +1,6 @@
 /** Which execution a thread and namespace of LangGraph is kept as: found, made when it is needed, remembered. */
-import type { Api } from '../../contract/api.js';
-import type { Execution } from '../../model/execution.js';
+import type { Api } from '../../api/api.js';
+import type { Execution } from '../../checkpoints/executions/model.js';
 import { codeOf, executionIdOf, type Place, placeKey } from './ids.js';
 
 const MAX_REMEMBERED = 10_000;

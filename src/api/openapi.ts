@@ -1,0 +1,211 @@
+/** OpenAPI 3.1, made from the table. */
+import { z } from 'zod';
+import { inputSchema } from '../engine/contract/input-schema.js';
+import {
+  clearsByNull,
+  namesProject,
+  pathParameters,
+  restGoesTo,
+  waysTo,
+} from '../engine/contract/operation.js';
+import { errorCodes } from '../kernel/errors.js';
+import type { Json, JsonObject } from '../kernel/json.js';
+import { allOperations, groups, type NamedOperation } from './operations.js';
+
+/** Schemas that have a name of their own are described once and referred to. */
+type Named = Record<string, JsonObject>;
+
+function schemaOf(
+  schema: object,
+  named: Named,
+  nameOf: (name: string, def: JsonObject) => string,
+): JsonObject {
+  const { $schema: _, $defs = {}, ...rest } = JSON.parse(JSON.stringify(schema)) as JsonObject;
+  const defs = Object.entries($defs as Named);
+  const names = new Map(defs.map(([name, def]) => [name, nameOf(name, def)]));
+  const placed = <T extends Json>(part: T): T =>
+    JSON.parse(
+      JSON.stringify(part).replace(
+        /"#\/\$defs\/([^"]+)"/g,
+        (_, name: string) => `"#/components/schemas/${names.get(name) ?? name}"`,
+      ),
+    ) as T;
+  for (const [name, def] of defs) named[names.get(name)!] = placed(def);
+  return placed(rest);
+}
+
+const outputSchema = (schema: z.ZodType, named: Named): JsonObject =>
+  schemaOf(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }), named, (name) => name);
+
+/** What is both sent and answered may be null in more places when it is sent: then it has a name of its own. */
+const sentSchema = (schema: object, named: Named, answered: Named): JsonObject =>
+  schemaOf(schema, named, (name, def) =>
+    name in answered && JSON.stringify(answered[name]) !== JSON.stringify(def) ? `${name}Input` : name,
+  );
+
+const project: JsonObject = {
+  name: 'project_id',
+  in: 'path',
+  required: true,
+  description: 'The tenant of the key; `default` on an open loopback',
+  schema: { type: 'string' },
+};
+
+const header = (name: string, description: string, maxLength: number): JsonObject => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string', maxLength },
+});
+
+/** What a change may say of itself. */
+const changeHeaders: readonly JsonObject[] = [
+  header('Idempotency-Key', 'Makes the request safe to repeat for 24 hours', 200),
+  header(
+    'X-Agent-Turn',
+    '`<agent_turn_id>:<turn_epoch>`: made in that agent_turn, as its agent; 409 when late',
+    60,
+  ),
+  header('X-Fencing-Token', '`<lock_id>:<fencing_token>`: made under that lock; 409 when it is over', 60),
+];
+
+/** The named schemas of a document: of answers, and of all that is sent beside them. */
+interface Schemas {
+  readonly answered: Named;
+  readonly named: Named;
+}
+
+function parametersOf(operation: NamedOperation, { named, answered }: Schemas): Json[] {
+  const inPath = new Set(pathParameters(operation.path));
+  const inQuery = restGoesTo(operation.method) === 'query';
+  const parameters: Json[] = namesProject(operation.path) ? [project] : [];
+  for (const [name, schema] of Object.entries(operation.input.shape)) {
+    if (!inPath.has(name) && !inQuery) continue;
+    const { description, ...rest } = sentSchema(inputSchema(schema as z.ZodType), named, answered);
+    parameters.push({
+      name,
+      in: inPath.has(name) ? 'path' : 'query',
+      required: inPath.has(name) || !(schema as z.ZodType).safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    });
+  }
+  if (operation.event !== null) parameters.push(...changeHeaders);
+  return parameters;
+}
+
+function bodyOf(operation: NamedOperation, { named, answered }: Schemas): JsonObject | undefined {
+  if (restGoesTo(operation.method) !== 'body') return undefined;
+  const inPath = pathParameters(operation.path);
+  const rest = operation.input.omit(Object.fromEntries(inPath.map((name) => [name, true])) as never);
+  if (Object.keys(rest.shape).length === 0) return undefined;
+  const example = Object.fromEntries(
+    Object.entries(operation.example).filter(([name]) => !inPath.includes(name)),
+  );
+  const schema = sentSchema(inputSchema(rest, clearsByNull(operation)), named, answered);
+  return {
+    required: !rest.safeParse({}).success,
+    content: { 'application/json': { schema, example: example as Json } },
+  };
+}
+
+function answerOf(operation: NamedOperation, named: Named): JsonObject {
+  const status = String(operation.status ?? 200);
+  if (status === '204') return { [status]: { description: 'Done' } };
+  const type = operation.stream ? 'text/event-stream' : 'application/json';
+  const schema = operation.stream ? { type: 'string' } : outputSchema(operation.output, named);
+  return { [status]: { description: operation.summary, content: { [type]: { schema } } } };
+}
+
+function describe(operation: NamedOperation, schemas: Schemas): JsonObject {
+  const requestBody = bodyOf(operation, schemas);
+  return {
+    tags: [operation.group],
+    summary: operation.summary,
+    description: `Needs the role ${operation.access}.${operation.event ? ` Appends the event \`${operation.event}\`.` : ''}`,
+    parameters: parametersOf(operation, schemas),
+    ...(requestBody ? { requestBody } : {}),
+    responses: {
+      ...answerOf(operation, schemas.named),
+      '4XX': { $ref: '#/components/responses/Error' },
+      '5XX': { $ref: '#/components/responses/Error' },
+    },
+  };
+}
+
+/** Names an operation at one of its paths: `cards.add` at the first, `cards.add.2` at the second, as ids are unique. */
+const operationId = ({ name }: NamedOperation, index: number): string =>
+  index === 0 ? name : `${name}.${index + 1}`;
+
+export function openapi(version: string, table: readonly NamedOperation[] = allOperations): JsonObject {
+  const steps = openapiSteps(version, table);
+  for (;;) {
+    const next = steps.next();
+    if (next.done) return next.value;
+  }
+}
+
+/** The same, an operation at a time: all of them take some tenths of a second. */
+export function* openapiSteps(
+  version: string,
+  table: readonly NamedOperation[] = allOperations,
+): Generator<void, JsonObject> {
+  const paths: Record<string, JsonObject> = {};
+  const answered: Named = {};
+  for (const { output } of table) {
+    outputSchema(output, answered);
+    yield;
+  }
+  const named: Named = {};
+  for (const operation of table) {
+    yield;
+    for (const [i, { method, path }] of waysTo(operation).entries()) {
+      const methods = (paths[path] ??= {});
+      const described = describe({ ...operation, method }, { named, answered });
+      methods[method.toLowerCase()] = { operationId: operationId(operation, i), ...described };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cairn',
+      version,
+      description:
+        'Memory, context and coordination for AI agents. Where a member takes null, null means that it is absent; in a ' +
+        'PATCH it clears the member. Enumerations are read in any case, times without a zone as UTC.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(table.map(({ group }) => group))].map((name) => ({
+      name,
+      description: groups[name as keyof typeof groups],
+    })),
+    security: [{ bearer: [] }, { api_key: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+      schemas: {
+        ...named,
+        Error: {
+          type: 'object',
+          required: ['code', 'message'],
+          properties: {
+            code: { type: 'string', enum: Object.keys(errorCodes) },
+            message: { type: 'string' },
+            details: { type: 'object', additionalProperties: true },
+          },
+        },
+      },
+      responses: {
+        Error: {
+          description: 'What was wrong and what to do',
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/** The table of all operations. Everything that reaches Cairn from outside is made from it. */
+import { checkpoints } from '../checkpoints/checkpoints/contract.js';
+import { executions } from '../checkpoints/executions/contract.js';
+import { agent_turns } from '../coordination/agent-turns/contract.js';
+import { delegations, handoffs } from '../coordination/delegations/contract.js';
+import { locks } from '../coordination/locks/contract.js';
+import { messages } from '../coordination/messages/contract.js';
+import { pmo } from '../coordination/packing/contract.js';
+import type { Operation } from '../engine/contract/operation.js';
+import { boxes } from '../facts/boxes/contract.js';
+import { cards } from '../facts/cards/contract.js';
+import { packets } from '../facts/packets/contract.js';
+import { handovers, profiles } from '../facts/profiles/contract.js';
+import { agents } from '../identity/agents/contract.js';
+import { auth, events, keys, lifetime } from '../identity/keys/contract.js';
+import { artifacts } from '../memory/artifacts/contract.js';
+import { edges } from '../memory/edges/contract.js';
+import { notes } from '../memory/notes/contract.js';
+import { scopes } from '../memory/scopes/contract.js';
+import { trajectories } from '../memory/trajectories/contract.js';
+import { turns } from '../memory/turns/contract.js';
+import { context, manifests } from '../recall/contexts/contract.js';
+import { jobs, summarization_policies } from '../recall/jobs/contract.js';
+import { memory } from '../recall/remember/contract.js';
+import { search } from '../recall/search/contract.js';
+
+/** Written out, so that what is declared names the groups and does not repeat every type in them. */
+export interface Operations {
+  readonly memory: typeof memory;
+  readonly search: typeof search;
+  readonly trajectories: typeof trajectories;
+  readonly scopes: typeof scopes;
+  readonly turns: typeof turns;
+  readonly artifacts: typeof artifacts;
+  readonly notes: typeof notes;
+  readonly edges: typeof edges;
+  readonly summarization_policies: typeof summarization_policies;
+  readonly jobs: typeof jobs;
+  readonly executions: typeof executions;
+  readonly checkpoints: typeof checkpoints;
+  readonly cards: typeof cards;
+  readonly boxes: typeof boxes;
+  readonly packets: typeof packets;
+  readonly context: typeof context;
+  readonly manifests: typeof manifests;
+  readonly agents: typeof agents;
+  readonly profiles: typeof profiles;
+  readonly handovers: typeof handovers;
+  readonly pmo: typeof pmo;
+  readonly agent_turns: typeof agent_turns;
+  readonly delegations: typeof delegations;
+  readonly handoffs: typeof handoffs;
+  readonly messages: typeof messages;
+  readonly locks: typeof locks;
+  readonly events: typeof events;
+  readonly lifetime: typeof lifetime;
+  readonly keys: typeof keys;
+  readonly auth: typeof auth;
+}
+
+export const operations: Operations = {
+  memory,
+  search,
+  trajectories,
+  scopes,
+  turns,
+  artifacts,
+  notes,
+  edges,
+  summarization_policies,
+  jobs,
+  executions,
+  checkpoints,
+  cards,
+  boxes,
+  packets,
+  context,
+  manifests,
+  agents,
+  profiles,
+  handovers,
+  pmo,
+  agent_turns,
+  delegations,
+  handoffs,
+  messages,
+  locks,
+  events,
+  lifetime,
+  keys,
+  auth,
+};
+
+/** What each group is about. */
+export const groups: Readonly<Record<keyof Operations, string>> = {
+  memory: 'remember and recall, in plain words',
+  search: 'find anything, with the reasons',
+  trajectories: 'tasks and their parts',
+  scopes: 'context windows with a budget',
+  turns: 'messages in a scope',
+  cards: 'immutable facts',
+  boxes: 'ordered sets of cards',
+  packets: 'events with lineage',
+  edges: 'typed links between entities',
+  summarization_policies: 'when to summarise, and to extract',
+  jobs: 'summaries and extractions under way',
+  artifacts: 'what came out of conversations',
+  notes: 'what was learned, across trajectories',
+  executions: 'runs of agents',
+  checkpoints: 'the states of a run',
+  context: 'what goes into a window',
+  manifests: 'what was in a window, and why',
+  agents: 'who works, and what they may do',
+  profiles: 'what agents are made from',
+  handovers: 'recipes for packing a context',
+  pmo: 'handing work and context to agents',
+  agent_turns: 'executions of agents, on a packed context',
+  delegations: 'tasks for other agents',
+  handoffs: 'trajectories that go over to another agent',
+  messages: 'from agent to agent',
+  locks: 'who may touch what, for how long',
+  events: 'what happens, live',
+  lifetime: 'what expired, and erasing it',
+  keys: 'who may come in',
+  auth: 'who am I',
+};
+
+export interface NamedOperation extends Operation {
+  /** Such as `cards.add`. */
+  readonly name: string;
+  readonly group: string;
+  readonly verb: string;
+}
+
+/** The table as a flat list, in its order. */
+export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(
+  ([group, entries]) =>
+    Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
+      ...entry,
+      name: `${group}.${verb}`,
+      group,
+      verb,
+    })),
+);

@@ -1,0 +1,299 @@
+/** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
+import { RetainedStates } from '../checkpoints/states/retained-states.js';
+import type { Driver } from '../driver/driver.js';
+import { openSqlite } from '../driver/sqlite/driver.js';
+import { defaultLimits, type Limits, type Runtime } from '../engine/calls/call.js';
+import { CallsUnderWay } from '../engine/calls/open-calls.js';
+import { packetJournal } from '../engine/journal/store.js';
+import { systemCall, Timekeeper, WrittenTenants } from '../engine/leases/timekeeper.js';
+import { Wakes } from '../engine/leases/wakes.js';
+import { eraseAll } from '../engine/lifetimes/erasure.js';
+import { Erasures } from '../engine/lifetimes/running-erasures.js';
+import { StreamHub } from '../engine/reads/stream-hub.js';
+import {
+  ensureMeta,
+  ensureTenant,
+  hasTenant,
+  listTenants,
+  readMeta,
+  renewEpoch,
+} from '../engine/writes/tenants.js';
+import { provideAgent } from '../identity/agents/registration.js';
+import { findAgent } from '../identity/agents/store.js';
+import type { Caller } from '../identity/keys/model.js';
+import { keyHash } from '../identity/keys/service.js';
+import { anyKey, findKeyByHash } from '../identity/keys/store.js';
+import { Embedding } from '../index/vectors/embedding.js';
+import { VectorFilling } from '../index/vectors/filling.js';
+import { INDEXED_FROM, VectorIndexing } from '../index/vectors/indexing.js';
+import { CairnError } from '../kernel/errors.js';
+import { anyId, tenantId } from '../kernel/ids.js';
+import { clockAhead } from '../maintenance/clock.js';
+import { AccessCounts } from '../memory/versions/access-counts.js';
+import type { Embedder } from '../providers/embedder.js';
+import { checkProviders } from '../recall/jobs/provider-checks.js';
+import { loadProviders, type ProviderOptions, providersOf } from '../recall/jobs/providers.js';
+import { JobQueue } from '../recall/jobs/queue.js';
+import { runJob } from '../recall/jobs/service.js';
+import { needsReindex, reindex } from '../recall/reindex/service.js';
+import type { Api, Host } from './api.js';
+import { apiFor } from './dispatch.js';
+
+export interface StoreOptions extends ProviderOptions {
+  /** A file for SQLite, or a postgres:// URL. */
+  readonly database: string;
+  readonly limits?: Partial<Limits>;
+  /** How often expired content is swept; 0 for never. 60,000 unless given. */
+  readonly sweep_every_ms?: number;
+  /** How often the counters of what was read are written; 0 for at the end. 5,000 unless given. */
+  readonly count_every_ms?: number;
+  /** Milliseconds to add to the database's clock; for tests of expiry. */
+  readonly clock_offset_ms?: () => number;
+  /** Connections to PostgreSQL at most; 10 unless given. */
+  readonly pool_size?: number;
+  /** Whether what was written before this version's search is indexed in the background; true unless given. */
+  readonly reindex?: boolean;
+  /** Makes vectors of what is written, and of questions, so that both are compared by meaning as well; none unless given. */
+  readonly embedder?: Embedder | undefined;
+  /** Of how many documents on the vectors of a tenant are indexed, where the database can; 20,000 unless given. */
+  readonly vectors_indexed_from?: number;
+}
+
+export const DEFAULT_TENANT = 'default';
+const SWEEP_EVERY_MS = 60_000;
+const COUNT_EVERY_MS = 5000;
+/** Apis that are kept made, one per caller. */
+const API_LIMIT = 1000;
+
+export const isPostgres = (database: string): boolean => /^postgres(ql)?:\/\//.test(database);
+
+export async function openDriver(options: StoreOptions): Promise<Driver> {
+  const journal = packetJournal(() => driver.now());
+  const { clock_offset_ms, pool_size } = options;
+  const { max_waiting_bytes } = { ...defaultLimits, ...options.limits };
+  const shared = {
+    journal,
+    max_waiting_bytes,
+    ...(clock_offset_ms ? { clock_offset_ms } : {}),
+    ...(pool_size ? { pool_size } : {}),
+  };
+  // As the name of a file it would be made, and be empty.
+  const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(options.database)?.[1];
+  if (scheme !== undefined && !isPostgres(options.database))
+    throw new CairnError('INVALID_INPUT', `a database is a file or postgres://…, not ${scheme}://…`);
+  // Loaded when it is needed: a store on SQLite starts faster without it.
+  const driver: Driver = isPostgres(options.database)
+    ? await (await import('../driver/postgres/driver.js')).openPostgres(options.database, shared)
+    : await openSqlite(options.database, shared);
+  return driver;
+}
+
+export class Store implements Host {
+  readonly #runtime: Runtime;
+  readonly #apis = new Map<string, Api>();
+  readonly #sweeper: NodeJS.Timeout | undefined;
+  readonly #timekeeper: Timekeeper | undefined;
+  readonly #filling: VectorFilling | undefined;
+  #sweeping: Promise<void> | undefined;
+  #reindexing: Promise<void> | undefined;
+  #stopping = false;
+  #askingForKeys: Promise<boolean> | undefined;
+
+  private constructor(runtime: Runtime, sweep_every_ms: number) {
+    this.#runtime = runtime;
+    const { embedding, vector_indexing } = runtime;
+    if (embedding && vector_indexing) this.#filling = new VectorFilling(runtime, embedding, vector_indexing);
+    if (sweep_every_ms > 0) {
+      this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
+      this.#timekeeper = new Timekeeper(runtime);
+      runtime.jobs.start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
+    }
+  }
+
+  static async open(options: StoreOptions): Promise<Store> {
+    checkProviders(options);
+    return Store.on(await openDriver(options), options);
+  }
+
+  /** On a driver that is open already; it is closed with the store. */
+  static async on(driver: Driver, options: Omit<StoreOptions, 'database'> = {}): Promise<Store> {
+    try {
+      checkProviders(options);
+      await driver.migrate();
+      const meta = (await readMeta(driver.at(''))) ?? (await driver.system((tx) => ensureMeta(tx)));
+      const limits = { ...defaultLimits, ...options.limits };
+      const runtime: Runtime = {
+        driver,
+        meta,
+        limits,
+        hub: new StreamHub(driver),
+        wakes: new Wakes(driver),
+        calls: new CallsUnderWay(),
+        written: new WrittenTenants(),
+        erasures: new Erasures(),
+        states: new RetainedStates(),
+        jobs: new JobQueue(),
+        providers: providersOf(options),
+        access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
+        ...(options.embedder && {
+          embedding: new Embedding(options.embedder),
+          vector_indexing: new VectorIndexing(driver, options.vectors_indexed_from ?? INDEXED_FROM),
+        }),
+      };
+      const sweep_every_ms = options.sweep_every_ms ?? SWEEP_EVERY_MS;
+      if (sweep_every_ms > 0) await loadProviders(options);
+      const store = new Store(runtime, sweep_every_ms);
+      await store.ensureTenant(DEFAULT_TENANT);
+      if (sweep_every_ms > 0) store.#resumeErasures();
+      if (options.reindex !== false && (await needsReindex(driver))) store.#reindexing = store.#reindex();
+      return store;
+    } catch (error) {
+      await driver.close();
+      throw error;
+    }
+  }
+
+  get location(): string {
+    return this.#runtime.driver.location;
+  }
+
+  get driver(): Driver {
+    return this.#runtime.driver;
+  }
+
+  get runtime(): Runtime {
+    return this.#runtime;
+  }
+
+  async ensureTenant(tenant: string): Promise<void> {
+    const parsed = tenantId.safeParse(tenant);
+    if (!parsed.success)
+      throw new CairnError(
+        'INVALID_INPUT',
+        `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`,
+      );
+    const { driver } = this.#runtime;
+    if (await hasTenant(driver.at(tenant), tenant)) return;
+    await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
+  }
+
+  /** Sees that an agent that a store is opened as has a record, with all rights: the process that opens the store owns it. */
+  async ensureAgent(tenant: string, agent_id: string): Promise<void> {
+    const parsed = anyId.safeParse(agent_id);
+    if (!parsed.success)
+      throw new CairnError(
+        'INVALID_INPUT',
+        `agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`,
+      );
+    const { driver } = this.#runtime;
+    if (await findAgent(driver.at(tenant), tenant, agent_id)) return;
+    const call = systemCall(this.#runtime, tenant);
+    await driver.write(tenant, (tx) => provideAgent(call, tx, agent_id, {}, 'all', driver.now()));
+  }
+
+  api(caller: Caller): Api {
+    const name = JSON.stringify([caller.tenant_id, caller.agent_id, caller.role, caller.key_id]);
+    let api = this.#apis.get(name);
+    if (!api) {
+      if (this.#apis.size >= API_LIMIT) this.#apis.clear();
+      this.#apis.set(name, (api = apiFor(this.#runtime, caller)));
+    }
+    return api;
+  }
+
+  async authenticate(key: string): Promise<Caller | undefined> {
+    const found = await findKeyByHash(this.#runtime.driver.at(''), keyHash(key));
+    if (!found || found.revoked_at !== null) return undefined;
+    const { tenant_id, agent_id, role, key_id } = found;
+    return { tenant_id, agent_id, role, key_id };
+  }
+
+  /** Every request asks this. Those of one turn of the event loop share a read, which begins after they all asked. */
+  hasKeys(): Promise<boolean> {
+    this.#askingForKeys ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#askingForKeys = undefined;
+        resolve(anyKey(this.#runtime.driver.at('')));
+      });
+    });
+    return this.#askingForKeys;
+  }
+
+  async ready(): Promise<{ clock_ahead_ms: number }> {
+    return { clock_ahead_ms: await clockAhead(this.#runtime.driver) };
+  }
+
+  figures(): Readonly<Record<string, number>> {
+    const { driver, hub, wakes, embedding, vector_indexing } = this.#runtime;
+    const vectors = { ...embedding?.figures(), ...this.#filling?.figures(), ...vector_indexing?.figures() };
+    return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters, ...vectors };
+  }
+
+  /** Waits until all that can be searched has its vector, if there is an embedder; says how many have none by then. */
+  async embedded(timeout_ms = 60_000): Promise<number> {
+    return (await this.#filling?.settle(timeout_ms)) ?? 0;
+  }
+
+  /** After a restore: resume tokens of before are refused from now on. */
+  async renewEpoch(): Promise<void> {
+    await this.#runtime.driver.system((tx) => renewEpoch(tx));
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      for (const { tenant_id } of await listTenants(this.#runtime.driver.at(''))) {
+        if (this.#stopping) return;
+        await this.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }).lifetime.sweep();
+      }
+    } catch {
+      // Whatever it was, the next round finds the same work again.
+    } finally {
+      this.#sweeping = undefined;
+    }
+  }
+
+  /** What was being erased when the store was last closed, or when a process died. */
+  #resumeErasures(): void {
+    const runtime = this.#runtime;
+    const caller = { agent_id: null, role: 'admin', key_id: null } as const;
+    runtime.erasures.start(async () => {
+      for (const { tenant_id: tenant } of await listTenants(runtime.driver.at(''))) {
+        if (this.#stopping) return;
+        await eraseAll({
+          ...runtime,
+          tenant,
+          caller: { ...caller, tenant_id: tenant },
+          operation: 'lifetime.sweep',
+          options: {},
+        });
+      }
+    });
+  }
+
+  async #reindex(): Promise<void> {
+    try {
+      const stopping = () => this.#stopping;
+      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+    } catch {
+      // Another process does it, or the next start goes on from where it came to.
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#sweeper);
+    this.#runtime.hub.close();
+    this.#runtime.wakes.close();
+    this.#runtime.embedding?.stop();
+    await this.#filling?.stop();
+    await this.#runtime.vector_indexing?.stop();
+    await this.#timekeeper?.stop();
+    await this.#runtime.jobs.stop();
+    await this.#runtime.erasures.stop();
+    await this.#sweeping;
+    await this.#reindexing;
+    await this.#runtime.calls.drain();
+    await this.#runtime.access.close();
+    await this.#runtime.driver.close();
+  }
+}

@@ -1,0 +1,204 @@
+/** Lists of checkpoints, thoughts and tool calls. */
+import type { z } from 'zod';
+import { atLength } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { listPage, type PageInput } from '../../engine/reads/pages.js';
+import { toolCallIds } from '../../facts/transcripts/tool-call-ids.js';
+import { reachOf } from '../../identity/access/permissions.js';
+import { invalidCursor } from '../../kernel/cursor.js';
+import { type Json, textFault } from '../../kernel/json.js';
+import { toMs } from '../../kernel/times.js';
+import type { checkpoints as operations } from './contract.js';
+import {
+  type CheckpointFilter,
+  countCheckpoints,
+  countThoughts,
+  countToolCalls,
+  type EntryFilter,
+  type EntryKey,
+  type FoundRow,
+  listCheckpoints,
+  listThoughts,
+  listToolCalls,
+  lower,
+} from './lists-store.js';
+import type { Thought, ToolCall } from './model.js';
+import { openCheckpoint, readState, showSummary } from './states.js';
+import type { CheckpointRow } from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const msOf = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { limit, cursor, offset, order, ...filters } = input;
+  const taken_after = msOf(filters.taken_after);
+  const taken_before = msOf(filters.taken_before);
+  const reach = reachOf(call, 'Checkpoint');
+  const filter: CheckpointFilter = { ...filters, taken_after, taken_before, reach };
+  const { rows, ...page } = await listPage<CheckpointRow, string>(call, {
+    input: { limit, cursor, offset, order },
+    filters: filters as Json,
+    key: 'string',
+    keyOf: ({ checkpoint_id }) => checkpoint_id,
+    read: (request) => listCheckpoints(atLength(driver, tenant), tenant, filter, request),
+    bytesOf: ({ labels, description }) => (labels?.length ?? 0) + (description?.length ?? 0),
+    count: countCheckpoints(tenant, filter),
+  });
+  return { checkpoints: rows.map(showSummary), ...page };
+}
+
+const keyOf = ({ checkpoint_id, id }: FoundRow): string => JSON.stringify([checkpoint_id, id]);
+
+function keyFrom(text: string | undefined): EntryKey | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const key = JSON.parse(text) as unknown;
+    // Texts that both databases can compare with: an escape may stand for NUL.
+    const isKey =
+      Array.isArray(key) &&
+      key.length === 2 &&
+      key.every((part) => typeof part === 'string' && textFault(part) === undefined);
+    if (isKey) return key as unknown as EntryKey;
+  } catch {
+    // Falls through to the one refusal.
+  }
+  throw invalidCursor();
+}
+
+interface EntriesInput extends PageInput, EntryFilter {
+  readonly checkpoint_id?: string | undefined;
+}
+
+/** A page of thoughts or tool calls: of one checkpoint what it has, else what the table has. */
+function entryPage(
+  call: Call,
+  { limit, cursor, offset, order, ...filters }: EntriesInput,
+  held: readonly FoundRow[] | undefined,
+  stored: { readonly read: typeof listThoughts; readonly count: typeof countThoughts },
+) {
+  const { driver, tenant } = call;
+  const reached = { ...filters, reach: reachOf(call, 'Checkpoint') };
+  return listPage<FoundRow, string>(call, {
+    input: { limit, cursor, offset, order },
+    filters: filters as Json,
+    key: 'string',
+    keyOf,
+    read: held
+      ? pageOf(order === 'desc' ? [...held].reverse() : held)
+      : async ({ after, ...request }) =>
+          stored.read(atLength(driver, tenant), tenant, reached, { ...request, after: keyFrom(after) }),
+    bytesOf: ({ body }) => body.length,
+    count: held ? async () => held.length : stored.count(tenant, reached),
+  });
+}
+
+export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'thoughts'>> {
+  const { checkpoint_id } = input;
+  const held = checkpoint_id === undefined ? undefined : await thoughtsOf(call, checkpoint_id, input);
+  const { rows, ...page } = await entryPage(call, input, held, { read: listThoughts, count: countThoughts });
+  return {
+    thoughts: rows.map((row) => {
+      const { children: _, ...thought } = JSON.parse(row.body) as Thought;
+      return { ...placeOf(row), ...thought };
+    }),
+    ...page,
+  };
+}
+
+export async function tool_calls(call: Call, input: In<'tool_calls'>): Promise<Out<'tool_calls'>> {
+  const { checkpoint_id } = input;
+  const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, input);
+  const { rows, ...page } = await entryPage(call, input, held, {
+    read: listToolCalls,
+    count: countToolCalls,
+  });
+  return {
+    tool_calls: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as ToolCall), id: row.id })),
+    ...page,
+  };
+}
+
+const placeOf = ({ execution_id, checkpoint_id }: FoundRow) => ({ execution_id, checkpoint_id });
+
+/** Pages of what one checkpoint has, in the order of its state. */
+const pageOf =
+  (held: readonly FoundRow[]) =>
+  async ({ after, limit, offset }: { after: string | undefined; limit: number; offset: number }) => {
+    const start = after === undefined ? 0 : held.findIndex((row) => keyOf(row) === after) + 1;
+    // The state of a checkpoint never changes: each key that a page ended with is still there.
+    if (after !== undefined && start === 0) throw invalidCursor();
+    return held.slice(start + offset, start + offset + limit);
+  };
+
+/** What one checkpoint has, inherited or not, is in its state. */
+async function thoughtsOf(
+  call: Call,
+  checkpoint_id: string,
+  filter: Pick<
+    In<'thoughts'>,
+    'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'
+  >,
+): Promise<FoundRow[]> {
+  const { row, state } = await stateOf(call, checkpoint_id);
+  const text = filter.thought_text === undefined ? undefined : lower(filter.thought_text);
+  const held = (state.thoughts.value as unknown as Thought[]).filter(
+    (thought) =>
+      isOf(row, filter) &&
+      (filter.thought_type === undefined || thought.type === filter.thought_type) &&
+      (filter.confidence_below === undefined || thought.confidence < filter.confidence_below) &&
+      (text === undefined ||
+        lower(thought.content).includes(text) ||
+        lower(thought.reasoning ?? '').includes(text)),
+  );
+  return held.map((thought) => foundIn(row, thought.id, thought));
+}
+
+async function toolCallsOf(
+  call: Call,
+  checkpoint_id: string,
+  filter: Pick<
+    In<'tool_calls'>,
+    'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'
+  >,
+): Promise<FoundRow[]> {
+  const { row, state } = await stateOf(call, checkpoint_id);
+  const calls = state.tool_calls.value as unknown as ToolCall[];
+  const ids = toolCallIds(calls);
+  return calls
+    .map((each, i) => ({ each, id: ids[i]! }))
+    .filter(
+      ({ each }) =>
+        isOf(row, filter) &&
+        (filter.tool_id === undefined || each.tool_id === filter.tool_id) &&
+        (filter.tool_success === undefined || each.success === filter.tool_success) &&
+        (filter.tool_slower_than_ms === undefined || each.duration_ms > filter.tool_slower_than_ms),
+    )
+    .map(({ each, id }) => foundIn(row, id, each));
+}
+
+const isOf = (
+  row: CheckpointRow,
+  filter: { execution_id?: string | undefined; agent_id?: string | undefined },
+) =>
+  (filter.execution_id === undefined || filter.execution_id === row.execution_id) &&
+  (filter.agent_id === undefined || filter.agent_id === row.agent_id);
+
+const foundIn = (
+  { checkpoint_id, execution_id }: CheckpointRow,
+  id: string,
+  entry: Thought | ToolCall,
+): FoundRow => ({
+  checkpoint_id,
+  execution_id,
+  id,
+  body: JSON.stringify(entry),
+});
+
+const stateOf = (call: Call, checkpoint_id: string) =>
+  call.driver.snapshot(call.tenant, async (query) => {
+    const row = await openCheckpoint(call, query, checkpoint_id);
+    return { row, state: await readState(call, query, row) };
+  });

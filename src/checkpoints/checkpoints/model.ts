@@ -1,0 +1,226 @@
+/** A checkpoint: the state of a running agent at one moment, in the portable form that files and the wire carry. */
+import { z } from 'zod';
+import { readsLike } from '../../engine/contract/lenient-input.js';
+import { pageOutput } from '../../kernel/common.js';
+import { anyId } from '../../kernel/ids.js';
+import { type JsonObject, jsonObject, jsonValue, text } from '../../kernel/json.js';
+import { confidence, name, smallMetadata } from '../../memory/versions/model.js';
+
+export const CHECKPOINT_VERSION = '1.0.0';
+
+/** Of the whole snapshot, as JSON text. */
+export const MAX_STATE_BYTES = 32 * 1024 * 1024;
+const MAX_TEXT = 8 * 1024 * 1024;
+/** Of one kind in a snapshot: thoughts, messages, tool calls, … */
+export const MAX_ENTRIES = 100_000;
+
+/** Epoch milliseconds, as everything inside a checkpoint. */
+export const timestamp = z.number().min(0).max(253_402_300_799_999);
+
+/** The same in an imported document: members that Cairn does not know are kept and given back. */
+export const open = <S extends z.ZodObject>(schema: S): S =>
+  z.object(schema.shape).catchall(jsonValue) as unknown as S;
+
+/** The members of a part of a document that Cairn does not know; undefined where there are none. */
+export function unknownMembers(schema: z.ZodObject, value: object): JsonObject | undefined {
+  const others = Object.entries(value).filter(
+    ([name, member]) => !Object.hasOwn(schema.shape, name) && member !== undefined,
+  );
+  return others.length === 0 ? undefined : (Object.fromEntries(others) as JsonObject);
+}
+
+export const thoughtType = z.enum([
+  'planning',
+  'reasoning',
+  'tool_selection',
+  'tool_execution',
+  'reflection',
+  'decision',
+]);
+export const thought = z.strictObject({
+  id: anyId,
+  type: thoughtType,
+  content: text(MAX_TEXT),
+  reasoning: text(MAX_TEXT).optional(),
+  confidence,
+  parent_id: anyId.optional(),
+  children: z.array(anyId).max(MAX_ENTRIES),
+  metadata: jsonObject.optional(),
+  timestamp,
+});
+export type Thought = z.output<typeof thought>;
+
+export const message = z.strictObject({
+  role: z.enum(['user', 'assistant', 'system', 'tool']),
+  content: text(MAX_TEXT),
+  tool_calls: jsonValue.optional(),
+  tool_results: jsonValue.optional(),
+});
+export type Message = z.output<typeof message>;
+
+export const memoryEntry = z.strictObject({
+  key: text(1000),
+  value: jsonValue.optional(),
+  importance: z.number(),
+});
+export type MemoryEntry = z.output<typeof memoryEntry>;
+
+export const toolCall = z.strictObject({
+  id: anyId.optional().describe('Derived from tool_id, timestamp and place when absent'),
+  tool_id: anyId,
+  arguments: jsonObject,
+  result: jsonValue.optional(),
+  success: z.boolean(),
+  duration_ms: z.number().min(0),
+  timestamp,
+});
+export type ToolCall = z.output<typeof toolCall>;
+
+const snapshotOf = (part: <S extends z.ZodObject>(schema: S) => S) =>
+  part(
+    z.strictObject({
+      thought_chain: part(
+        z.strictObject({
+          current_step_id: anyId.optional(),
+          steps: z.array(part(thought).meta({ id: 'Thought' })).max(MAX_ENTRIES),
+        }),
+      ),
+      context: part(
+        z.strictObject({
+          messages: z.array(part(message).meta({ id: 'Message' })).max(MAX_ENTRIES),
+          variables: jsonObject,
+          memory: z.array(part(memoryEntry)).max(MAX_ENTRIES).optional(),
+        }),
+      ),
+      tool_state: part(
+        z.strictObject({
+          last_tool_call_id: anyId.optional(),
+          pending: z.array(anyId).max(MAX_ENTRIES),
+          completed: z.array(part(toolCall).meta({ id: 'ToolCall' })).max(MAX_ENTRIES),
+        }),
+      ),
+    }),
+  );
+export const snapshot = snapshotOf(open).meta({ id: 'Snapshot' });
+export type Snapshot = z.output<typeof snapshot>;
+
+/** As it is sent to be stored: its parts are checked where they differ from what is known, so not all of it each time. */
+export const sentSnapshot = readsLike(
+  z
+    .unknown()
+    .superRefine((value, ctx) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        ctx.addIssue({ code: 'custom', message: 'Invalid input: expected object' });
+    })
+    .meta({
+      ...(z.toJSONSchema(
+        snapshotOf((schema) => schema),
+        { io: 'input' },
+      ) as object),
+      id: undefined,
+    }) as unknown as z.ZodType<Snapshot>,
+  snapshot,
+);
+
+export const checkpointReason = z.enum(['step_complete', 'manual', 'low_confidence', 'tool_error', 'auto']);
+export type CheckpointReason = z.output<typeof checkpointReason>;
+
+const count = z.int().min(0);
+
+export const checkpointMetadata = z
+  .strictObject({
+    step_number: count,
+    total_steps_estimate: z.number().optional(),
+    tokens_used: count,
+    duration_ms: z.number().min(0),
+    checkpoint_reason: checkpointReason,
+  })
+  .meta({ id: 'CheckpointMetadata' });
+export type CheckpointMetadata = z.output<typeof checkpointMetadata>;
+
+export const changes = z
+  .record(z.string(), z.strictObject({ before: jsonValue.optional(), after: jsonValue.optional() }))
+  .describe('By path; a member that was not there has no before, one that is gone no after');
+export type Changes = z.output<typeof changes>;
+
+/** As it came with a document: what another system changes by is its own. */
+export const checkpointDiff = open(
+  z.strictObject({
+    from_checkpoint_id: anyId,
+    changes: z.record(z.string(), open(changes.valueType)).describe(changes.description!),
+    summary: text(MAX_TEXT),
+  }),
+);
+
+export const parentLink = z
+  .strictObject({
+    checkpoint_id: anyId,
+    is_branch: z.boolean().default(false),
+    branch_reason: text(2000).optional(),
+  })
+  .meta({ id: 'ParentLink' });
+export type ParentLink = z.output<typeof parentLink>;
+
+export const description = text(20_000);
+/** For whoever keeps checkpoints here on behalf of something else: found by equality of a member. */
+export const labels = smallMetadata.describe('Anything to find it by: a filter compares members');
+
+/** What every checkpoint has besides its snapshot. */
+const around = {
+  version: z.literal(CHECKPOINT_VERSION),
+  id: anyId,
+  timestamp,
+  execution_id: anyId,
+  agent_id: anyId,
+  name: name.optional(),
+  description: description.optional(),
+  labels: labels.optional(),
+  metadata: checkpointMetadata,
+  parent: parentLink.optional(),
+};
+
+/** One file, one checkpoint. Files have their members in the order of this schema: what is short comes first. */
+export const checkpoint = open(
+  z.strictObject({
+    ...around,
+    metadata: open(checkpointMetadata),
+    parent: open(parentLink).optional(),
+    diff: checkpointDiff.optional(),
+    snapshot,
+  }),
+).meta({ id: 'Checkpoint' });
+export type Checkpoint = z.output<typeof checkpoint>;
+
+/** A checkpoint without its snapshot, as lists show it. */
+export const checkpointSummary = z.strictObject(around).meta({ id: 'CheckpointSummary' });
+export type CheckpointSummary = z.output<typeof checkpointSummary>;
+
+/** What a step that was under way had done already when the run ended: kept beside the checkpoint that it followed. */
+export const pendingWrite = z
+  .strictObject({
+    task_id: anyId,
+    index: z.int().min(-1000).max(1_000_000).describe('The place among the writes of its task'),
+    channel: text(1000, 1),
+    value: jsonValue,
+  })
+  .meta({ id: 'PendingWrite' });
+export type PendingWrite = z.output<typeof pendingWrite>;
+
+/** Where a thought or tool call was found. */
+const found = {
+  execution_id: z.string(),
+  checkpoint_id: z
+    .string()
+    .describe(
+      'The checkpoint that brought it, or the first left that has it; when one checkpoint is asked for, that one',
+    ),
+};
+/** Without its children: they follow from `parent_id`, and come later than it. */
+export const foundThought = z
+  .object({ ...found, ...thought.omit({ children: true }).shape })
+  .meta({ id: 'FoundThought' });
+export const foundToolCall = z
+  .object({ ...found, ...toolCall.shape, id: z.string() })
+  .meta({ id: 'FoundToolCall' });
+
+export const summaryPage = z.object({ checkpoints: z.array(checkpointSummary), ...pageOutput });

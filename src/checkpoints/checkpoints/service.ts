@@ -1,0 +1,227 @@
+/** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
+import type { z } from 'zod';
+import type { Query, Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import { canonical } from '../../kernel/canonical.js';
+import { givingWay } from '../../kernel/cooperative-yield.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { keep } from '../../kernel/json-values.js';
+import { openExecution, openExecutionLocked } from '../executions/service.js';
+import { type ExecutionRow, updateExecution } from '../executions/store.js';
+import { diffStates } from '../states/diff.js';
+import { describeChanges } from '../states/diff-summary.js';
+import { snapshotOf } from '../states/snapshot-state.js';
+import { addCheckpoint } from './adding.js';
+import type { checkpoints as operations } from './contract.js';
+import type { Checkpoint, CheckpointSummary } from './model.js';
+import {
+  noCheckpoint,
+  openCheckpoint,
+  readState,
+  retainedState,
+  showCheckpoint,
+  showSummary,
+  showWrite,
+} from './states.js';
+import { findCheckpoint, findUsed } from './store.js';
+import { insertWrites, readWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+export async function create(call: Call, input: In<'create'>): Promise<CheckpointSummary> {
+  if (input.root && input.parent_checkpoint_id !== undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      'a root has no parent: give parent_checkpoint_id or root, not both',
+    );
+  }
+  return addCheckpoint(
+    call,
+    {
+      checkpoint_id: input.checkpoint_id,
+      execution_id: input.execution_id,
+      parent_id: input.root ? null : input.parent_checkpoint_id,
+      snapshot: input.snapshot,
+      metadata: input.metadata ?? {},
+      name: input.name ?? null,
+      description: input.description ?? null,
+      labels: input.labels && (keep(input.labels) as JsonObject),
+      timestamp: input.timestamp,
+    },
+    input,
+    'cairn.checkpoint.created',
+  );
+}
+
+/** A checkpoint whole. */
+export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
+  call.driver.snapshot(call.tenant, (query) => readWhole(call, query, checkpoint_id));
+
+async function readWhole(call: Call, query: Query, checkpoint_id: string): Promise<Checkpoint> {
+  const row = await openCheckpoint(call, query, checkpoint_id);
+  return showCheckpoint(row, await readState(call, query, row));
+}
+
+export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
+  const { diff, ...read } = await readCheckpoint(call, input.checkpoint_id);
+  if (input.diff === false) return read;
+  // A document keeps the diff that it came with.
+  if (diff !== undefined) return { ...read, diff };
+  if (!input.diff || !read.parent) return read;
+  const { checkpoint_id } = read.parent;
+  const before = await readCheckpoint(call, checkpoint_id).catch(unlessAbsent);
+  // Of one that came without its parent there is nothing to compare with.
+  if (!before) return read;
+  const { changes, summary } = await compare(before, read);
+  return { ...read, diff: { from_checkpoint_id: checkpoint_id, changes, summary } };
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (error instanceof CairnError && error.code === 'CHECKPOINT_NOT_FOUND') return undefined;
+  throw error;
+}
+
+async function compare(from: Checkpoint, to: Checkpoint) {
+  const give_way = givingWay();
+  await give_way();
+  const changes = diffStates(from.snapshot as unknown as Json, to.snapshot as unknown as Json);
+  await give_way();
+  return { changes, ...describeChanges(from.snapshot, to.snapshot, changes) };
+}
+
+export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> {
+  const from = await readCheckpoint(call, input.checkpoint_id);
+  const to = await readCheckpoint(call, input.to);
+  return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...(await compare(from, to)) };
+}
+
+export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Checkpoint> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const { head_id } = await openExecution(call, query, execution_id);
+    if (head_id !== null) return readWhole(call, query, head_id);
+    throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
+  });
+}
+
+/** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */
+async function openLocked(call: Call, tx: Tx, checkpoint_id: string): Promise<ExecutionRow> {
+  const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
+  const execution = await openExecutionLocked(call, tx, execution_id);
+  await openCheckpoint(call, tx, checkpoint_id);
+  return execution;
+}
+
+/** Puts the execution back to a checkpoint; nothing of what came after it is lost. */
+export async function restore(call: Call, input: In<'restore'>): Promise<Checkpoint> {
+  const { checkpoint_id } = input;
+  await change<null>(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await openLocked(call, tx, checkpoint_id);
+      const { execution_id } = row;
+      if (row.head_id === checkpoint_id && row.status === 'running') return null;
+      const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
+      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
+      const { trajectory_id } = row;
+      tx.journal(
+        event(call, now, 'cairn.execution.restored', 'execution', execution_id, facts, trajectory_id),
+      );
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+  return readCheckpoint(call, checkpoint_id);
+}
+
+/** The same state once more, as the first of a branch. */
+export async function branch(call: Call, input: In<'branch'>): Promise<CheckpointSummary> {
+  const query = call.driver.at(call.tenant);
+  const kept = await keptAnswer(call, input);
+  if (kept !== undefined) return showSummary(await openCheckpoint(call, query, kept as string));
+  const row = await openCheckpoint(call, query, input.checkpoint_id);
+  const state = await retainedState(call, input.checkpoint_id);
+  const { step_number, tokens_used, duration_ms, total_steps_estimate } = row;
+  const metadata = { step_number, tokens_used, duration_ms, checkpoint_reason: 'manual' as const };
+  return addCheckpoint(
+    call,
+    {
+      checkpoint_id: input.branch_checkpoint_id,
+      execution_id: row.execution_id,
+      parent_id: input.checkpoint_id,
+      branch: { is_branch: true, reason: input.reason },
+      resumes: true,
+      snapshot: snapshotOf(state),
+      carries: true,
+      metadata: total_steps_estimate === null ? metadata : { ...metadata, total_steps_estimate },
+      name: input.name ?? null,
+      description: null,
+      labels: row.labels === null ? undefined : JSON.parse(row.labels),
+    },
+    input,
+    'cairn.checkpoint.branched',
+  );
+}
+
+/** A place that is taken keeps what it has, unless it is below zero: there the last word counts. */
+export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
+  const { tenant } = call;
+  const { checkpoint_id } = input;
+  const rows = input.writes.map(
+    ({ task_id, index, channel, value }): WriteRow => ({
+      task_id,
+      place: index,
+      channel,
+      value: canonical(value),
+    }),
+  );
+  return change<Out<'write'>>(call, {
+    input,
+    bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
+    work: async (tx, now) => {
+      const { execution_id, trajectory_id } = await executionOfWrites(call, tx, input);
+      const of = { checkpoint_id, execution_id };
+      const taken = await takenPlaces(tx, tenant, of);
+      const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
+      const fresh: WriteRow[] = [];
+      for (const row of rows) {
+        const place = JSON.stringify([row.task_id, row.place]);
+        if (!places.has(place)) fresh.push(row);
+        else if (row.place < 0) await replaceWrite(tx, tenant, of, row);
+        places.add(place);
+      }
+      await insertWrites(tx, tenant, of, taken.at(-1)?.ordinal ?? 0, fresh);
+      const facts = { execution_id, stored: fresh.length };
+      tx.journal(
+        event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
+      );
+      return { checkpoint_id, stored: fresh.length };
+    },
+    remember: ({ stored }) => stored,
+    again: async (_query, stored) => ({ checkpoint_id, stored: stored as number }),
+  });
+}
+
+/** That of the checkpoint; of one that is still to come, the one that is named. */
+async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promise<ExecutionRow> {
+  const { checkpoint_id, execution_id } = input;
+  const row = await findCheckpoint(tx, call.tenant, checkpoint_id);
+  if (row && execution_id !== undefined && row.execution_id !== execution_id) {
+    throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
+  }
+  if (row || execution_id === undefined) return openLocked(call, tx, checkpoint_id);
+  const execution = await openExecutionLocked(call, tx, execution_id);
+  if (await findUsed(tx, call.tenant, checkpoint_id)) throw noCheckpoint(checkpoint_id);
+  return execution;
+}
+
+export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
+  const query = call.driver.at(call.tenant);
+  const row = await openCheckpoint(call, query, input.checkpoint_id);
+  const rows = await readWrites(query, call.tenant, row);
+  return { writes: rows.map(showWrite) };
+}

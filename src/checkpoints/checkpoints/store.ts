@@ -1,0 +1,231 @@
+/** checkpoints and execution_lines: one row a state, and how states follow each other. */
+import type { Query, Table, Tx } from '../../driver/driver.js';
+import { sql } from '../../driver/sql.js';
+import type { CheckpointReason } from './model.js';
+
+export interface CheckpointRow {
+  readonly checkpoint_id: string;
+  readonly execution_id: string;
+  readonly agent_id: string;
+  readonly line: number;
+  readonly revision: number;
+  /** Whether another came behind it on its line. */
+  readonly followed: number;
+  readonly parent_id: string | null;
+  readonly is_branch: number;
+  readonly branch_reason: string | null;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly labels: string | null;
+  readonly step_number: number;
+  readonly total_steps_estimate: number | null;
+  readonly tokens_used: number;
+  readonly duration_ms: number;
+  readonly checkpoint_reason: CheckpointReason;
+  readonly timestamp: number;
+  /** What of the snapshot is in no list, as JSON. */
+  readonly rest: string;
+  /** What an imported document brought besides, as JSON. */
+  readonly carried: string | null;
+}
+
+const table: Table = {
+  name: 'checkpoints',
+  columns: {
+    tenant_id: 'text',
+    checkpoint_id: 'text',
+    execution_id: 'text',
+    agent_id: 'text',
+    line: 'bigint',
+    revision: 'bigint',
+    followed: 'bigint',
+    parent_id: 'text',
+    is_branch: 'bigint',
+    branch_reason: 'text',
+    name: 'text',
+    description: 'text',
+    labels: 'json',
+    step_number: 'bigint',
+    total_steps_estimate: 'double precision',
+    tokens_used: 'bigint',
+    duration_ms: 'double precision',
+    checkpoint_reason: 'text',
+    timestamp: 'double precision',
+    rest: 'json',
+    carried: 'json',
+  },
+};
+
+export async function insertCheckpoints(
+  tx: Tx,
+  tenant: string,
+  rows: readonly CheckpointRow[],
+): Promise<void> {
+  await tx.insert(
+    table,
+    rows.map((row) => [
+      tenant,
+      row.checkpoint_id,
+      row.execution_id,
+      row.agent_id,
+      row.line,
+      row.revision,
+      row.followed,
+      row.parent_id,
+      row.is_branch,
+      row.branch_reason,
+      row.name,
+      row.description,
+      row.labels,
+      row.step_number,
+      row.total_steps_estimate,
+      row.tokens_used,
+      row.duration_ms,
+      row.checkpoint_reason,
+      row.timestamp,
+      row.rest,
+      row.carried,
+    ]),
+  );
+}
+
+/** A checkpoint, and how its line began. */
+export interface PlacedCheckpoint extends CheckpointRow {
+  /** Whether its line branched off another. */
+  readonly base_line: number | null;
+}
+
+/** Not of an execution that was deleted. */
+export function findCheckpoint(
+  query: Query,
+  tenant: string,
+  checkpoint_id: string,
+): Promise<PlacedCheckpoint | undefined> {
+  return query.get<PlacedCheckpoint>(
+    sql`SELECT c.*, l.base_line FROM checkpoints c
+        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
+        JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
+  );
+}
+
+/** Whether a checkpoint comes after another, by the parents that they name. */
+export async function descendsFrom(
+  query: Query,
+  tenant: string,
+  { checkpoint_id, execution_id }: Pick<CheckpointRow, 'checkpoint_id' | 'execution_id'>,
+  ancestor_id: string,
+): Promise<boolean> {
+  const row = await query.get(
+    sql`WITH RECURSIVE above(id) AS (
+          SELECT c.checkpoint_id FROM checkpoints c
+            WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}
+          UNION
+          SELECT c.parent_id FROM above a CROSS JOIN checkpoints c
+            WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = a.id AND c.execution_id = ${execution_id}
+              AND c.parent_id IS NOT NULL
+        )
+        SELECT 1 AS found FROM above WHERE id = ${ancestor_id} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+/** Whether another descends from a checkpoint. */
+export async function hasChild(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+  checkpoint_id: string,
+): Promise<boolean> {
+  const row = await query.get(
+    sql`SELECT 1 AS child FROM checkpoints
+        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+/** Where a checkpoint stands, as one that follows it has to know. */
+export type CheckpointPlace = Pick<
+  PlacedCheckpoint,
+  'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'
+>;
+
+/** Of an execution that is not deleted. */
+export function findPlace(
+  query: Query,
+  tenant: string,
+  execution_id: string,
+  checkpoint_id: string,
+): Promise<CheckpointPlace | undefined> {
+  return query.get<CheckpointPlace>(
+    sql`SELECT c.checkpoint_id, c.line, c.revision, c.followed, l.base_line FROM checkpoints c
+        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
+  );
+}
+
+/** Whether a checkpoint has this id, or had it. */
+export function findUsed(
+  query: Query,
+  tenant: string,
+  checkpoint_id: string,
+): Promise<{ gone: number } | undefined> {
+  return query.get(
+    sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
+          JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+          WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}
+        UNION ALL
+        SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+  );
+}
+
+/** Those of these ids that a checkpoint has or had. */
+export async function usedIds(
+  query: Query,
+  tenant: string,
+  checkpoint_ids: readonly string[],
+): Promise<string[]> {
+  const rows = await query.all<{ checkpoint_id: string }>(
+    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+        UNION
+        SELECT checkpoint_id FROM checkpoints_gone
+          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+  );
+  return rows.map(({ checkpoint_id }) => checkpoint_id);
+}
+
+export interface LineRow {
+  readonly line: number;
+  readonly base_line: number | null;
+  readonly base_revision: number | null;
+}
+
+const linesTable: Table = {
+  name: 'execution_lines',
+  columns: {
+    tenant_id: 'text',
+    execution_id: 'text',
+    line: 'bigint',
+    base_line: 'bigint',
+    base_revision: 'bigint',
+  },
+};
+
+export async function insertLines(
+  tx: Tx,
+  tenant: string,
+  execution_id: string,
+  lines: readonly LineRow[],
+): Promise<void> {
+  await tx.insert(
+    linesTable,
+    lines.map(({ line, base_line, base_revision }) => [tenant, execution_id, line, base_line, base_revision]),
+  );
+}
+
+/** Another comes behind it on its line. */
+export async function followCheckpoint(tx: Tx, tenant: string, checkpoint_id: string): Promise<void> {
+  await tx.send(
+    sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+  );
+}

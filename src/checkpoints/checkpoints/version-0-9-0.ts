@@ -1,0 +1,150 @@
+/** Version 0.9.0 of the portable checkpoint: what it was, and how it becomes 1.0.0. docs/checkpoint-format.md describes it. */
+import { z } from 'zod';
+import { instant } from '../../kernel/common.js';
+import { CairnError } from '../../kernel/errors.js';
+import { anyId } from '../../kernel/ids.js';
+import { type JsonObject, jsonObject, jsonValue, text } from '../../kernel/json.js';
+import { toMs } from '../../kernel/times.js';
+import type { Checkpoint, CheckpointReason, Thought } from './model.js';
+import { checkpoint, message, open, thought, toolCall, unknownMembers } from './model.js';
+
+const moment = instant.refine((iso) => toMs(iso) >= 0, 'must not be before 1970');
+const count = z.int().min(0);
+
+const oldThought = open(
+  z.strictObject({
+    id: anyId,
+    kind: thought.shape.type,
+    text: thought.shape.content,
+    why: thought.shape.reasoning,
+    confidence: thought.shape.confidence,
+    parent: anyId.optional(),
+    notes: jsonObject.optional(),
+    at: moment,
+  }),
+);
+
+const oldTool = open(
+  z.strictObject({
+    id: anyId.optional(),
+    tool: anyId,
+    args: jsonObject.optional(),
+    result: jsonValue.optional(),
+    ok: z.boolean(),
+    seconds: z.number().min(0),
+    at: moment,
+  }),
+);
+
+const reasons = {
+  step: 'step_complete',
+  manual: 'manual',
+  doubt: 'low_confidence',
+  error: 'tool_error',
+  timer: 'auto',
+} as const satisfies Record<string, CheckpointReason>;
+type OldReason = keyof typeof reasons;
+
+/** Flat: the parts of the state stand beside what is known about it. */
+export const checkpoint090 = open(
+  z.strictObject({
+    version: z.literal('0.9.0'),
+    checkpoint_id: anyId,
+    execution_id: anyId,
+    agent: anyId,
+    created_at: moment,
+    reason: z.enum(Object.keys(reasons) as [OldReason, ...OldReason[]]),
+    step: count,
+    tokens: count.optional(),
+    seconds: z.number().min(0).optional(),
+    parent_id: anyId.nullish(),
+    branch: text(2000).optional(),
+    current_thought: anyId.optional(),
+    thoughts: z.array(oldThought),
+    messages: z.array(open(message)),
+    variables: jsonObject,
+    tools: z.array(oldTool),
+    pending_tools: z.array(anyId).optional(),
+    last_tool: toolCall.shape.id,
+  }),
+);
+type Checkpoint090 = z.output<typeof checkpoint090>;
+
+const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000);
+
+/** What 0.9.0 left out is what it meant by that: no tokens, no time, no arguments, a result of null. What it did not know stays. */
+export function from090(old: Checkpoint090): Checkpoint {
+  return {
+    ...othersOf(old, checkpoint090, checkpoint, ''),
+    version: '1.0.0',
+    id: old.checkpoint_id,
+    timestamp: toMs(old.created_at),
+    execution_id: old.execution_id,
+    agent_id: old.agent,
+    metadata: {
+      step_number: old.step,
+      tokens_used: old.tokens ?? 0,
+      duration_ms: toMilliseconds(old.seconds ?? 0),
+      checkpoint_reason: reasons[old.reason],
+    },
+    ...parentOf(old),
+    snapshot: {
+      thought_chain: {
+        ...(old.current_thought === undefined ? {} : { current_step_id: old.current_thought }),
+        steps: thoughtsOf(old),
+      },
+      context: { messages: old.messages, variables: old.variables },
+      tool_state: {
+        ...(old.last_tool === undefined ? {} : { last_tool_call_id: old.last_tool }),
+        pending: old.pending_tools ?? [],
+        completed: old.tools.map(({ id, tool, args, result, ok, seconds, at, ...others }, i) => ({
+          ...othersOf(others, oldTool, toolCall, ` in tools[${i}]`),
+          ...(id === undefined ? {} : { id }),
+          tool_id: tool,
+          arguments: args ?? {},
+          result: result ?? null,
+          success: ok,
+          duration_ms: toMilliseconds(seconds),
+          timestamp: toMs(at),
+        })),
+      },
+    },
+  };
+}
+
+/** What 0.9.0 does not know, and 1.0.0 neither: one that 1.0.0 gives a meaning to would be taken for something else. */
+function othersOf(value: object, old: z.ZodObject, next: z.ZodObject, place: string): JsonObject {
+  const others = unknownMembers(old, value) ?? {};
+  const taken = Object.keys(others).find((name) => Object.hasOwn(next.shape, name));
+  if (taken === undefined) return others;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `checkpoint of version 0.9.0: unknown field "${taken}"${place}, which has a meaning in later versions`,
+  );
+}
+
+/** A branch was one that said why. */
+function parentOf({ parent_id, branch }: Checkpoint090): Pick<Checkpoint, 'parent'> {
+  if (parent_id === undefined || parent_id === null) return {};
+  return branch === undefined
+    ? { parent: { checkpoint_id: parent_id, is_branch: false } }
+    : { parent: { checkpoint_id: parent_id, is_branch: true, branch_reason: branch } };
+}
+
+/** Only parents were written down; children follow from them. */
+function thoughtsOf({ thoughts }: Checkpoint090): Thought[] {
+  const children = new Map<string, string[]>(thoughts.map(({ id }) => [id, []]));
+  for (const { id, parent } of thoughts) if (parent !== undefined) children.get(parent)?.push(id);
+  return thoughts.map(({ id, kind, text, why, confidence, parent, notes, at, ...others }, i) => ({
+    ...othersOf(others, oldThought, thought, ` in thoughts[${i}]`),
+    id,
+    type: kind,
+    content: text,
+    ...(why === undefined ? {} : { reasoning: why }),
+    confidence,
+    ...(parent === undefined ? {} : { parent_id: parent }),
+    children: children.get(id)!,
+    ...(notes === undefined ? {} : { metadata: notes }),
+    timestamp: toMs(at),
+  }));
+}

@@ -1,0 +1,116 @@
+/** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
+import type { z } from 'zod';
+import type { Query } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { following, STRETCH } from '../../engine/reads/stream-tail.js';
+import { headOf } from '../../engine/writes/tenants.js';
+import { stillPermitted } from '../../identity/access/permissions.js';
+import { sha256 } from '../../kernel/canonical.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import type { CheckpointSummary, Snapshot } from '../checkpoints/model.js';
+import { readState, showSummary } from '../checkpoints/states.js';
+import { findCheckpoint, type PlacedCheckpoint } from '../checkpoints/store.js';
+import { diffStates } from '../states/diff.js';
+import { snapshotOf } from '../states/snapshot-state.js';
+import { executions as operations } from './contract.js';
+import type { LiveItem } from './model.js';
+import { openExecution } from './service.js';
+import { nextMoves } from './views-store.js';
+
+type In = z.output<(typeof operations)['live']['input']>;
+
+/** How many events are read at a time; the state behind each is read when its turn comes. */
+const MOVES = 100;
+
+/** A state that was sent, or that the reader has. It shares its parts with what the store retains: nobody changes it. */
+interface Sent {
+  readonly checkpoint: CheckpointSummary;
+  readonly snapshot: Snapshot;
+}
+
+export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, undefined> {
+  const { driver, tenant } = call;
+  const { execution_id } = input;
+  const query = driver.at(tenant);
+  let position = 0;
+  let last: Sent | undefined;
+  const heartbeat = (): LiveItem => ({ ...nothing, token: tokenAt(call, last) });
+  return following<LiveItem>(call, {
+    open: async () => {
+      const known = input.after === undefined ? undefined : checkedToken(input.after);
+      // The position and the state are of one moment: no event is missed between them, and none comes twice.
+      await driver.snapshot(tenant, async (reader) => {
+        position = await headOf(reader, tenant);
+        const { head_id } = await openExecution(call, reader, execution_id);
+        last = head_id === null ? undefined : await stateAt(call, reader, head_id);
+      });
+      const token = tokenAt(call, last);
+      return last === undefined || token === known ? heartbeat() : whole(token, last);
+    },
+    upTo: async function* (head, ended) {
+      if (position < head) {
+        await openExecution(call, query, execution_id);
+        await stillPermitted(call, operations.live.touches, input);
+      }
+      while (position < head && !ended()) {
+        const range = { after: position, until: Math.min(head, position + STRETCH) };
+        const moves = await nextMoves(query, tenant, execution_id, range, MOVES);
+        for (const { seq, imported, checkpoint_id } of moves) {
+          position = seq;
+          const next = await driver.snapshot(tenant, (reader) => stateAt(call, reader, checkpoint_id));
+          const before = last;
+          if (!next || (imported && before && !follows(next, before))) continue;
+          last = next;
+          const token = tokenAt(call, next);
+          yield before ? changed(token, before, next) : whole(token, next);
+        }
+        if (moves.length < MOVES) position = range.until;
+      }
+    },
+    heartbeat,
+  });
+}
+
+const nothing = { checkpoint: null, snapshot: null, from_checkpoint_id: null, changes: null };
+
+/** Readers in this process get copies: what they do with them must not reach the states that are retained. */
+const whole = (token: string, { checkpoint, snapshot }: Sent): LiveItem =>
+  structuredClone({ ...nothing, token, checkpoint, snapshot });
+
+const changed = (token: string, before: Sent, after: Sent): LiveItem =>
+  structuredClone({
+    ...nothing,
+    token,
+    checkpoint: after.checkpoint,
+    from_checkpoint_id: before.checkpoint.id,
+    changes: diffStates(before.snapshot as unknown as Json, after.snapshot as unknown as Json),
+  });
+
+async function stateAt(call: Call, query: Query, checkpoint_id: string | null): Promise<Sent | undefined> {
+  const row = checkpoint_id === null ? undefined : await findCheckpoint(query, call.tenant, checkpoint_id);
+  return row && { checkpoint: showSummary(row), snapshot: await snapshotAt(call, query, row) };
+}
+
+/** What was stored by this process just now is still at hand, and shares what did not change with the state before. */
+async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Promise<Snapshot> {
+  const retained = call.states.get(call.tenant, row.checkpoint_id);
+  return snapshotOf(retained ?? (await readState(call, query, row)));
+}
+
+const follows = (next: Sent, before: Sent): boolean =>
+  next.checkpoint.parent?.checkpoint_id === before.checkpoint.id;
+
+const NO_STATE = '0'.repeat(16);
+
+/** Which state a reader has: the epoch of the store, and a mark of the checkpoint, whose id is never used twice. */
+const tokenAt = (call: Call, sent: Sent | undefined): string =>
+  `${call.meta.store_epoch}.${sent ? sha256(sent.checkpoint.id).slice(0, 16) : NO_STATE}`;
+
+function checkedToken(token: string): string {
+  if (/^[0-9a-f]{16}\.[0-9a-f]{16}$/.test(token)) return token;
+  throw new CairnError(
+    'INVALID_CURSOR',
+    `"${token}" is not a resume token: use one from this stream, or none to begin with the whole state`,
+  );
+}

@@ -1,0 +1,217 @@
+/** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
+import type { z } from 'zod';
+import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { actsAs } from '../../engine/calls/actor.js';
+import type { Call } from '../../engine/calls/call.js';
+import { listPage, timesOf } from '../../engine/reads/pages.js';
+import { change, event } from '../../engine/writes/change.js';
+import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { reachOf } from '../../identity/access/permissions.js';
+import { canonical, sha256 } from '../../kernel/canonical.js';
+import { CairnError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { toIso } from '../../kernel/times.js';
+import { metadataText, openTrajectoryLocked } from '../../memory/scopes/service.js';
+import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import { executions as operations } from './contract.js';
+import type { Execution, ExecutionStatus } from './model.js';
+import {
+  countExecutions,
+  type ExecutionRow,
+  findExecution,
+  insertExecution,
+  listExecutions,
+  lockExecution,
+  updateExecution,
+} from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** Of an execution that nobody names an agent for. */
+const SOME_AGENT = 'agent';
+
+export const isFinished = (status: ExecutionStatus): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled';
+
+export function showExecution(row: ExecutionRow): Execution {
+  return {
+    execution_id: row.execution_id,
+    agent_id: row.agent_id,
+    name: row.name,
+    status: row.status,
+    trajectory_id: row.trajectory_id,
+    thread_id: row.thread_id,
+    namespace: row.namespace,
+    metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as JsonObject),
+    checkpoints: row.checkpoints,
+    latest_checkpoint_id: row.head_id,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+    finished_at: row.finished_at === null ? null : toIso(row.finished_at),
+  };
+}
+
+function present(execution_id: string, row: ExecutionRow | undefined): ExecutionRow {
+  if (row && row.deleted_at === null) return row;
+  throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
+}
+
+export const openExecution = async (call: Call, query: Query, execution_id: string): Promise<ExecutionRow> =>
+  present(execution_id, await findExecution(query, call.tenant, execution_id));
+
+/** The same, and nobody adds a checkpoint to it or removes one until the commit. */
+export async function openExecutionLocked(call: Call, tx: Tx, execution_id: string): Promise<ExecutionRow> {
+  const row = present(execution_id, await lockExecution(tx, call.tenant, execution_id));
+  await refuseFormerOwner(call, tx, row.trajectory_id);
+  return row;
+}
+
+const readExecution = async (call: Call, query: Query, execution_id: string): Promise<Execution> =>
+  showExecution(await openExecution(call, query, execution_id));
+
+/** The agent that an execution or checkpoint is of: that of the key, else the one that is named. */
+export const agentOf = (call: Call, named: string | undefined): string =>
+  actsAs(call, named, 'agent_id') ?? named ?? SOME_AGENT;
+
+/** A row for an execution that begins. */
+export function newExecution(
+  given: Pick<ExecutionRow, 'execution_id' | 'agent_id'> & Partial<ExecutionRow>,
+  now: number,
+): ExecutionRow {
+  const status = given.status ?? 'running';
+  return {
+    name: null,
+    trajectory_id: null,
+    thread_id: null,
+    namespace: '',
+    metadata: null,
+    carried: null,
+    revision: 0,
+    checkpoints: 0,
+    head_id: null,
+    sent_hash: null,
+    created_at: now,
+    updated_at: now,
+    finished_at: isFinished(status) ? now : null,
+    deleted_at: null,
+    ...given,
+    status,
+  };
+}
+
+export const goneExecution = (execution_id: string): CairnError =>
+  new CairnError('ENTITY_GONE', `execution ${execution_id} existed and is gone: an id is never used twice`);
+
+/** Refuses an id that is taken: by another execution, or by one that is gone. */
+function sameExecution(
+  row: ExecutionRow,
+  input: In<'create'>,
+  sent_hash: string | null,
+  agent_id: string,
+): Execution {
+  const { execution_id } = row;
+  if (row.deleted_at !== null) {
+    throw goneExecution(execution_id);
+  }
+  const shown = showExecution(row);
+  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  if (!isSame || row.agent_id !== agent_id) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `execution ${execution_id} exists and was made otherwise: use a new execution_id`,
+    );
+  }
+  return shown;
+}
+
+export async function create(call: Call, input: In<'create'>): Promise<Execution> {
+  const { tenant } = call;
+  const agent_id = agentOf(call, input.agent_id);
+  const sent_hash = input.execution_id === undefined ? null : sha256(canonical(input as unknown as Json));
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const execution_id = input.execution_id ?? newId();
+      if (input.execution_id !== undefined) {
+        const existing = await findExecution(tx, tenant, execution_id);
+        if (existing) return sameExecution(existing, input, sent_hash, agent_id);
+      }
+      const trajectory_id = input.trajectory_id ?? null;
+      if (trajectory_id !== null) await openTrajectoryLocked(call, tx, trajectory_id, agent_id);
+      const row = newExecution(
+        {
+          execution_id,
+          agent_id,
+          name: input.name ?? null,
+          status: input.status ?? 'running',
+          trajectory_id,
+          thread_id: input.thread_id ?? null,
+          namespace: input.namespace ?? '',
+          metadata: metadataText(input.metadata),
+          sent_hash,
+        },
+        now,
+      );
+      await insertExecution(tx, tenant, row);
+      const facts = { agent_id, status: row.status };
+      tx.journal(
+        event(call, now, 'cairn.execution.created', 'execution', execution_id, facts, trajectory_id),
+      );
+      return showExecution(row);
+    },
+    remember: ({ execution_id }) => execution_id,
+    again: (query, kept) => readExecution(call, query, kept as string),
+  });
+}
+
+export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
+  readExecution(call, call.driver.at(call.tenant), input.execution_id);
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { limit, cursor, offset, order, ...filters } = input;
+  const filter = { ...filters, times: timesOf(filters), reach: reachOf(call, 'Checkpoint') };
+  const { rows, ...page } = await listPage<ExecutionRow, string>(call, {
+    input: { limit, cursor, offset, order },
+    filters: filters as Json,
+    key: 'string',
+    keyOf: ({ execution_id }) => execution_id,
+    read: (request) => listExecutions(atLength(driver, tenant), tenant, filter, request),
+    bytesOf: ({ metadata }) => metadata?.length ?? 0,
+    count: countExecutions(tenant, filter),
+  });
+  return { executions: rows.map(showExecution), ...page };
+}
+
+export async function update(call: Call, input: In<'update'>): Promise<Execution> {
+  const { execution_id, ...fields } = input;
+  if (Object.values(fields).every((value) => value === undefined)) {
+    throw new CairnError('INVALID_INPUT', 'executions.update: give at least one field to change');
+  }
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await openExecutionLocked(call, tx, execution_id);
+      const status = fields.status ?? row.status;
+      const after = {
+        name: fields.name === undefined ? row.name : fields.name,
+        status,
+        metadata: fields.metadata === undefined ? row.metadata : metadataText(fields.metadata),
+        head_id: row.head_id,
+        finished_at: isFinished(status) ? (row.finished_at ?? now) : null,
+      };
+      const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
+      if (!changed) return showExecution(row);
+      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      const facts = { fields: Object.keys(fields), status };
+      tx.journal(
+        event(call, now, 'cairn.execution.updated', 'execution', execution_id, facts, row.trajectory_id),
+      );
+      return showExecution({ ...row, ...after, updated_at: now });
+    },
+    remember: () => execution_id,
+    again: (query, kept) => readExecution(call, query, kept as string),
+  });
+}

@@ -1,0 +1,101 @@
+/** Use cases of executions that look at a run as a whole: its tree of checkpoints, its figures. */
+import type { z } from 'zod';
+import { atLength } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { CairnError } from '../../kernel/errors.js';
+import { MAX_ENTRIES } from '../checkpoints/model.js';
+import { findCheckpoint } from '../checkpoints/store.js';
+import { descend } from '../checkpoints/tree.js';
+import { storedBytes } from './contents.js';
+import type { executions as operations } from './contract.js';
+import { type ExecutionStats, type ExecutionTreeNode, MAX_STEPS, MAX_TOOLS } from './model.js';
+import { openExecution } from './service.js';
+import {
+  checkpointFigures,
+  stepRows,
+  type ThoughtFigures,
+  type TreeRow,
+  thoughtFigures,
+  toolFigures,
+  treeRows,
+} from './views-store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+export async function tree(call: Call, input: In<'tree'>): Promise<Out<'tree'>> {
+  const { driver, tenant } = call;
+  const { execution_id, head_id } = await openExecution(call, driver.at(tenant), input.execution_id);
+  const rows = await treeRows(atLength(driver, tenant), tenant, execution_id, MAX_ENTRIES + 1);
+  refuseTooLarge(call, execution_id, rows);
+  const { roots, nodes } = descend(rows);
+  return {
+    execution_id,
+    latest_checkpoint_id: head_id,
+    roots,
+    nodes: nodes.map(({ row, children }) => showNode(row, children)),
+  };
+}
+
+const showNode = (row: TreeRow, children: string[]): ExecutionTreeNode => ({
+  checkpoint_id: row.checkpoint_id,
+  parent_checkpoint_id: row.parent_id,
+  is_branch: row.is_branch === 1,
+  branch_reason: row.branch_reason,
+  name: row.name,
+  step_number: row.step_number,
+  checkpoint_reason: row.checkpoint_reason,
+  tokens_used: row.tokens_used,
+  timestamp: row.timestamp,
+  children,
+});
+
+function refuseTooLarge(call: Call, execution_id: string, rows: readonly TreeRow[]): void {
+  const limit = call.limits.max_answer_bytes;
+  const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
+  if (rows.length <= MAX_ENTRIES && bytes <= limit) return;
+  throw new CairnError(
+    'TOO_LARGE',
+    `execution ${execution_id} has more checkpoints than fit into an answer: prune it, or list its checkpoints`,
+    { limit },
+  );
+}
+
+export async function stats(call: Call, input: In<'stats'>): Promise<ExecutionStats> {
+  const { driver, tenant } = call;
+  const { execution_id, revision, head_id } = await openExecution(
+    call,
+    driver.at(tenant),
+    input.execution_id,
+  );
+  const long = atLength(driver, tenant);
+  const until = { execution_id, revision };
+  const head = head_id === null ? undefined : await findCheckpoint(driver.at(tenant), tenant, head_id);
+  const steps = head ? (await stepRows(long, tenant, head, MAX_STEPS)).reverse() : [];
+  return {
+    execution_id,
+    ...(await checkpointFigures(long, tenant, until)),
+    stored_bytes: await storedBytes(long, tenant, until),
+    tokens_used: head?.tokens_used ?? 0,
+    duration_ms: head?.duration_ms ?? 0,
+    tools: await toolFigures(long, tenant, until, MAX_TOOLS),
+    thoughts: showThoughts(await thoughtFigures(long, tenant, until)),
+    steps: steps.map(({ checkpoint_id, step_number, tokens_used, mean_confidence }) => ({
+      checkpoint_id,
+      step_number,
+      tokens_used,
+      mean_confidence,
+    })),
+  };
+}
+
+function showThoughts(figures: readonly ThoughtFigures[]): ExecutionStats['thoughts'] {
+  const count = figures.reduce((sum, { thoughts }) => sum + thoughts, 0);
+  if (count === 0) return { count, by_type: {}, mean_confidence: null, lowest_confidence: null };
+  return {
+    count,
+    by_type: Object.fromEntries(figures.map(({ type, thoughts }) => [type, thoughts])),
+    mean_confidence: figures.reduce((sum, { mean, thoughts }) => sum + mean * thoughts, 0) / count,
+    lowest_confidence: Math.min(...figures.map(({ lowest }) => lowest)),
+  };
+}

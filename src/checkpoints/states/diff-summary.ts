@@ -1,0 +1,165 @@
+/** What changed between two snapshots in the words of an agent, and in one line. */
+import { toolCallIds } from '../../facts/transcripts/tool-call-ids.js';
+import { canonical } from '../../kernel/canonical.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { sameMembers } from '../../kernel/json-equality.js';
+import { stepsOf } from '../../kernel/json-pointer.js';
+import { isLongerThan } from '../../kernel/json-values.js';
+import type { Changes, Snapshot, Thought } from '../checkpoints/model.js';
+import type { SemanticDiff } from '../executions/model.js';
+
+export type Description = Pick<SemanticDiff, 'summary' | 'thoughts' | 'messages' | 'variables' | 'tools'>;
+
+/** `changes` are those from `a` to `b`, as `diffStates` gives them. */
+export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Description {
+  const paths = Object.keys(changes).map((path) => ({ steps: stepsOf(path) ?? [], change: changes[path]! }));
+  const touched = (...start: string[]): boolean =>
+    paths.some(({ steps }) => start.every((name, i) => steps[i] === name));
+  const parts = {
+    thoughts: touched('thought_chain', 'steps')
+      ? thoughtsMoved(a.thought_chain.steps, b.thought_chain.steps)
+      : { added: [], changed: [], removed: [] },
+    messages: messagesMoved(paths, a.context.messages.length),
+    variables: variablesMoved(paths, a.context.variables, b.context.variables),
+    tools: { run: touched('tool_state', 'completed') ? toolsRun(a, b) : [] },
+  };
+  return { summary: summarize(parts, touched), ...parts };
+}
+
+type Parts = Omit<Description, 'summary'>;
+type Paths = readonly { readonly steps: readonly string[]; readonly change: Changes[string] }[];
+
+/** That a thought has one more child is said by that child. */
+function thoughtsMoved(before: readonly Thought[], after: readonly Thought[]): Parts['thoughts'] {
+  const old = new Map(before.map((thought) => [thought.id, thought]));
+  const now = new Map(after.map((thought) => [thought.id, thought]));
+  const differs = (thought: Thought) => {
+    const was = old.get(thought.id);
+    return was !== undefined && !sameMembers(was as JsonObject, thought as JsonObject, 'children');
+  };
+  return {
+    added: [...now.keys()].filter((id) => !old.has(id)),
+    changed: [...now.values()].filter(differs).map(({ id }) => id),
+    removed: [...old.keys()].filter((id) => !now.has(id)),
+  };
+}
+
+/** What the stretch at the old end gained was appended; anything else is a change of what was there. */
+function messagesMoved(paths: Paths, length: number): Parts['messages'] {
+  let appended = 0;
+  let changed = false;
+  for (const { steps, change } of paths) {
+    if (steps[0] !== 'context' || steps[1] !== 'messages') continue;
+    const before = Array.isArray(change.before) ? change.before.length : 0;
+    const after = Array.isArray(change.after) ? change.after.length : 0;
+    if (steps.length === 3 && steps[2]!.endsWith(`:${length}`)) appended = Math.max(0, after - before);
+    if (steps[2] !== `${length}:${length}`) changed = true;
+  }
+  return { appended, changed };
+}
+
+function variablesMoved(paths: Paths, before: JsonObject, after: JsonObject): Parts['variables'] {
+  const added: string[] = [];
+  const changed = new Set<string>();
+  const removed: string[] = [];
+  for (const { steps, change } of paths) {
+    const [area, part, name] = steps;
+    if (area !== 'context' || part !== 'variables' || name === undefined) continue;
+    if (steps.length > 3) changed.add(name);
+    else if (change.before === undefined) added.push(name);
+    else if (change.after === undefined) removed.push(name);
+    else changed.add(name);
+  }
+  const moved = [...changed].map((name) => ({ name, before: before[name]!, after: after[name]! }));
+  return { added, changed: moved, removed };
+}
+
+function toolsRun(a: Snapshot, b: Snapshot): Parts['tools']['run'] {
+  const before = new Set(toolCallIds(a.tool_state.completed));
+  const ids = toolCallIds(b.tool_state.completed);
+  return b.tool_state.completed
+    .map(({ tool_id, success }, i) => ({ id: ids[i]!, tool_id, success }))
+    .filter(({ id }) => !before.has(id));
+}
+
+function summarize(parts: Parts, touched: (...start: string[]) => boolean): string {
+  const { thoughts, messages, variables, tools } = parts;
+  const said = [
+    thoughtWords(thoughts),
+    messageWords(messages),
+    ...variableWords(variables),
+    toolWords(tools.run),
+  ].filter((words) => words !== '');
+  // The rest is said only where it moved by itself: a new thought is the current one, a tool that ran is pending no more.
+  const moved = (list: { length: number }[]) => list.some(({ length }) => length > 0);
+  if (!moved(Object.values(thoughts))) {
+    if (touched('thought_chain', 'steps')) said.push('thoughts rearranged');
+    if (touched('thought_chain', 'current_step_id')) said.push('another thought is current');
+  }
+  if (touched('context', 'memory')) said.push('memory changed');
+  if (tools.run.length === 0) {
+    if (touched('tool_state', 'completed')) said.push('earlier tool calls changed');
+    if (touched('tool_state', 'pending')) said.push('pending tools changed');
+    if (touched('tool_state', 'last_tool_call_id')) said.push('another tool call is the last');
+  }
+  return said.length > 0 ? said.join('; ') : 'nothing changed';
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+/** `2 thoughts added, 1 changed` */
+function thoughtWords(thoughts: Parts['thoughts']): string {
+  const kinds = (['added', 'changed', 'removed'] as const).filter((kind) => thoughts[kind].length > 0);
+  return kinds
+    .map((kind, i) => `${i === 0 ? count(thoughts[kind].length, 'thought') : thoughts[kind].length} ${kind}`)
+    .join(', ');
+}
+
+function messageWords({ appended, changed }: Parts['messages']): string {
+  if (appended === 0) return changed ? 'messages changed' : '';
+  return `${count(appended, 'message')} appended${changed ? ', others changed' : ''}`;
+}
+
+const MAX_NAMES = 3;
+const MAX_NAME_LENGTH = 40;
+const MAX_VALUE_LENGTH = 40;
+
+/** `variable "plan" changed`, or `variable "attempts" 1 → 2` where both values are short. */
+function variableWords({ added, changed, removed }: Parts['variables']): string[] {
+  const names = changed.map(({ name }) => name);
+  const short = changed.length > MAX_NAMES ? [] : changed.filter(isShort);
+  const long = names.filter((name) => !short.some((change) => change.name === name));
+  return [
+    named(added, 'added'),
+    ...short.map(({ name, before, after }) => `variable ${quoted(name)} ${shown(before)} → ${shown(after)}`),
+    named(long, 'changed'),
+    named(removed, 'removed'),
+  ];
+}
+
+function named(names: readonly string[], what: string): string {
+  if (names.length === 0) return '';
+  if (names.length > MAX_NAMES) return `${names.length} variables ${what}`;
+  return `variable${names.length === 1 ? '' : 's'} ${names.map(quoted).join(', ')} ${what}`;
+}
+
+const shown = (value: Json): string => printable(canonical(value));
+
+/** Of a large value no text is made to see that it is long; the first look is a rough one. */
+const isShort = ({ before, after }: Parts['variables']['changed'][number]): boolean =>
+  [before, after].every(
+    (value) => !isLongerThan(value, 4 * MAX_VALUE_LENGTH) && shown(value).length <= MAX_VALUE_LENGTH,
+  );
+
+/** In quotes, so that no name can break the line or pose as another part of it. */
+const quoted = (name: string): string =>
+  printable(JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name));
+
+const printable = (text: string): string => text.replace(/[\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+
+function toolWords(run: Parts['tools']['run']): string {
+  const failed = run.filter(({ success }) => !success).length;
+  if (run.length === 0) return '';
+  if (run.length === 1) return `tool ${run[0]!.tool_id} run${failed > 0 ? ' (failed)' : ''}`;
+  return `${count(run.length, 'tool')} run${failed > 0 ? ` (${failed} failed)` : ''}`;
+}

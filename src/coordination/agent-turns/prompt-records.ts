@@ -1,0 +1,90 @@
+/** The records of prompts: system prompt and tools as they were rendered, as cards that no model sees. */
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
+import { insertEntries } from '../../facts/boxes/entries.js';
+import { makeBox } from '../../facts/boxes/making.js';
+import { growBox, lockBox } from '../../facts/boxes/store.js';
+import { addCard, type PreparedCard, prepareCard } from '../../facts/cards/service.js';
+import { type CardRow, findCards } from '../../facts/cards/store.js';
+import type { Prompt } from '../../facts/transcripts/model.js';
+import { newId } from '../../kernel/ids.js';
+import type { Json } from '../../kernel/json.js';
+import { type AgentTurnView, changeAgentTurn, type StepRow } from './store.js';
+
+/** What is kept of a prompt, ready to be added. */
+export interface Records {
+  readonly prompt: PreparedCard;
+  readonly tools: PreparedCard;
+  readonly bytes: number;
+}
+
+export function recordsOf(call: Call, agent_id: string, { system, tools }: Prompt): Records {
+  const prepare = (type: string, content: Json): PreparedCard =>
+    prepareCard(call, { content, metadata: { type, role: 'system' } }, agent_id);
+  const prompt = prepare('sys.rendered_prompt', system);
+  const list = prepare('sys.tools', { tools });
+  return { prompt, tools: list, bytes: prompt.bytes + list.bytes };
+}
+
+/** The prompt and tools as cards, in a box of their own, which no model sees. Those of the last step, if they say the same. */
+export async function keepRecords(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  last: StepRow | undefined,
+  { prompt, tools }: Records,
+  now: number,
+): Promise<Pick<StepRow, 'prompt_card_id' | 'tools_card_id'>> {
+  const known = last
+    ? await findCards(tx, call.tenant, [last.prompt_card_id, last.tools_card_id])
+    : new Map();
+  const says = (card_id: string | undefined, { content_hash }: PreparedCard): boolean => {
+    const row: CardRow | undefined = known.get(card_id ?? '');
+    return row?.erased_at === null && row.content_hash === content_hash;
+  };
+  const box_id = await recordBoxOf(call, tx, turn, now);
+  const added: string[] = [];
+  const keep = async (card_id: string | undefined, prepared: PreparedCard): Promise<string> => {
+    if (card_id !== undefined && says(card_id, prepared)) return card_id;
+    const { card } = await addCard(call, tx, prepared, now, turnBoxHolder(box_id));
+    added.push(card.card_id);
+    return card.card_id;
+  };
+  const prompt_card_id = await keep(last?.prompt_card_id, prompt);
+  const tools_card_id = await keep(last?.tools_card_id, tools);
+  await putRecords(call, tx, box_id, added, now);
+  return { prompt_card_id, tools_card_id };
+}
+
+/** The box with the records of an agent_turn, made when there is one to keep. */
+async function recordBoxOf(call: Call, tx: Tx, turn: AgentTurnView, now: number): Promise<string> {
+  if (turn.record_box_id !== null) return turn.record_box_id;
+  const box_id = newId();
+  const held_by = turnBoxHolder(box_id);
+  const { agent_id } = turn;
+  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await changeAgentTurn(tx, call.tenant, turn, { record_box_id: box_id }, now);
+  return box_id;
+}
+
+async function putRecords(
+  call: Call,
+  tx: Tx,
+  box_id: string,
+  card_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  if (card_ids.length === 0) return;
+  const { tenant } = call;
+  const box = (await lockBox(tx, tenant, box_id))!;
+  const { length, next_position } = box;
+  const revision = box.revision + 1;
+  await insertEntries(tx, tenant, box_id, { position: next_position, behind: length, revision }, card_ids);
+  await growBox(tx, tenant, box_id, {
+    revision,
+    length: length + card_ids.length,
+    next_position: next_position + card_ids.length,
+    updated_at: now,
+  });
+}

@@ -1,0 +1,188 @@
+/** Reading agent_turns, and holding one: renew, suspend, resume. Claiming is in agent-turn-claiming.ts. */
+import type { z } from 'zod';
+import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import { putLease } from '../../engine/leases/store.js';
+import { noticeDue, waitForEnd } from '../../engine/leases/timekeeper.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { change, event } from '../../engine/writes/change.js';
+import { seenAtWork } from '../../identity/presence/heartbeats.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { checkTurnHeld } from '../guards/guards.js';
+import type { agent_turns as operations } from './contract.js';
+import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
+import { checkTurnMove, hasEnded, isPartyTo } from './rules.js';
+import {
+  type AgentTurnFilter,
+  type AgentTurnView,
+  changeAgentTurn,
+  countAgentTurns,
+  findAgentTurn,
+  listAgentTurns,
+  lockAgentTurn,
+  toAgentTurn,
+} from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const SUSPENDED_MS = 900_000;
+
+export const noTurn = (call: Call, agent_turn_id: string): CairnError =>
+  new CairnError('AGENT_TURN_NOT_FOUND', `there is no agent_turn ${agent_turn_id} in tenant ${call.tenant}`);
+
+/** An agent_turn does not exist for others than its parties. */
+const isParty = (call: Call, turn: AgentTurnView): boolean => isPartyTo(turn, call.caller.agent_id);
+
+export async function openTurn(call: Call, query: Query, agent_turn_id: string): Promise<AgentTurnView> {
+  const turn = await findAgentTurn(query, call.tenant, agent_turn_id);
+  if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
+  return turn;
+}
+
+export const readTurn = async (call: Call, query: Query, agent_turn_id: string): Promise<AgentTurn> =>
+  toAgentTurn(call.tenant, await openTurn(call, query, agent_turn_id));
+
+/** A worker may have fallen silent, or a deadline passed: that is noticed first. */
+export async function get(call: Call, input: In<'get'>): Promise<AgentTurn> {
+  await noticeDue(call);
+  const query = call.driver.at(call.tenant);
+  const first = await openTurn(call, query, input.agent_turn_id);
+  if (!input.wait_ms || hasEnded(first.status)) return toAgentTurn(call.tenant, first);
+  const ended = await waitForEnd(call, [`agent_turn:${input.agent_turn_id}`], input.wait_ms, async () => {
+    const turn = await openTurn(call, query, input.agent_turn_id);
+    return hasEnded(turn.status) ? turn : undefined;
+  });
+  return ended ? toAgentTurn(call.tenant, ended) : readTurn(call, query, input.agent_turn_id);
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant, caller } = call;
+  await noticeDue(call);
+  const { limit, cursor, offset, order, ...asked } = input;
+  const filter: AgentTurnFilter = { ...asked, party: caller.agent_id ?? undefined };
+  const { rows, ...page } = await listPage<AgentTurnView, string>(call, {
+    input: { limit, cursor, offset, order },
+    filters: filter as Json,
+    key: 'string',
+    keyOf: ({ agent_turn_id }) => agent_turn_id,
+    read: (request) => listAgentTurns(atLength(driver, tenant), tenant, filter, request),
+    bytesOf: ({ error, summary }) => (error?.length ?? 0) + (summary?.length ?? 0),
+    count: countAgentTurns(tenant, filter),
+  });
+  return { agent_turns: rows.map((row) => toAgentTurn(tenant, row)), ...page };
+}
+
+/** Tells of a move, with what others need to follow it. */
+export function journalTurn(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  what: string,
+  now: number,
+  facts: JsonObject = {},
+): void {
+  const { agent_turn_id, turn_epoch, trajectory_id, channel_id } = turn;
+  const routed: JsonObject = channel_id === null ? {} : { channel_id };
+  tx.journal(
+    event(
+      call,
+      now,
+      `cairn.agent_turn.${what}`,
+      'agent_turn',
+      agent_turn_id,
+      { turn_epoch, ...routed, ...facts },
+      trajectory_id,
+    ),
+  );
+}
+
+/** An agent_turn, locked, if the caller acts for the agent that does it. */
+export const ownTurn = async (call: Call, tx: Tx, agent_turn_id: string): Promise<AgentTurnView> =>
+  checkOwn(call, agent_turn_id, await lockAgentTurn(tx, call.tenant, agent_turn_id));
+
+function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
+  if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
+  const { agent_id } = call.caller;
+  if (agent_id === null || agent_id === turn.agent_id) return turn;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent_turn ${agent_turn_id} is done by agent ${turn.agent_id}: this key acts as ${agent_id}`,
+    { rule: 'key_agent' },
+  );
+}
+
+/** The same, if the caller holds it now in this epoch. */
+export async function heldTurn(call: Call, tx: Tx, held: TurnGuard, now: number): Promise<AgentTurnView> {
+  if (call.caller.agent_id === null) await seenAtWork(call, tx, held, now);
+  const turn = await ownTurn(call, tx, held.agent_turn_id);
+  checkTurnHeld(turn, held.turn_epoch, now);
+  return turn;
+}
+
+/** The same as it stands, without a lock: it may move at once. */
+export async function seenHeldTurn(
+  call: Call,
+  query: Query,
+  { agent_turn_id, turn_epoch }: TurnGuard,
+  now: number,
+): Promise<AgentTurnView> {
+  const turn = checkOwn(call, agent_turn_id, await findAgentTurn(query, call.tenant, agent_turn_id));
+  checkTurnHeld(turn, turn_epoch, now);
+  return turn;
+}
+
+/** Gives the lease longer, whatever else changes. */
+async function holdFor(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  lease_ms: number,
+  now: number,
+): Promise<AgentTurnView> {
+  const expires_at = now + lease_ms;
+  const { agent_turn_id: subject_id, worker_id: holder, turn_epoch: token } = turn;
+  await putLease(tx, call.tenant, { kind: 'agent_turn', subject_id, holder, token, expires_at });
+  return { ...turn, lease_expires_at: expires_at };
+}
+
+export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> {
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const turn = await heldTurn(call, tx, input, now);
+      const fallback = turn.status === 'suspended' ? SUSPENDED_MS : DEFAULT_TURN_LEASE_MS;
+      return toAgentTurn(call.tenant, await holdFor(call, tx, turn, input.lease_ms ?? fallback, now));
+    },
+    remember: () => input.agent_turn_id,
+    again: (query, kept) => readTurn(call, query, kept as string),
+  });
+}
+
+async function move(
+  call: Call,
+  input: In<'suspend'>,
+  to: 'suspended' | 'running',
+  lease_ms: number,
+): Promise<AgentTurn> {
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const turn = await heldTurn(call, tx, input, now);
+      if (turn.status === to) return toAgentTurn(call.tenant, turn);
+      checkTurnMove(turn.agent_turn_id, turn.status, to);
+      const moved = await changeAgentTurn(tx, call.tenant, turn, { status: to }, now);
+      journalTurn(call, tx, moved, to === 'running' ? 'resumed' : 'suspended', now);
+      return toAgentTurn(call.tenant, await holdFor(call, tx, moved, lease_ms, now));
+    },
+    remember: () => input.agent_turn_id,
+    again: (query, kept) => readTurn(call, query, kept as string),
+  });
+}
+
+export const suspend = (call: Call, input: In<'suspend'>): Promise<AgentTurn> =>
+  move(call, input, 'suspended', input.lease_ms ?? SUSPENDED_MS);
+
+export const resume = (call: Call, input: In<'resume'>): Promise<AgentTurn> =>
+  move(call, input, 'running', input.lease_ms ?? DEFAULT_TURN_LEASE_MS);

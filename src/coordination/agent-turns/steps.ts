@@ -1,0 +1,219 @@
+/** What the holder of an agent_turn does while it works: append to the output, replace a box. How it ends is in agent-turn-ends.ts. */
+import type { z } from 'zod';
+import { listToText, textToList } from '../../driver/codec.js';
+import type { Tx } from '../../driver/driver.js';
+import { cardExtents, reachesCard } from '../../engine/access/rules.js';
+import type { Call } from '../../engine/calls/call.js';
+import type { NewPacket } from '../../engine/journal/store.js';
+import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
+import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
+import { change, event } from '../../engine/writes/change.js';
+import { insertEntries, standingOf } from '../../facts/boxes/entries.js';
+import { makeBox } from '../../facts/boxes/making.js';
+import { addReader, growBox, lockBox } from '../../facts/boxes/store.js';
+import { cardsBeyond, refuseHidden } from '../../facts/cards/access.js';
+import { takeSealTime } from '../../facts/cards/lifetime.js';
+import type { Card } from '../../facts/cards/model.js';
+import { addCard, type PreparedCard, prepareCard, unknownCards } from '../../facts/cards/service.js';
+import { findCards, knownCards } from '../../facts/cards/store.js';
+import type { MemoryAccess } from '../../identity/agents/model.js';
+import { findAgent } from '../../identity/agents/store.js';
+import { CairnError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import { insertEdges, settleEdges } from '../../memory/edges/store.js';
+import { derivedEdges } from '../../memory/versions/links.js';
+import { fillBox } from '../packing/store.js';
+import { cardsSeen } from './cards.js';
+import { resultsIn } from './cards-store.js';
+import type { agent_turns as operations } from './contract.js';
+import type { AgentTurn } from './model.js';
+import { heldTurn, noTurn, openTurn, readTurn } from './service.js';
+import { type AgentTurnView, changeAgentTurn, toAgentTurn } from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** Adds cards to the output box, whose agent_turn is held. */
+export async function appendCards(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  prepared: readonly PreparedCard[],
+  now: number,
+): Promise<Omit<Out<'append'>, 'output_box_id'> & { readonly appended: boolean }> {
+  const { tenant } = call;
+  const box = await lockBox(tx, tenant, turn.output_box_id);
+  if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
+  await refuseSecondResults(call, tx, turn.output_box_id, prepared);
+  const cards: Card[] = [];
+  for (const one of prepared) {
+    cards.push((await addCard(call, tx, one, now, turnBoxHolder(box.box_id))).card);
+  }
+  const ids = cards.map(({ card_id }) => card_id);
+  const { entered } = await standingOf(tx, tenant, box.box_id, ids, now);
+  const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
+  if (fresh.length === 0) return { revision: box.revision, length: box.length, cards, appended: false };
+  const revision = box.revision + 1;
+  const length = box.length + fresh.length;
+  const place = { position: box.next_position, behind: box.length, revision };
+  await insertEntries(tx, tenant, box.box_id, place, fresh);
+  const grown = { revision, length, next_position: box.next_position + fresh.length, updated_at: now };
+  await growBox(tx, tenant, box.box_id, grown);
+  return { revision, length, cards, appended: true };
+}
+
+/** One result per call within an output box; the same card again is the same result. */
+async function refuseSecondResults(
+  call: Call,
+  tx: Tx,
+  box_id: string,
+  prepared: readonly PreparedCard[],
+): Promise<void> {
+  const results = prepared.filter(isResult);
+  if (results.length === 0) return;
+  const ids = results.map(({ input }) => input.tool_call_id!);
+  const own = new Set(results.map(({ input }) => input.card_id));
+  const known = await resultsIn(tx, call.tenant, box_id, ids);
+  const there =
+    ids.find((id, i) => ids.indexOf(id) !== i) ??
+    known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
+  if (there === undefined) return;
+  throw new CairnError(
+    'TOOL_RESULT_EXISTS',
+    `output box ${box_id} has a tool.result for tool_call_id "${there}" already: a call has one result`,
+    { tool_call_id: there },
+  );
+}
+
+const isResult = ({ input }: PreparedCard): boolean =>
+  input.metadata?.type === 'tool.result' && input.tool_call_id != null;
+
+export async function append(call: Call, input: In<'append'>): Promise<Out<'append'>> {
+  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
+  return change(call, {
+    input,
+    bytes: bytesOf(prepared),
+    work: async (tx, now) => {
+      const turn = await heldTurn(call, tx, input, now);
+      const { output_box_id, agent_turn_id, trajectory_id } = turn;
+      const done = await appendCards(call, tx, turn, prepared, now);
+      const { revision, length, cards, appended } = done;
+      const facts = { output_box_id, revision, length, card_ids: cards.map(({ card_id }) => card_id) };
+      const packet_type = 'cairn.agent_turn.appended';
+      if (appended)
+        tx.journal(event(call, now, packet_type, 'agent_turn', agent_turn_id, facts, trajectory_id));
+      return { output_box_id, revision, length, cards };
+    },
+    remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
+    again: async (query, kept) => {
+      const [revision, length, ids] = kept as [number, number, string[]];
+      const turn = await openTurn(call, query, input.agent_turn_id);
+      return {
+        output_box_id: turn.output_box_id,
+        revision,
+        length,
+        cards: await cardsSeen(call, query, ids),
+      };
+    },
+  });
+}
+
+export async function replace_box(call: Call, input: In<'replace_box'>): Promise<AgentTurn> {
+  const { tenant } = call;
+  const card_ids = [...new Set(input.card_ids)];
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const turn = await heldTurn(call, tx, input, now);
+      const column = `${input.box}_box_id` as const;
+      const old_box_id = turn[column];
+      const known = await knownCards(tx, tenant, card_ids, now);
+      const missing = card_ids.filter((id) => !known.has(id));
+      if (missing.length > 0) throw unknownCards('card_ids', missing);
+      await refuseHidden(call, tx, card_ids);
+      await refuseBeyondReach(call, tx, turn, card_ids, now);
+      const box_id = newId();
+      await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
+      const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
+      const changed = await changeAgentTurn(tx, tenant, turn, { [column]: box_id, replaced_box_ids }, now);
+      const edges = derivedEdges(
+        { entity_type: 'Box', entity_id: box_id },
+        [{ entity_type: 'Box', entity_id: old_box_id }],
+        turn.agent_id,
+      );
+      await insertEdges(tx, tenant, edges);
+      const facts = {
+        box: input.box,
+        box_id,
+        old_box_id,
+        length: card_ids.length,
+        turn_epoch: turn.turn_epoch,
+      };
+      const told: NewPacket = {
+        ...event(
+          call,
+          now,
+          'cairn.agent_turn.box_replaced',
+          'agent_turn',
+          turn.agent_turn_id,
+          facts,
+          turn.trajectory_id,
+        ),
+        settle: (last, recorded_at) =>
+          settleEdges(
+            last,
+            tenant,
+            edges.map(({ edge_id }) => edge_id),
+            recorded_at,
+          ),
+      };
+      tx.journal(told);
+      return toAgentTurn(tenant, changed);
+    },
+    remember: () => input.agent_turn_id,
+    again: (query, kept) => readTurn(call, query, kept as string),
+  });
+}
+
+/** What an agent may not read it does not put before its model, unless that was given it. */
+async function refuseBeyondReach(
+  call: Call,
+  tx: Tx,
+  { agent_id, context_box_id, output_box_id }: AgentTurnView,
+  card_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const { tenant, caller } = call;
+  const access = caller.agent_id === null ? null : (await findAgent(tx, tenant, agent_id))?.memory_access;
+  if (access == null || card_ids.length === 0) return;
+  const extents = cardExtents(JSON.parse(access) as MemoryAccess, 'read');
+  const rows = await findCards(tx, tenant, card_ids);
+  const given = await Promise.all(
+    [context_box_id, output_box_id].map((box_id) => standingOf(tx, tenant, box_id, card_ids, now)),
+  );
+  const beyond = card_ids.filter(
+    (id) => !reachesCard(extents, agent_id, rows.get(id)!) && !given.some(({ entered }) => entered.has(id)),
+  );
+  if (beyond.length > 0) throw cardsBeyond(call, beyond);
+}
+
+/** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */
+async function putBox(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  box_id: string,
+  card_ids: readonly string[],
+  seal: boolean,
+  now: number,
+): Promise<void> {
+  const { tenant } = call;
+  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, tenant, now) } : {};
+  const length = await fillBox(tx, tenant, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
+  const { agent_id, source_agent_id } = turn;
+  const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
+  await makeBox(call, tx, { ...made, ...sealed_at }, now);
+  if (source_agent_id !== null && source_agent_id !== agent_id) {
+    await addReader(tx, tenant, box_id, source_agent_id, now);
+  }
+}

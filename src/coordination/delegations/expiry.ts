@@ -1,0 +1,24 @@
+/** What follows when a delegation is overdue: it has failed, and its agent_turn with it. */
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { endLease, type Lease, stillOver } from '../../engine/leases/store.js';
+import { endTurns, OVERDUE } from '../agent-turns/ending.js';
+import { endDelegation } from './moves.js';
+import { lockWithTurn } from './parties.js';
+import { delegationHasEnded } from './rules.js';
+
+const UNANSWERED = 'it was not accepted by the time it was expected';
+
+/** What ended with it is erased by the next sweep. */
+export async function expireDelegation(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
+  const locked = await lockWithTurn(call, tx, lease.subject_id, OVERDUE.status);
+  if (!(await stillOver(tx, call.tenant, lease, now))) return;
+  if (!locked || delegationHasEnded(locked.row.status)) {
+    await endLease(tx, call.tenant, 'delegation', lease.subject_id);
+    return;
+  }
+  const { row, turns } = locked;
+  if (row.agent_turn_id === null) {
+    await endDelegation(call, tx, row, { status: 'Failed', reason: UNANSWERED }, now);
+  } else await endTurns(call, tx, turns, new Map([[row.agent_turn_id, OVERDUE]]), now);
+}

@@ -1,0 +1,73 @@
+/** How a delegation moves together with its agent_turn: in one transaction, each move told once. */
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { endLease } from '../../engine/leases/store.js';
+import { event } from '../../engine/writes/change.js';
+import { canonical } from '../../kernel/canonical.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import type { DelegationResult, DelegationStatus } from './model.js';
+import { tellParties } from './news.js';
+import { delegationHasEnded } from './rules.js';
+import { changeDelegation, type DelegationRow, lockDelegation } from './store.js';
+
+const NAMES: Readonly<Record<DelegationStatus, string>> = {
+  Pending: 'created',
+  Accepted: 'accepted',
+  Rejected: 'rejected',
+  InProgress: 'started',
+  Completed: 'completed',
+  Failed: 'failed',
+  Cancelled: 'cancelled',
+};
+
+/** Tells of a move: in the delegator's trajectory, the agents that it concerns, and whoever waits for its end. */
+export async function journalDelegation(
+  call: Call,
+  tx: Tx,
+  row: DelegationRow,
+  now: number,
+  facts: JsonObject = {},
+): Promise<void> {
+  const { delegation_id, from_agent_id, to_agent_id, status, agent_turn_id, trajectory_id } = row;
+  const said = { from_agent_id, to_agent_id, status, agent_turn_id, ...facts };
+  const name = `cairn.delegation.${NAMES[status]}`;
+  tx.journal(event(call, now, name, 'delegation', delegation_id, said, trajectory_id));
+  tx.wake(`delegation:${delegation_id}`);
+  await tellParties(call, tx, row, now);
+}
+
+/** Work on it has begun: only an accepted one moves. */
+export async function startDelegation(call: Call, tx: Tx, delegation_id: string, now: number): Promise<void> {
+  const locked = await lockDelegation(tx, call.tenant, delegation_id);
+  if (locked?.status !== 'Accepted') return;
+  const started = await changeDelegation(tx, call.tenant, locked, { status: 'InProgress' }, now);
+  await journalDelegation(call, tx, started, now);
+}
+
+export interface DelegationEnd {
+  readonly status: 'Completed' | 'Failed' | 'Cancelled' | 'Rejected';
+  readonly result?: DelegationResult;
+  readonly reason?: string | null;
+}
+
+/** Ends a delegation that is locked, unless it has ended. */
+export async function endDelegation(
+  call: Call,
+  tx: Tx,
+  row: DelegationRow,
+  end: DelegationEnd,
+  now: number,
+): Promise<void> {
+  if (delegationHasEnded(row.status)) return;
+  const result = end.result === undefined ? null : canonical(end.result as Json);
+  const change = { status: end.status, result, reason: end.reason ?? null, ended_at: now };
+  const ended = await changeDelegation(tx, call.tenant, row, change, now);
+  await endLease(tx, call.tenant, 'delegation', row.delegation_id);
+  const { artifacts = [] } = end.result ?? {};
+  await journalDelegation(call, tx, ended, now, {
+    ...(end.result === undefined ? {} : { result: end.result.status }),
+    ...(artifacts.length === 0 ? {} : { artifact_ids: artifacts.slice(0, MAX_NAMED) }),
+  });
+}
+/** How many artifacts an event names. */
+const MAX_NAMED = 100;

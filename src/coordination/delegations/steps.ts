@@ -1,0 +1,189 @@
+/** How delegations go on and end by their parties: reject, start, complete, cancel. Their agent_turns move with them. */
+import type { z } from 'zod';
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { findLease } from '../../engine/leases/store.js';
+import { noticeDue } from '../../engine/leases/timekeeper.js';
+import { startErasure } from '../../engine/lifetimes/erasure.js';
+import { change } from '../../engine/writes/change.js';
+import { lockAgent } from '../../identity/agents/store.js';
+import { CairnError } from '../../kernel/errors.js';
+import { takeTurn } from '../agent-turns/claiming.js';
+import {
+  asDeliverable,
+  checkArtifactsReadable,
+  deliver,
+  type PreparedDeliverable,
+  prepareDeliverable,
+  refuseUnknownArtifacts,
+} from '../agent-turns/deliverable.js';
+import { endTurns, type Final, type TurnEnd } from '../agent-turns/ending.js';
+import type { AgentTurnView } from '../agent-turns/store.js';
+import { checkTurnHeld } from '../guards/guards.js';
+import type { delegations as operations } from './contract.js';
+import { type Delegation, type DelegationStatus, STUCK_AFTER_MS } from './model.js';
+import { endDelegation } from './moves.js';
+import {
+  checkParty,
+  type LockedDelegation,
+  lockWithTurn,
+  openDelegation,
+  readDelegation,
+  refuseOverdue,
+} from './parties.js';
+import { checkDelegationMove, stateConflict } from './rules.js';
+import type { DelegationRow } from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+
+interface Step {
+  readonly input: { readonly delegation_id: string; readonly agent_id?: string | undefined };
+  readonly party: 'from_agent_id' | 'to_agent_id';
+  readonly to: DelegationStatus;
+  readonly bytes?: number;
+  /** Makes the move. Gives holders that ended with it. */
+  readonly move: (tx: Tx, locked: LockedDelegation, now: number) => Promise<readonly string[]>;
+}
+
+/** How the agent_turn of a delegation ends with it. */
+const TURN_ENDS: Partial<Record<DelegationStatus, Final>> = {
+  Completed: 'completed',
+  Failed: 'failed',
+  Cancelled: 'stopped',
+};
+
+/** Moves a delegation; one that is there already stays as it is. What ended with it is erased after the commit. */
+async function step(call: Call, { input, party, to, bytes, move }: Step): Promise<Delegation> {
+  const { delegation_id } = input;
+  await noticeDue(call);
+  const { delegation, ended } = await change<{ delegation: Delegation; ended: readonly string[] }>(call, {
+    input,
+    ...(bytes === undefined ? {} : { bytes }),
+    work: async (tx, now) => {
+      checkParty(call, await openDelegation(call, tx, delegation_id), input.agent_id, party);
+      const locked = (await lockWithTurn(call, tx, delegation_id, TURN_ENDS[to]))!;
+      let holders: readonly string[] = [];
+      if (locked.row.status !== to) {
+        checkDelegationMove(delegation_id, locked.row.status, to);
+        await refuseOverdue(call, tx, locked.row, now);
+        holders = await move(tx, locked, now);
+      }
+      return { delegation: await readDelegation(call, tx, delegation_id), ended: holders };
+    },
+    remember: () => delegation_id,
+    again: async (query, kept) => ({
+      delegation: await readDelegation(call, query, kept as string),
+      ended: [],
+    }),
+  });
+  if (ended.length > 0) startErasure(call, ended);
+  return delegation;
+}
+
+export const reject = (call: Call, input: In<'reject'>): Promise<Delegation> =>
+  step(call, {
+    input,
+    party: 'to_agent_id',
+    to: 'Rejected',
+    move: async (tx, { row }, now) => {
+      await endDelegation(call, tx, row, { status: 'Rejected', reason: input.reason ?? null }, now);
+      return [];
+    },
+  });
+
+/** The agent itself holds the agent_turn from then on, so that no worker takes it. */
+export const start = (call: Call, input: In<'start'>): Promise<Delegation> =>
+  step(call, {
+    input,
+    party: 'to_agent_id',
+    to: 'InProgress',
+    move: async (tx, { row, turns }, now) => {
+      await takeOver(call, tx, row, turns.get(row.agent_turn_id!)!, now);
+      return [];
+    },
+  });
+
+/** Gives a turn that waits to its own agent, for as long as the delegation may take. */
+async function takeOver(
+  call: Call,
+  tx: Tx,
+  row: DelegationRow,
+  turn: AgentTurnView,
+  now: number,
+): Promise<AgentTurnView> {
+  const due = await findLease(tx, call.tenant, 'delegation', row.delegation_id);
+  const agent = await lockAgent(tx, call.tenant, turn.agent_id);
+  return takeTurn(call, tx, agent, turn, turn.agent_id, due?.expires_at ?? now + STUCK_AFTER_MS, now);
+}
+
+export async function complete(call: Call, input: In<'complete'>): Promise<Delegation> {
+  const { result, delegation_id } = input;
+  const deliverable = prepareDeliverable(call, asDeliverable(result.output ?? result.error ?? ''));
+  await checkArtifactsReadable(call, result.artifacts ?? []);
+  return step(call, {
+    input,
+    party: 'to_agent_id',
+    to: result.status === 'Failure' ? 'Failed' : 'Completed',
+    bytes: deliverable.card.bytes,
+    move: async (tx, { row, turns }, now) => {
+      if (row.status === 'Pending') throw stateConflict(delegation_id, row.status, 'was not accepted');
+      const turn = turns.get(row.agent_turn_id!)!;
+      checkNotHeld(call, turn, input, now);
+      await refuseUnknownArtifacts(call, tx, 'result.artifacts', result.artifacts ?? [], now);
+      const held =
+        turn.status === 'dispatched' && result.status !== 'Failure'
+          ? await takeOver(call, tx, row, turn, now)
+          : turn;
+      turns.set(held.agent_turn_id, held);
+      const end = await endOf(call, tx, held, input, deliverable, now);
+      return endTurns(call, tx, turns, new Map([[held.agent_turn_id, end]]), now);
+    },
+  });
+}
+
+async function endOf(
+  call: Call,
+  tx: Tx,
+  turn: AgentTurnView,
+  { result }: In<'complete'>,
+  deliverable: PreparedDeliverable,
+  now: number,
+): Promise<TurnEnd> {
+  const { status } = result;
+  if (status !== 'Failure')
+    return deliver(call, tx, turn, { deliverable, result: { ...result, status } }, now);
+  const message = result.error ?? 'the agent says that it failed';
+  return { status: 'failed', error: { code: 'DELEGATION_FAILED', message }, result };
+}
+
+/** While a worker holds the agent_turn, only whoever names its epoch ends it. */
+function checkNotHeld(call: Call, turn: AgentTurnView, input: In<'complete'>, now: number): void {
+  const guard = call.turn?.agent_turn_id === turn.agent_turn_id ? call.turn.turn_epoch : undefined;
+  const turn_epoch = input.turn_epoch ?? guard;
+  if (turn_epoch !== undefined) {
+    checkTurnHeld(turn, turn_epoch, now);
+    return;
+  }
+  if (turn.status === 'dispatched' || turn.worker_id === turn.agent_id) return;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `worker ${turn.worker_id} holds agent_turn ${turn.agent_turn_id}: give the turn_epoch that it has, or stop it first`,
+    { status: turn.status, agent_turn_id: turn.agent_turn_id },
+  );
+}
+
+export const cancel = (call: Call, input: In<'cancel'>): Promise<Delegation> =>
+  step(call, {
+    input,
+    party: 'from_agent_id',
+    to: 'Cancelled',
+    move: async (tx, { row, turns }, now) => {
+      const message = input.reason ?? 'it was taken back';
+      if (row.agent_turn_id === null) {
+        await endDelegation(call, tx, row, { status: 'Cancelled', reason: message }, now);
+        return [];
+      }
+      const end: TurnEnd = { status: 'stopped', error: { code: 'CANCELLED', message } };
+      return endTurns(call, tx, turns, new Map([[row.agent_turn_id, end]]), now);
+    },
+  });

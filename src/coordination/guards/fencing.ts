@@ -1,0 +1,27 @@
+/** Fencing: a write that names a lock and its token counts only while that lock is held so. */
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { CairnError } from '../../kernel/errors.js';
+import { findLock, holds, isLive, lockResourceOf } from '../locks/store.js';
+
+/** Refuses unless the lock is held with this token now, by the agent of the call if it has one; and it stays so until the commit, whoever else waits. */
+export async function checkFencing(
+  call: Call,
+  tx: Tx,
+  lock_id: string,
+  token: number,
+  now: number,
+): Promise<void> {
+  const [, row] = await Promise.all([
+    lockResourceOf(tx, call.tenant, lock_id),
+    findLock(tx, call.tenant, lock_id),
+  ]);
+  const { agent_id } = call.caller;
+  const isOwn = agent_id === null || row?.holder_agent_id === agent_id;
+  if (row && isOwn && isLive(row, now) && holds(row) && row.token === token) return;
+  throw new CairnError(
+    'LOCK_EXPIRED',
+    `lock ${lock_id} is not held with the fencing token ${token}: another may have the resource, so nothing was written`,
+    { lock_id, fencing_token: token },
+  );
+}

@@ -1,0 +1,109 @@
+/**
+ * Guards of stale writers: a write may say in which agent_turn, or under which lock, it is made. Both are checked in the
+ * writing transaction, before anything else, so that a late one changes nothing anywhere.
+ */
+import type { CallOptions } from '../../api/api.js';
+import type { Tx } from '../../driver/driver.js';
+import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import { signOfLife } from '../../identity/presence/heartbeats.js';
+import { CairnError } from '../../kernel/errors.js';
+import { uuid } from '../../kernel/ids.js';
+import { toIso } from '../../kernel/times.js';
+import { isPartyTo } from '../agent-turns/rules.js';
+import { type AgentTurnView, findAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
+import { checkFencing } from './fencing.js';
+
+/** An id and a number, as `<id>:<number>`. */
+function parseGuard(name: string, text: string): { readonly id: string; readonly number: number } {
+  const [, id, number] = /^([^:]+):(\d{1,15})$/.exec(text) ?? [];
+  const parsed = uuid.safeParse(id);
+  if (parsed.success && number !== undefined) return { id: parsed.data, number: Number(number) };
+  throw new CairnError(
+    'INVALID_INPUT',
+    `${name} must be one <id>:<number>, such as ${EXAMPLE}, not "${text.slice(0, 100)}"`,
+  );
+}
+const EXAMPLE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b:3';
+
+const parseTurn = (text: string) => parseGuard('agent_turn (X-Agent-Turn)', text);
+const parseFencing = (text: string) => parseGuard('fencing_token (X-Fencing-Token)', text);
+
+/** Whether the options of a call have guards. One that is malformed is refused, whatever the call does. */
+export function namesGuards({ agent_turn, fencing_token }: CallOptions): boolean {
+  if (agent_turn !== undefined) parseTurn(agent_turn);
+  if (fencing_token !== undefined) parseFencing(fencing_token);
+  return agent_turn !== undefined || fencing_token !== undefined;
+}
+
+/** The call as it is made in its agent_turn: by the agent of that, unless the key is that of another. */
+export async function guarding(call: Call, input: unknown, writes: boolean): Promise<Call> {
+  const { agent_turn, idempotency_key } = call.options;
+  if (agent_turn === undefined) return call;
+  const { id, number } = parseTurn(agent_turn);
+  const turn = await findAgentTurn(call.driver.at(call.tenant), call.tenant, id);
+  const { agent_id } = call.caller;
+  // A turn between others is answered as one that does not exist.
+  if (!turn || !isPartyTo(turn, agent_id)) throw staleTurn(id, number, 'it does not exist');
+  if (agent_id !== null && agent_id !== turn.agent_id) {
+    throw new CairnError('FORBIDDEN', `agent_turn ${id} is of another agent: this key acts as ${agent_id}`, {
+      rule: 'key_agent',
+    });
+  }
+  const guard: TurnGuard = { agent_turn_id: id, turn_epoch: number };
+  // So that also a write that would change nothing is refused. One with a key may have been done before the turn ended.
+  if (writes && idempotency_key === undefined && !namesTurnItself(guard, input)) {
+    checkTurnHeld(turn, number, call.driver.now());
+  }
+  if (isHeld(turn, number, call.driver.now())) await signOfLife(call, turn.agent_id);
+  return { ...call, caller: { ...call.caller, agent_id: turn.agent_id }, turn: guard };
+}
+
+export const isGuarded = ({ turn, options }: Call): boolean =>
+  turn !== undefined || options.fencing_token !== undefined;
+
+/** What the holder of an agent_turn does with it names turn and epoch, and locks it in an order of its own. */
+function namesTurnItself(guard: TurnGuard, input: unknown): boolean {
+  const { agent_turn_id, turn_epoch } = input as Partial<TurnGuard>;
+  return agent_turn_id === guard.agent_turn_id && turn_epoch === guard.turn_epoch;
+}
+
+/** Before anything else of a writing transaction. */
+export async function checkGuards(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
+  if (call.turn !== undefined && !namesTurnItself(call.turn, input)) {
+    await checkTurn(call, tx, call.turn, now);
+  }
+  const { fencing_token } = call.options;
+  if (fencing_token === undefined) return;
+  const { id, number } = parseFencing(fencing_token);
+  await checkFencing(call, tx, id, number, now);
+}
+
+async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
+  const turn = await lockAgentTurn(tx, call.tenant, guard.agent_turn_id);
+  if (!turn) throw staleTurn(guard.agent_turn_id, guard.turn_epoch, 'it does not exist');
+  checkTurnHeld(turn, guard.turn_epoch, now);
+}
+
+/** Refuses whoever does not hold an agent_turn now, in this epoch. */
+export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {
+  const why = whyNotHeld(turn, turn_epoch, now);
+  if (why !== undefined) throw staleTurn(turn.agent_turn_id, turn_epoch, why, turn);
+}
+
+export const isHeld = (turn: AgentTurnView, turn_epoch: number, now: number): boolean =>
+  whyNotHeld(turn, turn_epoch, now) === undefined;
+
+function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): string | undefined {
+  const { status, lease_expires_at, due_at } = turn;
+  if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
+  if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
+  if (lease_expires_at === null || lease_expires_at <= now) return 'its lease is over';
+  return due_at !== null && due_at <= now ? `it was due at ${toIso(due_at)}` : undefined;
+}
+
+const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTurnView): CairnError =>
+  new CairnError(
+    'STALE_TURN',
+    `agent_turn ${id} is not held in epoch ${epoch} any more: ${why}. Nothing was written: stop working on it`,
+    turn && { status: turn.status, turn_epoch: turn.turn_epoch },
+  );

@@ -1,0 +1,186 @@
+/** handoffs: rows in, rows out. */
+import type { Query, Tx } from '../../driver/driver.js';
+import type { KeysetPage } from '../../driver/filters.js';
+import { join, type Sql, sql } from '../../driver/sql.js';
+import { toIso } from '../../kernel/times.js';
+import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
+import type { Handoff, HandoffStatus } from './model.js';
+import { handoffStatusAt } from './rules.js';
+
+export interface HandoffRow {
+  readonly handoff_id: string;
+  readonly from_agent_id: string;
+  readonly to_agent_id: string;
+  readonly trajectory_id: string;
+  readonly scope_id: string | null;
+  readonly new_scope_id: string | null;
+  readonly context_box_id: string | null;
+  readonly status: HandoffStatus;
+  readonly reason: string | null;
+  readonly rejection: string | null;
+  /** JSON of the hints, or null when there are none. */
+  readonly body: string | null;
+  readonly context_snapshot: string | null;
+  readonly sent_hash: string | null;
+  readonly expires_at: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly accepted_at: number | null;
+  readonly ended_at: number | null;
+}
+
+export type Hints = Pick<Handoff, 'next_steps' | 'blockers' | 'open_questions'>;
+
+const NO_HINTS: Hints = { next_steps: [], blockers: [], open_questions: [] };
+
+const timeOf = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
+
+/** As it is at a moment. What nobody has noted yet, that its time is over, shows as it will once it is noted. */
+export function toHandoff(row: HandoffRow, now: number): Handoff {
+  const status = handoffStatusAt(row, now);
+  const over = status === row.status ? {} : expired(row);
+  const shown = { ...row, ...over };
+  return {
+    handoff_id: row.handoff_id,
+    from_agent_id: row.from_agent_id,
+    to_agent_id: row.to_agent_id,
+    trajectory_id: row.trajectory_id,
+    scope_id: row.scope_id,
+    new_scope_id: row.new_scope_id,
+    context_box_id: row.context_box_id,
+    status,
+    reason: row.reason,
+    rejection: row.rejection,
+    ...(row.body === null ? NO_HINTS : (JSON.parse(row.body) as Hints)),
+    context_snapshot: row.context_snapshot,
+    expires_at: status === 'Initiated' ? toIso(row.expires_at) : null,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(shown.updated_at),
+    accepted_at: timeOf(row.accepted_at),
+    ended_at: timeOf(shown.ended_at),
+  };
+}
+
+/** What an offer becomes that nobody took: it ended when its time was over, not when somebody looked. */
+export const expired = ({ expires_at }: Pick<HandoffRow, 'expires_at'>) =>
+  ({ status: 'Expired', updated_at: expires_at, ended_at: expires_at }) as const;
+
+export function insertHandoff(tx: Tx, tenant: string, row: HandoffRow): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO handoffs (tenant_id, handoff_id, from_agent_id, to_agent_id, trajectory_id, scope_id, status, reason,
+          body, context_snapshot, sent_hash, expires_at, created_at, updated_at)
+        VALUES (${tenant}, ${row.handoff_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
+          ${row.scope_id}, ${row.status}, ${row.reason}, ${row.body}, ${row.context_snapshot}, ${row.sent_hash},
+          ${row.expires_at}, ${row.created_at}, ${row.updated_at})`,
+  );
+}
+
+export function findHandoff(
+  query: Query,
+  tenant: string,
+  handoff_id: string,
+): Promise<HandoffRow | undefined> {
+  return query.get<HandoffRow>(
+    sql`SELECT * FROM handoffs WHERE tenant_id = ${tenant} AND handoff_id = ${handoff_id}`,
+  );
+}
+
+/** The same, and nobody answers it until the commit. */
+export function lockHandoff(tx: Tx, tenant: string, handoff_id: string): Promise<HandoffRow | undefined> {
+  return tx.get<HandoffRow>(
+    sql`SELECT * FROM handoffs WHERE tenant_id = ${tenant} AND handoff_id = ${handoff_id} FOR UPDATE`,
+  );
+}
+
+/** The offer of a trajectory that can still be taken: there is one at most. */
+export async function openHandoffOf(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  now: number,
+): Promise<string | undefined> {
+  const row = await query.get<{ handoff_id: string }>(
+    sql`SELECT handoff_id FROM handoffs
+        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} AND status = 'Initiated' AND expires_at > ${now}`,
+  );
+  return row?.handoff_id;
+}
+
+/** Whether a trajectory went over to another agent: given away by this one, or by any. */
+export async function wasHandedOver(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  giver: string | null,
+): Promise<boolean> {
+  const by = giver === null ? sql`` : sql`AND from_agent_id = ${giver}`;
+  const row = await query.get<{ handoff_id: string }>(
+    sql`SELECT handoff_id FROM handoffs WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}
+          AND accepted_at IS NOT NULL ${by} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+export type HandoffChange = Pick<HandoffRow, 'status' | 'updated_at'> &
+  Partial<Pick<HandoffRow, 'new_scope_id' | 'context_box_id' | 'rejection' | 'accepted_at' | 'ended_at'>>;
+
+/** Moves a handoff, which is locked, to another state; gives it as it is now. */
+export async function moveHandoff(
+  tx: Tx,
+  tenant: string,
+  before: HandoffRow,
+  change: HandoffChange,
+): Promise<HandoffRow> {
+  const row = { ...before, ...change };
+  await tx.send(
+    sql`UPDATE handoffs SET status = ${row.status}, new_scope_id = ${row.new_scope_id},
+          context_box_id = ${row.context_box_id}, rejection = ${row.rejection}, updated_at = ${row.updated_at},
+          accepted_at = ${row.accepted_at}, ended_at = ${row.ended_at}
+        WHERE tenant_id = ${tenant} AND handoff_id = ${row.handoff_id}`,
+  );
+  return row;
+}
+
+export interface HandoffFilter {
+  readonly from_agent_id?: string | undefined;
+  readonly to_agent_id?: string | undefined;
+  readonly trajectory_id?: string | undefined;
+  readonly status?: HandoffStatus | undefined;
+  /** Only those that this agent gives or is given. */
+  readonly party?: string | undefined;
+}
+
+function listOf(tenant: string, filter: HandoffFilter, now: number): Parted {
+  const { from_agent_id, to_agent_id, trajectory_id, status, party } = filter;
+  const conditions: Sql[] = [sql`h.tenant_id = ${tenant}`];
+  if (from_agent_id !== undefined) conditions.push(sql`h.from_agent_id = ${from_agent_id}`);
+  if (to_agent_id !== undefined) conditions.push(sql`h.to_agent_id = ${to_agent_id}`);
+  if (trajectory_id !== undefined) conditions.push(sql`h.trajectory_id = ${trajectory_id}`);
+  if (status === 'Initiated') conditions.push(sql`h.status = 'Initiated' AND h.expires_at > ${now}`);
+  else if (status === 'Expired')
+    conditions.push(sql`(h.status = 'Expired' OR (h.status = 'Initiated' AND h.expires_at <= ${now}))`);
+  else if (status !== undefined) conditions.push(sql`h.status = ${status}`);
+  return {
+    from: sql`handoffs h`,
+    id: sql`h.handoff_id`,
+    parties: [sql`h.from_agent_id`, sql`h.to_agent_id`],
+    party,
+    where: join(conditions, ' AND '),
+  };
+}
+
+export function listHandoffs(
+  query: Query,
+  tenant: string,
+  filter: HandoffFilter,
+  page: KeysetPage,
+  now: number,
+): Promise<HandoffRow[]> {
+  return query.all<HandoffRow>(
+    sql`SELECT h.* FROM handoffs h
+        WHERE h.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter, now), page)}`,
+  );
+}
+
+export const countHandoffs = (tenant: string, filter: HandoffFilter, now: number): Sql =>
+  countParted(tenant, listOf(tenant, filter, now));

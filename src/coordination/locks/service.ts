@@ -1,0 +1,317 @@
+/** Use cases of locks. */
+import type { z } from 'zod';
+import type { Query, Tx } from '../../driver/driver.js';
+import { actsAs } from '../../engine/calls/actor.js';
+import type { Call } from '../../engine/calls/call.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { change } from '../../engine/writes/change.js';
+import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
+import { CairnError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import { toIso } from '../../kernel/times.js';
+import type { locks as operations } from './contract.js';
+import { DEFAULT_LOCK_LEASE_MS, type Lock } from './model.js';
+import { giveUp, hold, journal, lease, modesOf, openLock, readLine, settle } from './queue.js';
+import { grantable, LONGEST_LEASE_MS, PLACE_MS } from './rules.js';
+import {
+  countLocks,
+  findLock,
+  holds,
+  insertLock,
+  insertResource,
+  isInLine,
+  isLive,
+  type LockRow,
+  listLocks,
+  lockResource,
+  openLocksOf,
+  toLock,
+  updateResource,
+} from './store.js';
+import { leave, waitInLine } from './waiting.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** What is asked for, with everything that was left out filled in. */
+type Wanted = Pick<LockRow, 'resource_type' | 'resource_id' | 'holder_agent_id' | 'mode' | 'lease_ms'>;
+
+interface Asked {
+  readonly wanted: Wanted;
+  readonly lock_id: string | undefined;
+  readonly timeout_ms: number;
+  /** This call, among those that may ask for the same lock. */
+  readonly asker: string;
+}
+
+/** A lock that is held or waited for, and whether this call made it. */
+interface Found {
+  readonly row: LockRow;
+  readonly made: boolean;
+}
+
+export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<'acquire'>> {
+  const { lock_id, timeout_ms = 0 } = input;
+  const asked: Asked = { wanted: wantedOf(made_by, input), lock_id, timeout_ms, asker: newId() };
+  const call = await actingFor(made_by, asked.wanted.holder_agent_id);
+  const { driver, tenant, options } = call;
+  const { resource_type, resource_id } = asked.wanted;
+  const { row, made } = await change<Found>(call, {
+    input,
+    work: (tx, now) => ask(call, tx, asked, now),
+    // An id of the caller's may be that of a lock on another resource, so that more is looked at than this one.
+    ...(lock_id === undefined
+      ? { entity: `lock ${resource_type.length} ${resource_type} ${resource_id}` }
+      : {}),
+    remember: (found) => found.row.lock_id,
+    again: (tx, kept) => askAgain(call, tx, kept as string, asked, driver.now()),
+  });
+  const waiting = { row, asker: asked.asker, timeout_ms, can_return: lock_id !== undefined };
+  // Nobody else would release what was made for a caller that is gone.
+  if (options.signal?.aborted && row.state === 'held' && made) await leave(call, waiting, 'held');
+  if (row.state === 'held') options.signal?.throwIfAborted();
+  const held = row.state === 'held' ? row : await waitInLine(call, waiting);
+  if (held) return toLock(held, driver.now());
+  const line = await readLine(driver.at(tenant), tenant, row);
+  throw conflict(asked, line, driver.now());
+}
+
+function wantedOf(call: Call, input: In<'acquire'>): Wanted {
+  const holder = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
+  if (holder === undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      'locks.acquire: holder_agent_id: must be given, since this key has no agent',
+    );
+  }
+  return {
+    resource_type: input.resource_type,
+    resource_id: input.resource_id,
+    holder_agent_id: holder,
+    mode: input.mode ?? 'Exclusive',
+    lease_ms: input.lease_ms ?? DEFAULT_LOCK_LEASE_MS,
+  };
+}
+
+async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found> {
+  const { tenant } = call;
+  const { wanted, lock_id = newId() } = asked;
+  // Sent in this order and answered together: the line is read as it is once nobody else changes it.
+  const [known, rows, existing] = await Promise.all([
+    lockResource(tx, tenant, wanted),
+    readLine(tx, tenant, wanted),
+    asked.lock_id === undefined ? undefined : findLock(tx, tenant, lock_id),
+  ]);
+  if (existing) return { row: await rejoin(call, tx, existing, asked, now), made: false };
+  const first = { resource_type: wanted.resource_type, resource_id: wanted.resource_id, token: 0, ticket: 0 };
+  const line = await settle(call, tx, known ?? first, now, rows);
+  const granted = line.waiters.length === 0 && grantable(modesOf(line.holders), [wanted.mode]) > 0;
+  if (!granted && asked.timeout_ms === 0) throw conflict(asked, [...line.holders, ...line.waiters], now);
+  const resource = {
+    ...line.resource,
+    ticket: line.resource.ticket + 1,
+    token: line.resource.token + (granted ? 1 : 0),
+  };
+  await (known ? updateResource : insertResource)(tx, tenant, resource);
+  const row: LockRow = {
+    ...wanted,
+    lock_id,
+    state: granted ? 'held' : 'waiting',
+    ticket: resource.ticket,
+    token: granted ? resource.token : null,
+    asked_at: now,
+    granted_at: granted ? now : null,
+    ended_at: null,
+    expires_at: now + (granted ? wanted.lease_ms : PLACE_MS),
+    leased_to: granted ? wanted.holder_agent_id : asked.asker,
+  };
+  await insertLock(tx, tenant, row);
+  await lease(call, tx, row);
+  journal(call, tx, now, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
+  return { row, made: true };
+}
+
+/** The same request again, by its Idempotency-Key. */
+async function askAgain(call: Call, tx: Tx, lock_id: string, asked: Asked, now: number): Promise<Found> {
+  const open = await openLock(call, tx, lock_id);
+  if (!open) throw notFound(lock_id);
+  return { row: await rejoin(call, tx, open.row, asked, now), made: false };
+}
+
+/** A lock that was asked for before: the place in line is the same, and is now kept by this call. */
+async function rejoin(call: Call, tx: Tx, row: LockRow, asked: Asked, now: number): Promise<LockRow> {
+  const { lock_id } = row;
+  const { agent_id } = call.caller;
+  if (agent_id !== null && agent_id !== row.holder_agent_id) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `lock_id ${lock_id} is taken by another agent: use a new lock_id`,
+    );
+  }
+  if (!isLive(row, now)) {
+    const { state } = toLock(row, now);
+    throw new CairnError('ENTITY_GONE', `lock ${lock_id} has ended (${state}): use a new lock_id`, {
+      lock_id,
+    });
+  }
+  const { wanted } = asked;
+  const others = (Object.keys(wanted) as (keyof Wanted)[]).filter((name) => wanted[name] !== row[name]);
+  if (others.length > 0) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `lock ${lock_id} was asked for with another ${others.join(', ')}: use a new lock_id`,
+    );
+  }
+  if (row.state === 'held') return row;
+  if (row.state === 'granted') return hold(call, tx, row, now);
+  const kept: LockRow = { ...row, expires_at: now + PLACE_MS, leased_to: asked.asker };
+  await lease(call, tx, kept);
+  return kept;
+}
+
+function conflict({ wanted, timeout_ms }: Asked, line: readonly LockRow[], now: number): CairnError {
+  const live = line.filter((row) => isLive(row, now));
+  const [holder] = live.filter(holds);
+  const { resource_type, resource_id, holder_agent_id } = wanted;
+  const own = live.some((row) => holds(row) && row.holder_agent_id === holder_agent_id);
+  const why = !holder
+    ? 'others asked for it before'
+    : own
+      ? `${holder_agent_id} holds it already, and an exclusive lock is not reentrant`
+      : `${holder.holder_agent_id} holds it`;
+  const waited = timeout_ms === 0 ? 'give timeout_ms to wait for it' : `it was waited for ${timeout_ms} ms`;
+  return new CairnError('LOCK_CONFLICT', `${resource_type} ${resource_id} is not free: ${why}; ${waited}`, {
+    resource_type,
+    resource_id,
+    held_by: holder
+      ? { agent_id: holder.holder_agent_id, mode: holder.mode, expires_at: toIso(holder.expires_at!) }
+      : null,
+  });
+}
+
+const notFound = (lock_id: string): CairnError =>
+  new CairnError('LOCK_NOT_FOUND', `there is no lock ${lock_id}, or it ended more than a day ago`);
+
+export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'>> {
+  const query = call.driver.at(call.tenant);
+  const row = await findLock(query, call.tenant, lock_id);
+  if (!row || !(await isParty(call, query, row))) throw notFound(lock_id);
+  return toLock(row, call.driver.now());
+}
+
+/** A lock is for its holder, and for those in line for the same resource. */
+async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: LockRow): Promise<boolean> {
+  const { agent_id } = call.caller;
+  return (
+    agent_id === null ||
+    holder_agent_id === agent_id ||
+    (await isInLine(query, call.tenant, lock_id, agent_id))
+  );
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { resource_type, resource_id, holder_agent_id } = input;
+  const party = call.caller.agent_id ?? undefined;
+  const filter = { resource_type, resource_id, holder_agent_id, party };
+  const now = driver.now();
+  const { rows, next_cursor, total } = await listPage<LockRow, string>(call, {
+    input,
+    filters: [resource_type ?? null, resource_id ?? null, holder_agent_id ?? null],
+    key: 'string',
+    keyOf: ({ lock_id }) => lock_id,
+    read: (page) => listLocks(driver.at(tenant), tenant, filter, page, now),
+    count: countLocks(tenant, filter, now),
+  });
+  return { locks: rows.map((row) => toLock(row, now)), next_cursor, total };
+}
+
+/** A lock for its holder to change: refuses another agent, and a lock that has ended. */
+async function openOwn(call: Call, tx: Tx, lock_id: string, agent: string | undefined, now: number) {
+  const open = await openLock(call, tx, lock_id);
+  if (!open) throw notFound(lock_id);
+  const { row } = open;
+  if (agent !== undefined && agent !== row.holder_agent_id) {
+    if (!(await isParty(call, tx, row))) throw notFound(lock_id);
+    throw new CairnError(
+      'FORBIDDEN',
+      `lock ${lock_id} is ${row.holder_agent_id}'s: ${agent} may not change it`,
+      {
+        rule: 'lock_holder',
+      },
+    );
+  }
+  if (!isLive(row, now)) {
+    const { state, ended_at } = toLock(row, now);
+    throw new CairnError(
+      'LOCK_EXPIRED',
+      `lock ${lock_id} is over (${state} at ${ended_at}): acquire it anew`,
+      {
+        lock_id,
+      },
+    );
+  }
+  return open;
+}
+
+export async function extend(call: Call, input: In<'extend'>): Promise<Out<'extend'>> {
+  const { driver, tenant } = call;
+  const { lock_id, additional_ms } = input;
+  const agent = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
+  if (call.caller.agent_id === null) {
+    const known = agent ?? (await findLock(driver.at(tenant), tenant, lock_id))?.holder_agent_id;
+    await signOfLife(call, known);
+  }
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const { row } = await openOwn(call, tx, lock_id, agent, now);
+      if (!holds(row)) {
+        throw new CairnError(
+          'STATE_CONFLICT',
+          `lock ${lock_id} is waited for: only one that is held is extended`,
+        );
+      }
+      const held = row.state === 'held' ? row : await hold(call, tx, row, now);
+      const expires_at = Math.min(held.expires_at! + additional_ms, now + LONGEST_LEASE_MS);
+      const longer = { ...held, expires_at: Math.max(expires_at, held.expires_at!) };
+      await lease(call, tx, longer);
+      return toLock(longer, now);
+    },
+    remember: () => lock_id,
+    again: (tx) => shownAgain(tx, tenant, lock_id, driver.now()),
+  });
+}
+
+export function release(call: Call, input: In<'release'>): Promise<Out<'release'>> {
+  const { driver, tenant } = call;
+  const { lock_id } = input;
+  const agent = actsAs(call, input.releasing_agent_id, 'releasing_agent_id') ?? input.releasing_agent_id;
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const { row, resource } = await openOwn(call, tx, lock_id, agent, now);
+      const ended = await giveUp(call, tx, row, holds(row) ? 'released' : 'abandoned', now);
+      await settle(call, tx, resource, now);
+      return toLock(ended, now);
+    },
+    remember: () => lock_id,
+    again: (tx) => shownAgain(tx, tenant, lock_id, driver.now()),
+  });
+}
+
+async function shownAgain(tx: Tx, tenant: string, lock_id: string, now: number): Promise<Lock> {
+  const row = await findLock(tx, tenant, lock_id);
+  if (!row) throw notFound(lock_id);
+  return toLock(row, now);
+}
+
+/** Gives up all that an agent holds or waits for, as when it has gone; the next in line have it at once. */
+export async function releaseHeldBy(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
+  for (const { lock_id } of await openLocksOf(tx, call.tenant, agent_id)) {
+    const open = await openLock(call, tx, lock_id);
+    if (!open || !isLive(open.row, now)) continue;
+    await giveUp(call, tx, open.row, holds(open.row) ? 'released' : 'abandoned', now);
+    await settle(call, tx, open.resource, now);
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * deliveries: what waits in mailboxes, for whom it is on its way now, and what was acknowledged. A delivery on its way
+ * has a lease of the kind message, whose subject is `<mailbox> <seq>`.
+ */
+import { textToList } from '../../driver/codec.js';
+import type { Query, Table, Tx } from '../../driver/driver.js';
+import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { mailboxOfAgent } from './store.js';
+
+export interface Delivery {
+  readonly mailbox: string;
+  readonly seq: number;
+  readonly message_id: string;
+  /** The messages of one sender and priority. */
+  readonly lane: string;
+  /** How often it was handed out. */
+  readonly deliveries: number;
+  /** JSON: which agents of a type had it, the last one last. */
+  readonly delivered_to: string | null;
+  readonly acknowledged_at: number | null;
+}
+
+/** Under which lease somebody has a delivery, or had it: it may be over. */
+export interface OnItsWay {
+  readonly holder: string | null;
+  readonly leased_until: number | null;
+}
+
+export type OpenDelivery = Delivery & OnItsWay;
+
+/** A lane with the first that waits in it. */
+export type Lane = Pick<Delivery, 'mailbox' | 'lane' | 'seq'> & OnItsWay;
+
+export const subjectOf = (mailbox: string, seq: number): string => `${mailbox} ${seq}`;
+/** A seq has no blank, whatever an agent is called. */
+export const mailboxOf = (subject: string): string => subject.slice(0, subject.lastIndexOf(' '));
+
+const locking = (mailbox: string): Sql =>
+  byDialect({
+    sqlite: sql`1`,
+    postgres: sql`pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))`,
+  });
+
+/**
+ * Who takes from these mailboxes takes turns, so that all see what is on its way with others. SQLite has one writer, and
+ * there is no row that stands for a mailbox.
+ */
+export async function lockMailboxes(tx: Tx, tenant: string, mailboxes: readonly string[]): Promise<void> {
+  for (const mailbox of [...mailboxes].sort()) {
+    await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${tenant}`);
+  }
+}
+
+const COLUMNS: Sql = sql`d.mailbox, d.seq, d.message_id, d.lane, d.deliveries, d.delivered_to, d.acknowledged_at`;
+
+/** What waits, under the name d. SQLite would rather go through all that a mailbox ever had. */
+export const OPEN: Sql = byDialect({
+  sqlite: sql`deliveries d INDEXED BY deliveries_open`,
+  postgres: sql`deliveries d`,
+});
+
+/** What was acknowledged, in the same way. */
+export const DONE: Sql = byDialect({
+  sqlite: sql`deliveries d INDEXED BY deliveries_done`,
+  postgres: sql`deliveries d`,
+});
+
+const waits = (tenant: string, mailbox: string): Sql =>
+  sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL`;
+const lives = (now: number): Sql => sql`(d.expires_at IS NULL OR d.expires_at > ${now})`;
+
+/**
+ * Joins the lease of a delivery. Whether it is over is not asked here: PostgreSQL would look for it among all that are
+ * not. Nor would it look for each by its key, unless each is a query of its own.
+ */
+const withLease = (tenant: string, mailbox: string, seq: Sql): Sql => {
+  const subject = sql`${`${mailbox} `} || ${seq}`;
+  return byDialect({
+    sqlite: sql`LEFT JOIN leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = ${subject}`,
+    postgres: sql`LEFT JOIN LATERAL (SELECT k.holder, k.expires_at FROM leases k
+      WHERE k.tenant_id = ${tenant} AND k.kind = 'message' AND k.subject_id = ${subject} OFFSET 0) l ON TRUE`,
+  });
+};
+
+/**
+ * The lanes of a mailbox in which something waits, the most urgent first. Each is found from the one before it by the
+ * index, so that it does not matter how much waits in them.
+ */
+export function openLanes(
+  query: Query,
+  tenant: string,
+  mailbox: string,
+  now: number,
+  limit: number,
+): Promise<Lane[]> {
+  const waiting = waits(tenant, mailbox);
+  return query.all<Lane>(
+    sql`WITH RECURSIVE lanes(lane) AS (
+          SELECT f.lane FROM (SELECT d.lane FROM ${OPEN} WHERE ${waiting} ORDER BY d.lane LIMIT 1) f
+          UNION ALL
+          SELECT (SELECT d.lane FROM ${OPEN} WHERE ${waiting} AND d.lane > n.lane ORDER BY d.lane LIMIT 1) FROM lanes n
+            WHERE n.lane IS NOT NULL
+        ), heads AS (
+          SELECT n.lane, (SELECT d.seq FROM ${OPEN} WHERE ${waiting} AND d.lane = n.lane AND ${lives(now)}
+            ORDER BY d.seq LIMIT 1) AS seq
+          FROM lanes n WHERE n.lane IS NOT NULL LIMIT ${limit}
+        )
+        SELECT CAST(${mailbox} AS TEXT) AS mailbox, h.lane, h.seq, l.holder, l.expires_at AS leased_until
+        FROM heads h ${withLease(tenant, mailbox, sql`h.seq`)} WHERE h.seq IS NOT NULL`,
+  );
+}
+
+/** What waits in a lane behind a place, in order. */
+export function openDeliveries(
+  query: Query,
+  tenant: string,
+  { mailbox, lane }: Pick<Lane, 'mailbox' | 'lane'>,
+  now: number,
+  after: number,
+  limit: number,
+): Promise<OpenDelivery[]> {
+  return query.all<OpenDelivery>(
+    sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
+        FROM ${OPEN} ${withLease(tenant, mailbox, sql`d.seq`)}
+        WHERE ${waits(tenant, mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
+        ORDER BY d.seq LIMIT ${limit}`,
+  );
+}
+
+const leasesTable: Table = {
+  name: 'leases',
+  columns: {
+    tenant_id: 'text',
+    kind: 'text',
+    subject_id: 'text',
+    holder: 'text',
+    token: 'bigint',
+    expires_at: 'bigint',
+  },
+};
+
+export interface Taking {
+  readonly agent_id: string;
+  readonly holder: string;
+  readonly expires_at: number;
+}
+
+/** Of the agents that had a message so many are remembered; each of them may acknowledge it. */
+const REMEMBERED = 16;
+
+/** Who had it once this agent has it. In the mailbox of an agent it is always that one. */
+function deliveredTo(one: Delivery, agent_id: string): string | null {
+  if (one.mailbox === mailboxOfAgent(agent_id)) return null;
+  const before = textToList(one.delivered_to).filter((id) => id !== agent_id);
+  return JSON.stringify([...before, agent_id].slice(-REMEMBERED));
+}
+
+/** Leases deliveries to a reader. Gives those that it got: one that was acknowledged or erased meanwhile is left out. */
+export async function takeDeliveries(
+  tx: Tx,
+  tenant: string,
+  chosen: readonly Delivery[],
+  { agent_id, holder, expires_at }: Taking,
+): Promise<Delivery[]> {
+  // Those that nobody else had, which most are, are one statement a mailbox.
+  const alike = new Map<string, { mailbox: string; delivered_to: string | null; ids: string[] }>();
+  for (const one of chosen) {
+    const { mailbox, message_id } = one;
+    const delivered_to = deliveredTo(one, agent_id);
+    const name = JSON.stringify([mailbox, delivered_to]);
+    const others = alike.get(name);
+    if (others) others.ids.push(message_id);
+    else alike.set(name, { mailbox, delivered_to, ids: [message_id] });
+  }
+  const got = new Set<string>();
+  for (const { mailbox, delivered_to, ids } of alike.values()) {
+    // In these words, so that PostgreSQL does not go through all that waits in the mailbox.
+    const rows = await tx.returning<{ seq: number }>(
+      sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${delivered_to}
+          WHERE tenant_id = ${tenant} AND message_id = ANY(${ids}) AND mailbox = ${mailbox}
+            AND COALESCE(acknowledged_at, 0) = 0
+          RETURNING seq`,
+    );
+    for (const { seq } of rows) got.add(subjectOf(mailbox, seq));
+  }
+  const taken = chosen
+    .filter(({ mailbox, seq }) => got.has(subjectOf(mailbox, seq)))
+    .map((one) => ({ ...one, deliveries: one.deliveries + 1 }));
+  // What is over may still be there.
+  const subjects = taken.map(({ mailbox, seq }) => subjectOf(mailbox, seq));
+  await tx.send(
+    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ANY(${subjects})`,
+  );
+  await tx.insert(
+    leasesTable,
+    taken.map((one, i) => [tenant, 'message', subjects[i]!, holder, one.deliveries, expires_at]),
+  );
+  return taken;
+}
+
+/** The deliveries of a message: at most so many, or the one in one of these mailboxes. */
+export function deliveriesOf(
+  tx: Tx,
+  tenant: string,
+  message_id: string,
+  mailboxes: readonly string[] | undefined,
+  limit: number,
+): Promise<Delivery[]> {
+  const among = mailboxes === undefined ? sql`` : sql` AND d.mailbox = ANY(${mailboxes})`;
+  return tx.all<Delivery>(
+    sql`SELECT ${COLUMNS} FROM deliveries d WHERE d.tenant_id = ${tenant} AND d.message_id = ${message_id}${among}
+        ORDER BY d.mailbox LIMIT ${limit}`,
+  );
+}
+
+/** Acknowledges a delivery of a message that is locked, and ends its lease. */
+export async function acknowledgeDelivery(
+  tx: Tx,
+  tenant: string,
+  { mailbox, seq, message_id }: Delivery,
+  agent_id: string | null,
+  now: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE deliveries SET acknowledged_at = ${now}, acknowledged_by = ${agent_id}
+        WHERE tenant_id = ${tenant} AND message_id = ${message_id} AND mailbox = ${mailbox}`,
+  );
+  await tx.send(
+    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ${subjectOf(mailbox, seq)}`,
+  );
+  await tx.send(
+    sql`UPDATE messages SET acknowledged = acknowledged + 1, acknowledged_at = ${now}
+        WHERE tenant_id = ${tenant} AND message_id = ${message_id}`,
+  );
+}
+
+/** Ends a lease on a delivery, if it is still this one and over: it may have been handed out again. */
+export async function endDelivery(
+  tx: Tx,
+  tenant: string,
+  lease: { readonly subject_id: string; readonly token: number },
+  now: number,
+): Promise<boolean> {
+  const ended = await tx.run(
+    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ${lease.subject_id}
+          AND token = ${lease.token} AND expires_at <= ${now}`,
+  );
+  return ended > 0;
+}
+
+/** Who holds a delivery: a reader of an agent. */
+export const holderOf = (agent_id: string, reader_id: string): string =>
+  JSON.stringify([agent_id, reader_id]);
+
+/** Ends what all readers of an agent have on its way, and gives the mailboxes that it was from. */
+export async function releaseDeliveries(tx: Tx, tenant: string, agent_id: string): Promise<string[]> {
+  const start = JSON.stringify([agent_id]).slice(0, -1);
+  // The agent's id ends with a quote and is followed by a comma, behind which a minus comes.
+  const ended = await tx.returning<{ subject_id: string }>(
+    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND holder >= ${`${start},`}
+          AND holder < ${`${start}-`} RETURNING subject_id`,
+  );
+  return [...new Set(ended.map(({ subject_id }) => mailboxOf(subject_id)))];
+}

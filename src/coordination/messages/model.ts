@@ -1,0 +1,49 @@
+/** A message between agents: kept until it is acknowledged, delivered again until then. */
+import { z } from 'zod';
+import { inAnyCase } from '../../engine/contract/lenient-input.js';
+import { instant } from '../../kernel/common.js';
+
+export const priorities = ['low', 'normal', 'high', 'urgent', 'critical'] as const;
+export const priority = inAnyCase(priorities).describe('Default: normal');
+
+export const fanOut = z
+  .enum(['one', 'all'])
+  .describe('To a type: one of its agents, or each that is registered now; one unless given');
+
+export const DEFAULT_DELIVERY_LEASE_MS = 30_000;
+
+export const message = z
+  .object({
+    message_id: z.string(),
+    seq: z.int().describe('Rises in the order of sending'),
+    from_agent_id: z.string().nullable(),
+    to_agent_id: z.string().nullable(),
+    to_agent_type: z.string().nullable(),
+    fan_out: fanOut,
+    message_type: z.string(),
+    payload: z.string().describe('Text, such as JSON'),
+    trajectory_id: z.string().nullable(),
+    scope_id: z.string().nullable(),
+    artifact_ids: z.array(z.string()),
+    priority: z.enum(priorities),
+    expires_at: instant.nullable(),
+    created_at: instant,
+    recipients: z.int().describe('Mailboxes that it went to'),
+    acknowledged: z.int().describe('How many of those have acknowledged it'),
+    acknowledged_at: instant.nullable().describe('When the last one did; null until all have'),
+  })
+  .meta({ id: 'Message' });
+export type Message = z.output<typeof message>;
+
+/** A message as it is handed to a reader, for a time. */
+export const deliveredMessage = message
+  .extend({
+    delivery: z.object({
+      mailbox: z.string(),
+      attempt: z.int().describe('1 for the first time'),
+      reader_id: z.string(),
+      lease_expires_at: instant.describe('Acknowledge it before, or it comes again'),
+    }),
+  })
+  .meta({ id: 'DeliveredMessage' });
+export type DeliveredMessage = z.output<typeof deliveredMessage>;

@@ -1,0 +1,198 @@
+/** Who delegates, and to whom: the agent that a task goes to, found or made. */
+import type { Tx } from '../../driver/driver.js';
+import { commonAccess } from '../../engine/access/rules.js';
+import { actsAs } from '../../engine/calls/actor.js';
+import type { Call } from '../../engine/calls/call.js';
+import { event } from '../../engine/writes/change.js';
+import { openProfile, profileContent } from '../../facts/profiles/service.js';
+import { findProfile, type ProfileRow } from '../../facts/profiles/store.js';
+import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
+import type { MemoryAccess } from '../../identity/agents/model.js';
+import { DEFAULT_OFFLINE_AFTER_MS } from '../../identity/agents/model.js';
+import { commonDelegates } from '../../identity/agents/rules.js';
+import { type AgentRow, findAgent, insertAgent, lockAgent, MADE } from '../../identity/agents/store.js';
+import { CairnError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import { isPartyTo } from '../agent-turns/rules.js';
+import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../agent-turns/store.js';
+import { checkTurnHeld } from '../guards/guards.js';
+import type { Refusal, Task } from './dispatch.js';
+
+/** Who delegates. */
+export interface Source {
+  readonly agent_id: string | null;
+  /** The agent_turn that it does so in, locked: it cannot end before the commit. */
+  readonly turn: AgentTurnRow | undefined;
+  /** Of what it delegates. */
+  readonly depth: number;
+}
+
+/** The agent that the call is made as, or names; its agent_turn is that of the guard, or the one it has under way. */
+export async function sourceOf(call: Call, tx: Tx, named: string | undefined, now: number): Promise<Source> {
+  const agent_id = actsAs(call, named, 'source_agent_id') ?? named ?? null;
+  const active = agent_id === null ? undefined : await activeTurnOf(tx, call.tenant, agent_id);
+  const id = call.turn?.agent_turn_id ?? active?.agent_turn_id;
+  const turn = id === undefined ? undefined : await lockAgentTurn(tx, call.tenant, id);
+  if (turn && call.turn) checkTurnHeld(turn, call.turn.turn_epoch, now);
+  const open = turn && turn.ended_at === null ? turn : undefined;
+  return { agent_id, turn: open, depth: open ? open.depth + 1 : 0 };
+}
+
+export interface Target {
+  readonly agent: AgentRow;
+  /** Not there yet: is made when the task is dispatched. */
+  readonly is_new: boolean;
+  readonly profile: ProfileRow | null;
+  /** Where it has put out into before, for the same delegator. */
+  readonly output_box_id: string | null;
+}
+
+export function targetOf(call: Call, tx: Tx, task: Task, source: Source): Promise<Target | Refusal> {
+  const { target_strategy, target_ref } = task;
+  switch (target_strategy) {
+    case 'new':
+      return newTarget(call, tx, needed(target_ref, 'new takes the name of a profile'), source);
+    case 'reuse':
+      return reusedTarget(call, tx, needed(target_ref, 'reuse takes the id of an agent'), source);
+    case 'clone': {
+      const cloned = target_ref ?? source.agent_id ?? undefined;
+      return clonedTarget(call, tx, needed(cloned, 'there is no delegating agent to clone'), source);
+    }
+  }
+}
+
+function needed(target_ref: string | undefined, why: string): string {
+  if (target_ref !== undefined) return target_ref;
+  throw new CairnError('INVALID_INPUT', `target_ref is needed: ${why}`);
+}
+
+async function newTarget(call: Call, tx: Tx, profile_name: string, source: Source): Promise<Target> {
+  const profile = await openProfile(call, tx, profile_name);
+  const content = profileContent(profile) as {
+    agent_type?: string;
+    capabilities?: string[];
+    memory_access?: MemoryAccess;
+    can_delegate_to?: string[];
+  };
+  const agent = await madeAgent(call, tx, source, {
+    agent_type: content.agent_type ?? profile.name,
+    typed: 1,
+    capabilities: JSON.stringify(content.capabilities ?? [profile.name]),
+    memory_access: content.memory_access === undefined ? null : JSON.stringify(content.memory_access),
+    can_delegate_to: content.can_delegate_to === undefined ? null : JSON.stringify(content.can_delegate_to),
+    profile_name: profile.name,
+  });
+  await checkMayDelegate(call, tx, source.agent_id, agent);
+  return { agent, is_new: true, profile, output_box_id: null };
+}
+
+/** An agent that is registered, locked. */
+export async function registeredAgent(call: Call, tx: Tx, agent_id: string): Promise<AgentRow> {
+  const agent = await lockAgent(tx, call.tenant, agent_id);
+  if (agent && agent.unregistered_at === null) return agent;
+  throw new CairnError('AGENT_NOT_FOUND', `there is no agent ${agent_id}: register it, or see agents.list`);
+}
+
+async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target | Refusal> {
+  const agent = await registeredAgent(call, tx, agent_id);
+  if (agent_id === source.agent_id) {
+    throw new CairnError('INVALID_INPUT', `agent ${agent_id} cannot delegate to itself: use clone`);
+  }
+  await checkMayDelegate(call, tx, source.agent_id, agent);
+  const profile = await profileOf(call, tx, agent);
+  const busy = await busyWith(call, tx, agent_id);
+  if (busy) return busy;
+  const last = await lastTurnOf(tx, call.tenant, agent_id);
+  // What it has put out for another is not for this one to read.
+  const output_box_id = last?.source_agent_id === source.agent_id ? last.output_box_id : null;
+  return { agent, is_new: false, profile, output_box_id };
+}
+
+/** One agent_turn at a time: says to its parties which it is that an agent has under way. */
+export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Refusal | undefined> {
+  const active = await activeTurnOf(tx, call.tenant, agent_id);
+  if (!active) return undefined;
+  const message = isPartyTo(active, call.caller.agent_id)
+    ? `agent ${agent_id} is busy with agent_turn ${active.agent_turn_id}, which is ${active.status}: wait for its end, or stop it`
+    : `agent ${agent_id} is busy with an agent_turn of another: try again later, or use another agent`;
+  return { status: 'busy', error_code: 'AGENT_BUSY', message };
+}
+
+async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target> {
+  const original = await registeredAgent(call, tx, agent_id);
+  // Who may delegate to an agent may delegate to one like it; to go on as oneself is not to delegate to another.
+  if (agent_id !== source.agent_id) await checkMayDelegate(call, tx, source.agent_id, original);
+  const profile = await profileOf(call, tx, original);
+  const { agent_type, typed, capabilities, memory_access, can_delegate_to, profile_name } = original;
+  const agent = await madeAgent(call, tx, source, {
+    agent_type,
+    typed,
+    capabilities,
+    memory_access,
+    can_delegate_to,
+    profile_name,
+  });
+  return { agent, is_new: true, profile, output_box_id: null };
+}
+
+async function profileOf(call: Call, tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
+  const profile = profile_name === null ? undefined : await findProfile(tx, call.tenant, profile_name);
+  if (profile) {
+    profileContent(profile);
+    return profile;
+  }
+  throw new CairnError(
+    'INVALID_INPUT',
+    profile_name === null
+      ? `agent ${agent_id} was registered without a profile: use new with a profile, or offer it a delegation`
+      : `the profile "${profile_name}" of agent ${agent_id} is gone: create it again, or use another agent`,
+  );
+}
+
+type Made = Pick<
+  AgentRow,
+  'agent_type' | 'typed' | 'capabilities' | 'memory_access' | 'can_delegate_to' | 'profile_name'
+>;
+
+/** A new agent, with no more rights than who delegates to it has. */
+async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): Promise<AgentRow> {
+  const maker = agent_id === null ? undefined : await findAgent(tx, call.tenant, agent_id);
+  return {
+    ...made,
+    ...(maker === undefined ? {} : commonRights(made, maker)),
+    agent_id: newId(),
+    status: 'idle',
+    current_trajectory_id: null,
+    parent_agent_id: agent_id,
+    made: MADE.for_task,
+    offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
+    last_seen_at: call.driver.now(),
+    metadata: null,
+    sent_hash: null,
+    registered_at: call.driver.now(),
+    updated_at: call.driver.now(),
+    unregistered_at: null,
+  };
+}
+
+type Rights = Pick<AgentRow, 'memory_access' | 'can_delegate_to'>;
+
+function commonRights(one: Rights, other: Rights): Rights {
+  const parse = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T));
+  const text = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+  const access = (of: Rights) => parse<MemoryAccess>(of.memory_access);
+  const delegates = (of: Rights) => parse<string[]>(of.can_delegate_to);
+  return {
+    memory_access: text(commonAccess(access(one), access(other))),
+    can_delegate_to: text(commonDelegates(delegates(one), delegates(other))),
+  };
+}
+
+/** Registers the agent of a target that is new. */
+export async function registerTarget(call: Call, tx: Tx, target: Target, now: number): Promise<void> {
+  if (!target.is_new) return;
+  const { agent } = target;
+  await insertAgent(tx, call.tenant, agent);
+  const facts = { agent_type: agent.agent_type, profile_name: agent.profile_name };
+  tx.journal(event(call, now, 'cairn.agent.registered', 'agent', agent.agent_id, facts));
+}

@@ -1,0 +1,147 @@
+/** Use cases of handovers: packing recipes, stored by name. One is built in. */
+import type { z } from 'zod';
+import type { Query } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { change, event } from '../../engine/writes/change.js';
+import type { handovers as operations } from '../../facts/profiles/contract.js';
+import {
+  countHandovers,
+  deleteHandover,
+  findHandover,
+  type HandoverRow,
+  listHandovers,
+  lockHandover,
+  putHandover,
+} from '../../facts/profiles/store.js';
+import { mayReadRecipe } from '../../identity/access/permissions.js';
+import { canonical } from '../../kernel/canonical.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import { toIso } from '../../kernel/times.js';
+import {
+  type Handover,
+  type HandoverChoice,
+  INSTRUCTION_HANDOVER,
+  instructionHandover,
+  type StoredHandover,
+} from './model.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const builtIn: StoredHandover = {
+  name: INSTRUCTION_HANDOVER,
+  handover: instructionHandover,
+  built_in: true,
+  created_at: null,
+  updated_at: null,
+};
+
+const toHandover = (call: Call, row: HandoverRow): StoredHandover => ({
+  name: row.name,
+  ...(mayReadRecipe(call, row.agent_id) ? { handover: JSON.parse(row.recipe) as Handover } : {}),
+  built_in: false,
+  created_at: toIso(row.created_at),
+  updated_at: toIso(row.updated_at),
+});
+
+const noHandover = (name: string): CairnError =>
+  new CairnError(
+    'HANDOVER_NOT_FOUND',
+    `there is no handover "${name}": store it with handovers.save, or give the recipe itself`,
+  );
+
+async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
+  if (name === INSTRUCTION_HANDOVER) return builtIn;
+  const row = await findHandover(query, call.tenant, name);
+  if (!row) throw noHandover(name);
+  return toHandover(call, row);
+}
+
+/** The recipe that was given, or the one that is stored by its name. To pack by a recipe is not to read it. */
+export async function recipeOf(call: Call, query: Query, choice: HandoverChoice): Promise<Handover> {
+  if (typeof choice !== 'string') return choice;
+  if (choice === INSTRUCTION_HANDOVER) return instructionHandover;
+  const row = await findHandover(query, call.tenant, choice);
+  if (!row) throw noHandover(choice);
+  return JSON.parse(row.recipe) as Handover;
+}
+
+const refuseBuiltIn = (name: string): void => {
+  if (name !== INSTRUCTION_HANDOVER) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `handover "${name}" is built in and stays as it is: use another name`,
+  );
+};
+
+/** An agent changes the recipes that it stored, and no others. */
+function refuseForeign(call: Call, { name, agent_id }: HandoverRow): void {
+  if (call.caller.agent_id === null || call.caller.agent_id === agent_id) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${call.caller.agent_id} may not change the handover "${name}", which it did not store: use another name`,
+    { rule: 'handover_owner' },
+  );
+}
+
+export async function save(call: Call, input: In<'save'>): Promise<StoredHandover> {
+  const { tenant } = call;
+  refuseBuiltIn(input.name);
+  const recipe = canonical(input.handover as Json);
+  return change(call, {
+    input,
+    bytes: recipe.length,
+    work: async (tx, now) => {
+      const before = await lockHandover(tx, tenant, input.name);
+      if (before) refuseForeign(call, before);
+      if (before?.recipe !== recipe) {
+        const made = before ?? { agent_id: call.caller.agent_id, created_at: now };
+        const { agent_id, created_at } = made;
+        const row = { name: input.name, agent_id, recipe, created_at, updated_at: now };
+        await putHandover(tx, tenant, row);
+        tx.journal(event(call, now, 'cairn.handover.saved', 'handover', input.name, {}));
+      }
+      return read(call, tx, input.name);
+    },
+    remember: () => input.name,
+    again: (query, kept) => read(call, query, kept as string),
+  });
+}
+
+export const get = (call: Call, input: In<'get'>): Promise<StoredHandover> =>
+  read(call, call.driver.at(call.tenant), input.name);
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { rows, ...page } = await listPage<HandoverRow, string>(call, {
+    input,
+    filters: null,
+    key: 'string',
+    keyOf: ({ name }) => name,
+    read: (request) => listHandovers(driver.at(tenant), tenant, request),
+    bytesOf: ({ recipe }) => recipe.length,
+    count: countHandovers(tenant),
+  });
+  return { handovers: rows.map((row) => toHandover(call, row)), ...page };
+}
+
+async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  refuseBuiltIn(input.name);
+  await change<Json>(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await lockHandover(tx, call.tenant, input.name);
+      if (!row) throw noHandover(input.name);
+      refuseForeign(call, row);
+      await deleteHandover(tx, call.tenant, input.name);
+      tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}
+
+export { remove as delete };

@@ -1,0 +1,103 @@
+/** What a recipe makes of arguments: which profile, which cards, which boxes. No I/O: whether they exist is asked later. */
+import { profileName } from '../../facts/profiles/model.js';
+import { CairnError } from '../../kernel/errors.js';
+import { anyId } from '../../kernel/ids.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Handover, PackRule } from './model.js';
+
+/** A card that an argument becomes. */
+export interface PlannedCard {
+  readonly arg_key: string;
+  readonly type: string;
+  readonly content: Json;
+  readonly metadata: JsonObject;
+}
+
+export interface PackingPlan {
+  /** Undefined when neither the arguments nor the recipe name one. */
+  readonly profile_name: string | undefined;
+  readonly cards: readonly PlannedCard[];
+  /** Each once, in order. */
+  readonly box_ids: readonly string[];
+  readonly include_parent: boolean;
+  readonly instruction_last: boolean;
+}
+
+export const DEFAULT_CARD_TYPE = 'task.instruction';
+
+export function planPacking(handover: Handover, given: JsonObject): PackingPlan {
+  const {
+    pack_arguments = [],
+    inherit_context = {},
+    instruction_last = false,
+  } = handover.context_packing_config ?? {};
+  return {
+    profile_name: profileOf(handover, given),
+    cards: pack_arguments.filter(isRule).flatMap((rule) => cardOf(rule, given)),
+    box_ids: boxesOf(inherit_context.include_boxes_from_args ?? [], given),
+    include_parent: inherit_context.include_parent ?? false,
+    instruction_last,
+  };
+}
+
+/** That of the arguments comes before that of the recipe. */
+function profileOf(handover: Handover, given: JsonObject): string | undefined {
+  const named = given.profile_name ?? handover.target_profile_config?.profile_name;
+  if (named === undefined || named === null) return undefined;
+  const parsed = profileName.safeParse(named);
+  if (parsed.success) return parsed.data;
+  throw new CairnError('INVALID_INPUT', `profile_name must be the name of a profile, not ${shown(named)}`);
+}
+
+const isRule = (entry: PackRule | null): entry is PackRule =>
+  typeof entry === 'object' && entry !== null && !Array.isArray(entry);
+
+function cardOf(rule: PackRule, given: JsonObject): PlannedCard[] {
+  if (!Object.hasOwn(given, rule.arg_key)) return [];
+  const value = given[rule.arg_key]!;
+  const type = rule.as_card_type ?? DEFAULT_CARD_TYPE;
+  const content = type === 'task.result_fields' ? fieldsOf(rule.arg_key, value) : contentOf(value);
+  return [{ arg_key: rule.arg_key, type, content, metadata: { role: 'user', ...rule.card_metadata, type } }];
+}
+
+/** Objects and lists stay JSON; anything else is text. */
+const contentOf = (value: Json): Json =>
+  typeof value === 'object' && value !== null ? value : typeof value === 'string' ? value : String(value);
+
+/** A field may be given by its name alone. What else it must be, the card type says. */
+function fieldsOf(arg_key: string, value: Json): Json {
+  if (!Array.isArray(value)) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `arguments.${arg_key} becomes a task.result_fields card, so it must be a list of fields, not ${shown(value)}`,
+    );
+  }
+  return value.map((field) => (typeof field === 'string' ? { name: field } : field));
+}
+
+function boxesOf(names: readonly string[], given: JsonObject): string[] {
+  const ids = names
+    .filter((name) => Object.hasOwn(given, name))
+    .flatMap((name) => {
+      const value = given[name]!;
+      return Array.isArray(value)
+        ? value.map((one, i) => boxIdOf(`${name}[${i}]`, one))
+        : [boxIdOf(name, value)];
+    });
+  return [...new Set(ids)];
+}
+
+function boxIdOf(name: string, value: Json): string {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  const parsed = anyId.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `arguments.${name} must be a box_id, or a list of them, not ${shown(value)}`,
+  );
+}
+
+const shown = (value: Json): string => {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+};

@@ -1,0 +1,184 @@
+/** One PostgreSQL connection in one transaction; what needs no answer travels with what follows. */
+import pg from 'pg';
+import { DriverError, type Table } from '../driver.js';
+import type { Channel } from '../group.js';
+import { compile, type Param, type Sql } from '../sql.js';
+import { translatePostgres } from './errors.js';
+
+/**
+ * How long one write of a group waits for a row lock. Groups of two servers may lock rows in opposite order; PostgreSQL
+ * finds such a deadlock after a second, in which both stand still. What waits longer than this is run again alone.
+ */
+const GROUP_LOCK_MS = 50;
+const INT8 = 20;
+const JSON_TYPE = 114;
+/** Integers as numbers (all of ours are safe), JSON as the text that was written. */
+export const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8) return Number;
+    if (oid === JSON_TYPE) return (text: string) => text;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+};
+
+export class PostgresChannel implements Channel {
+  readonly locksRows = true;
+  readonly #client: pg.PoolClient;
+  readonly #begun: Promise<void>;
+  /** Statements whose answers nobody waits for yet: savepoints and changes travel with what follows. */
+  readonly #sent: Promise<unknown>[] = [];
+  #aborted = false;
+  #released = false;
+
+  constructor(client: pg.PoolClient, begun: Promise<void>) {
+    this.#client = client;
+    this.#begun = begun;
+    this.#send(begun);
+  }
+
+  async all<R>(query: Sql): Promise<R[]> {
+    const { text, params } = compile(query, 'postgres');
+    return (await this.#wait(run(this.#client, text, params))).rows as R[];
+  }
+
+  async run(query: Sql): Promise<number> {
+    const { text, params } = compile(query, 'postgres');
+    return (await this.#wait(run(this.#client, text, params))).rowCount ?? 0;
+  }
+
+  async send(query: Sql): Promise<void> {
+    const { text, params } = compile(query, 'postgres');
+    this.#send(run(this.#client, text, params));
+  }
+
+  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
+    const texts = insertTexts(table);
+    if (rows.length === 1) return this.#send(run(this.#client, texts.one, rows[0]!));
+    const arrays = texts.columns.map((_, i) => rows.map((row) => row[i] as Param));
+    this.#send(run(this.#client, texts.many, arrays as unknown as Param[]));
+  }
+
+  savepoint(): void {
+    this.#send(this.#client.query('SAVEPOINT op'));
+  }
+
+  async release(): Promise<void> {
+    await this.#wait(this.#client.query('RELEASE SAVEPOINT op'));
+  }
+
+  async rollbackTo(): Promise<void> {
+    await this.#client.query('ROLLBACK TO SAVEPOINT op');
+    await this.#client.query('RELEASE SAVEPOINT op');
+    // Whatever of it failed is undone with it.
+    this.#sent.length = 0;
+    this.#aborted = false;
+  }
+
+  async commit(): Promise<void> {
+    try {
+      await this.#begun;
+      const result = await this.#client.query('COMMIT');
+      this.#release(false);
+      // COMMIT of an aborted transaction is answered with ROLLBACK, not with an error: what was sent before says why.
+      if (result.command !== 'COMMIT') {
+        await Promise.all(this.#sent);
+        throw new DriverError('conflict', 'the transaction had been aborted');
+      }
+    } catch (error) {
+      throw translatePostgres(error);
+    }
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#released) return;
+    try {
+      await this.#client.query('ROLLBACK');
+      this.#release(false);
+    } catch {
+      this.#release(true);
+    }
+  }
+
+  lost(): boolean {
+    return this.#aborted || this.#released;
+  }
+
+  sharing(): void {
+    this.#send(this.#client.query(`SET LOCAL lock_timeout = ${GROUP_LOCK_MS}`));
+  }
+
+  ending(): void {
+    this.#send(this.#client.query('SET LOCAL lock_timeout = 0'));
+  }
+
+  #release(broken: boolean): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#client.release(broken);
+  }
+
+  #send(promise: Promise<unknown>): void {
+    promise.catch(() => (this.#aborted = true));
+    this.#sent.push(promise);
+  }
+
+  async #wait<T>(answer: Promise<T>): Promise<T> {
+    try {
+      const value = await answer;
+      if (this.#sent.length > 0) await Promise.all(this.#sent.splice(0));
+      return value;
+    } catch (error) {
+      this.#aborted = true;
+      // The first failure is the cause; those behind it only say that the transaction is aborted.
+      const first = (await Promise.allSettled(this.#sent.splice(0))).find((one) => one.status === 'rejected');
+      throw translatePostgres(first ? first.reason : error);
+    }
+  }
+}
+
+const names = new Map<string, string>();
+
+/** The rows of a statement; it may take as long as is given, else as long as any. */
+export async function rowsOf(client: pg.PoolClient, query: Sql, query_timeout?: number): Promise<unknown[]> {
+  const { text, params } = compile(query, 'postgres');
+  return (await run(client, text, params, query_timeout)).rows;
+}
+
+/** Runs a named, hence prepared, statement. */
+function run(
+  client: pg.PoolClient,
+  text: string,
+  params: readonly Param[],
+  query_timeout?: number,
+): Promise<pg.QueryResult> {
+  let name = names.get(text);
+  if (name === undefined) names.set(text, (name = `s${names.size}`));
+  const sent = { name, text, values: params as unknown[] };
+  return client.query(query_timeout === undefined ? sent : ({ ...sent, query_timeout } as pg.QueryConfig));
+}
+
+interface InsertTexts {
+  readonly columns: readonly string[];
+  readonly one: string;
+  /** One statement for any number of rows, given as one array a column. */
+  readonly many: string;
+}
+
+const insertsOf = new WeakMap<Table, InsertTexts>();
+
+function insertTexts(table: Table): InsertTexts {
+  let texts = insertsOf.get(table);
+  if (!texts) {
+    const columns = Object.keys(table.columns);
+    const into = `INSERT INTO ${table.name} (${columns.join(', ')})`;
+    const values = columns.map((_, i) => `$${i + 1}`);
+    const arrays = columns.map((name, i) => `$${i + 1}::${table.columns[name]}[]`);
+    texts = {
+      columns,
+      one: `${into} VALUES (${values.join(', ')})`,
+      many: `${into} SELECT * FROM unnest(${arrays.join(', ')})`,
+    };
+    insertsOf.set(table, texts);
+  }
+  return texts;
+}

@@ -1,0 +1,49 @@
+/** The thread behind sqlite-long.ts. One task after another: a module reads in a transaction. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type AwayModule, queryBy } from '../driver.js';
+import { compile } from '../sql.js';
+import type { LongAnswer, LongTask } from './long-reader.js';
+import { SqliteConnection } from './open.js';
+
+const connection = await SqliteConnection.open((workerData as { path: string }).path);
+
+const query = queryBy((one) => {
+  const { text, params } = compile(one, 'sqlite');
+  return connection.read(text, params);
+});
+
+const modules = new Map<string, AwayModule>();
+
+/** Kept: to import what is imported already takes a while, too. */
+async function moduleAt(url: string): Promise<AwayModule> {
+  const known = modules.get(url) ?? ((await import(url)) as AwayModule);
+  modules.set(url, known);
+  return known;
+}
+
+async function perform(task: LongTask): Promise<unknown> {
+  if ('module' in task) {
+    const { run } = await moduleAt(task.module);
+    connection.exec('BEGIN');
+    try {
+      return await run(query, task.input);
+    } finally {
+      connection.exec('COMMIT');
+    }
+  }
+  // Copied to plain objects: rows without a prototype do not travel between threads on every version.
+  return (await connection.read<object>(task.text, task.params)).map((row) => ({ ...row }));
+}
+
+async function answerTo(id: number, task: LongTask): Promise<LongAnswer> {
+  try {
+    return { id, result: await perform(task) };
+  } catch (error) {
+    return { id, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+let last: Promise<void> = Promise.resolve();
+parentPort?.on('message', ({ id, task }: { id: number; task: LongTask }) => {
+  last = last.then(async () => parentPort?.postMessage(await answerTo(id, task)));
+});

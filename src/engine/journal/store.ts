@@ -1,0 +1,389 @@
+/** packet_store and packet_index: the journal of the tenant, and how it is read. */
+import { listToText, textToList } from '../../driver/codec.js';
+import type { Journal, JournalEntry, Query, Table, Tx } from '../../driver/driver.js';
+import { type KeysetPage, keyset } from '../../driver/filters.js';
+import { join, type Sql, sql } from '../../driver/sql.js';
+import { type PacketViewer, visibleTo } from '../../facts/packets/visibility.js';
+import { toIso } from '../../kernel/times.js';
+import type { Ancestor } from './lineage.js';
+import type { Packet } from './model.js';
+import type { IndexKind } from './packet-index.js';
+
+/** A packet on its way into the store: all but what the commit gives it. */
+export interface NewPacket extends JournalEntry {
+  readonly packet_id: string;
+  readonly packet_type: string;
+  readonly timestamp: number;
+  readonly thread_id: string | null;
+  readonly agent: string | null;
+  readonly source: string | null;
+  readonly entity_type: string | null;
+  readonly entity_id: string | null;
+  readonly envelope: string;
+  /** What was sent, as its difference from the envelope. */
+  readonly original: string | null;
+  readonly content_hash: string;
+  readonly sent_hash: string | null;
+  readonly expires_at: number | null;
+  readonly generation: number;
+  readonly root_packet_id: string;
+  readonly parent_ids: readonly string[];
+  readonly subject_ids: readonly string[];
+  /** What it can be found by besides its columns: kind and value. */
+  readonly index: readonly (readonly [IndexKind, string])[];
+  /** Writes what carries the recorded time, once it is known: after the head row is taken, before the commit. */
+  readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
+}
+
+const packetStore: Table = {
+  name: 'packet_store',
+  columns: {
+    tenant_id: 'text',
+    seq: 'bigint',
+    packet_id: 'text',
+    packet_type: 'text',
+    timestamp: 'bigint',
+    recorded_at: 'bigint',
+    thread_id: 'text',
+    agent: 'text',
+    source: 'text',
+    entity_type: 'text',
+    entity_id: 'text',
+    envelope: 'json',
+    original: 'json',
+    content_hash: 'text',
+    sent_hash: 'text',
+    expires_at: 'bigint',
+    generation: 'bigint',
+    root_packet_id: 'text',
+    parent_ids: 'json',
+    subject_ids: 'json',
+  },
+};
+
+const packetIndex: Table = {
+  name: 'packet_index',
+  columns: { tenant_id: 'text', kind: 'text', value: 'text', seq: 'bigint' },
+};
+
+/** Takes the tenant's next numbers and writes the packets: the last statements before COMMIT. */
+export function packetJournal(now: () => number): Journal {
+  return {
+    async append(tx, tenant, entries) {
+      const packets = entries as readonly NewPacket[];
+      const moment = now();
+      // recorded_at never falls, whatever the clocks of several servers say, so that it rises with seq.
+      const [head] = await tx.returning<{ seq: number; recorded_at: number }>(
+        sql`UPDATE tenants SET seq = seq + ${packets.length},
+              recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END
+            WHERE tenant_id = ${tenant} RETURNING seq, recorded_at`,
+      );
+      if (!head) throw new Error(`tenant ${tenant} has no head row`);
+      const first = head.seq - packets.length + 1;
+      for (const [i, packet] of packets.entries()) await packet.settle?.(tx, head.recorded_at, first + i);
+      await tx.insert(
+        packetStore,
+        packets.map((p, i) => [
+          tenant,
+          first + i,
+          p.packet_id,
+          p.packet_type,
+          p.timestamp,
+          head.recorded_at,
+          p.thread_id,
+          p.agent,
+          p.source,
+          p.entity_type,
+          p.entity_id,
+          p.envelope,
+          p.original,
+          p.content_hash,
+          p.sent_hash,
+          p.expires_at,
+          p.generation,
+          p.root_packet_id,
+          listToText(p.parent_ids),
+          listToText(p.subject_ids),
+        ]),
+      );
+      await tx.insert(
+        packetIndex,
+        packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
+      );
+    },
+
+    async landed(tx, tenant, entries) {
+      // The commit under way holds the head row: locking it waits for its end.
+      await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant} FOR UPDATE`);
+      const packets = entries as readonly NewPacket[];
+      const rows = await tx.all<{ packet_id: string; content_hash: string }>(
+        sql`SELECT packet_id, content_hash FROM packet_store
+            WHERE tenant_id = ${tenant} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
+      );
+      // All of them, as they were to be written: an id that a client chose may have come in by another server since.
+      const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));
+      return packets.every(({ packet_id, content_hash }) => {
+        const found = hashes.get(packet_id);
+        return found !== undefined && found === content_hash;
+      });
+    },
+  };
+}
+
+export interface PacketRow {
+  readonly seq: number;
+  readonly packet_id: string;
+  readonly packet_type: string;
+  readonly timestamp: number;
+  readonly recorded_at: number;
+  readonly thread_id: string | null;
+  readonly envelope: string | null;
+  readonly content_hash: string;
+  readonly expires_at: number | null;
+  readonly generation: number;
+  readonly root_packet_id: string;
+  readonly parent_ids: string | null;
+  readonly erased_at: number | null;
+}
+
+const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
+  p.content_hash, p.expires_at, p.generation, p.root_packet_id, p.parent_ids, p.erased_at`;
+
+export const isGone = (row: { erased_at: number | null; expires_at: number | null }, now: number): boolean =>
+  row.erased_at !== null || (row.expires_at !== null && row.expires_at <= now);
+
+/** A row as it is answered; what expired or was erased keeps its place and nothing else. */
+export function toPacket(row: PacketRow, now: number): Packet {
+  const placed = { seq: row.seq, recorded_at: toIso(row.recorded_at), content_hash: row.content_hash };
+  if (isGone(row, now) || row.envelope === null) {
+    return {
+      packet_id: row.packet_id,
+      packet_type: row.packet_type,
+      timestamp: toIso(row.timestamp),
+      ...(row.thread_id === null ? {} : { thread_id: row.thread_id }),
+      lineage: {
+        parent_ids: textToList(row.parent_ids),
+        generation: row.generation,
+        root_packet_id: row.root_packet_id,
+      },
+      ...placed,
+      erased: true,
+    };
+  }
+  return { ...(JSON.parse(row.envelope) as Packet), ...placed };
+}
+
+export async function findPacket(
+  query: Query,
+  tenant: string,
+  packet_id: string,
+  viewer: PacketViewer | null,
+): Promise<PacketRow | undefined> {
+  if (viewer === null) {
+    return query.get<PacketRow>(
+      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
+    );
+  }
+  return query.get<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}
+        AND ${visibleTo(tenant, viewer)}`,
+  );
+}
+
+export interface SentPacket {
+  readonly packet_id: string;
+  readonly agent: string | null;
+  readonly envelope: string | null;
+  readonly sent_hash: string | null;
+  readonly erased_at: number | null;
+  readonly expires_at: number | null;
+}
+
+/** Packets that have one of these ids already, those of the same commit included. */
+export async function findSent(tx: Tx, tenant: string, ids: readonly string[]): Promise<SentPacket[]> {
+  const stored = await tx.all<SentPacket>(
+    sql`SELECT packet_id, agent, envelope, sent_hash, erased_at, expires_at FROM packet_store
+        WHERE tenant_id = ${tenant} AND packet_id = ANY(${ids})`,
+  );
+  const wanted = new Set(ids);
+  const waiting = (tx.journalled as readonly NewPacket[]).filter((p) => wanted.has(p.packet_id));
+  return [...stored, ...waiting.map((p) => ({ ...p, erased_at: null }))];
+}
+
+export interface Parent extends Ancestor {
+  readonly subject_ids: readonly string[];
+}
+
+/**
+ * The parents among these ids that exist, those of the same commit included. An agent finds its own packets and those it
+ * can read: a child inherits the subjects of its parents. Packets of others that await the same commit are not readable yet.
+ */
+export async function findParents(
+  tx: Tx,
+  tenant: string,
+  ids: readonly string[],
+  now: number,
+  viewer: PacketViewer | null,
+): Promise<Map<string, Parent>> {
+  const found = new Map<string, Parent>();
+  const wanted = new Set(ids);
+  for (const p of tx.journalled as readonly NewPacket[])
+    if (wanted.has(p.packet_id) && (viewer === null || p.agent === viewer.agent)) found.set(p.packet_id, p);
+  const readable =
+    viewer === null ? sql`` : sql` AND (p.agent = ${viewer.agent} OR ${visibleTo(tenant, viewer)})`;
+  const rest = ids.filter((id) => !found.has(id));
+  if (rest.length === 0) return found;
+  // One that has expired still counts as a parent, but no longer says whom it was about, swept or not.
+  const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
+    sql`SELECT p.packet_id, p.generation, p.root_packet_id,
+          CASE WHEN p.expires_at <= ${now} THEN NULL ELSE p.subject_ids END AS subject_ids FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${rest})${readable}`,
+  );
+  for (const row of rows) {
+    found.set(row.packet_id, {
+      ...row,
+      subject_ids: textToList(row.subject_ids),
+    });
+  }
+  return found;
+}
+
+export interface PacketFilter {
+  readonly packet_type?: string | undefined;
+  readonly thread_id?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly source?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly index?: readonly (readonly [IndexKind, string])[];
+}
+
+function where(tenant: string, filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
+  const { packet_type: type, thread_id, agent: named, source, since, until } = filter;
+  const conditions: Sql[] = [
+    sql`p.tenant_id = ${tenant}`,
+    sql`p.erased_at IS NULL`,
+    sql`(p.expires_at IS NULL OR p.expires_at > ${now})`,
+  ];
+  if (type !== undefined) conditions.push(sql`p.packet_type = ${type}`);
+  if (thread_id !== undefined) conditions.push(sql`p.thread_id = ${thread_id}`);
+  if (named !== undefined) conditions.push(sql`p.agent = ${named}`);
+  if (source !== undefined) conditions.push(sql`p.source = ${source}`);
+  // Said once more for the index, which has all sources but Cairn's own.
+  if (source !== undefined && source !== 'cairn') conditions.push(sql`p.source <> 'cairn'`);
+  if (since !== undefined) conditions.push(sql`p.timestamp >= ${since}`);
+  if (until !== undefined) conditions.push(sql`p.timestamp < ${until}`);
+  for (const [kind, value] of filter.index ?? []) {
+    conditions.push(
+      sql`p.seq IN (SELECT i.seq FROM packet_index i
+                    WHERE i.tenant_id = ${tenant} AND i.kind = ${kind} AND i.value = ${value})`,
+    );
+  }
+  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
+  return join(conditions, ' AND ');
+}
+
+export function listPackets(
+  query: Query,
+  tenant: string,
+  filter: PacketFilter,
+  page: KeysetPage<number>,
+  now: number,
+  viewer: PacketViewer | null,
+): Promise<PacketRow[]> {
+  const conditions = where(tenant, filter, now, viewer);
+  return query.all<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${keyset(sql`p.seq`, page)}`,
+  );
+}
+
+/** The query that counts what a list would give; for Driver.long. */
+export function countPackets(
+  tenant: string,
+  filter: PacketFilter,
+  now: number,
+  viewer: PacketViewer | null,
+): Sql {
+  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(tenant, filter, now, viewer)}`;
+}
+
+export interface StreamFilter {
+  readonly type?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly thread_id?: string | undefined;
+}
+
+/** The next packets of the stream. Expired and erased ones keep their place in it. */
+export function nextPackets(
+  query: Query,
+  tenant: string,
+  range: { readonly after: number; readonly until: number },
+  limit: number,
+  filter: StreamFilter,
+  viewer: PacketViewer | null,
+): Promise<PacketRow[]> {
+  const conditions: Sql[] = [
+    sql`p.tenant_id = ${tenant}`,
+    sql`p.seq > ${range.after} AND p.seq <= ${range.until}`,
+  ];
+  if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
+  if (filter.prefix !== undefined) {
+    conditions.push(
+      sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`,
+    );
+  }
+  if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
+  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
+  return query.all<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${join(conditions, ' AND ')} ORDER BY p.seq LIMIT ${limit}`,
+  );
+}
+
+/** Where the parents of some packets are, or their children: by seq, in order. */
+export async function placesOf(
+  query: Query,
+  tenant: string,
+  ids: readonly string[],
+  direction: 'ancestors' | 'descendants',
+  limit: number,
+  viewer: PacketViewer | null,
+): Promise<number[]> {
+  const within = viewer?.reach
+    ? sql` AND EXISTS (SELECT 1 FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.seq = i.seq AND ${visibleTo(tenant, viewer)})`
+    : sql``;
+  // Only a parent may be an event about a box, which not everyone may see: those are written by Cairn and have none.
+  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(tenant, viewer)}`;
+  const rows = await query.all<{ seq: number }>(
+    direction === 'ancestors'
+      ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})${visible}
+            ORDER BY p.seq LIMIT ${limit}`
+      : sql`SELECT DISTINCT i.seq FROM packet_index i
+            WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids})${within} ORDER BY i.seq LIMIT ${limit}`,
+  );
+  return rows.map(({ seq }) => seq);
+}
+
+export function packetsAt(
+  query: Query,
+  tenant: string,
+  seqs: readonly number[],
+  viewer: PacketViewer | null,
+): Promise<PacketRow[]> {
+  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(tenant, viewer)}`;
+  return query.all<PacketRow>(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${seqs})${visible}
+        ORDER BY p.seq`,
+  );
+}
+
+export async function findOriginal(
+  query: Query,
+  tenant: string,
+  packet_id: string,
+): Promise<string | null | undefined> {
+  const row = await query.get<{ original: string | null }>(
+    sql`SELECT original FROM packet_store WHERE tenant_id = ${tenant} AND packet_id = ${packet_id}`,
+  );
+  return row?.original;
+}

@@ -1,0 +1,56 @@
+/** clock_overlaps: times that a tenant recorded twice, since a clock was ahead once. And heads that are ahead now. */
+import type { Query, Tx } from '../../driver/driver.js';
+import { acrossTenants, sql } from '../../driver/sql.js';
+
+export interface Overlap {
+  readonly from_at: number;
+  readonly until_at: number;
+}
+
+/** The newest recorded time of all tenants. */
+export async function newestHead(query: Query): Promise<number> {
+  const row = await query.get<{ newest: number | null }>(
+    acrossTenants`SELECT MAX(recorded_at) AS newest FROM tenants`,
+  );
+  return Number(row?.newest ?? 0);
+}
+
+/** The tenants whose head is behind this moment. */
+export function headsAfter(
+  query: Query,
+  moment: number,
+): Promise<{ tenant_id: string; recorded_at: number }[]> {
+  return query.all(
+    acrossTenants`SELECT tenant_id, recorded_at FROM tenants WHERE recorded_at > ${moment} ORDER BY tenant_id`,
+  );
+}
+
+/** The overlap that a moment lies in. */
+export function overlapAt(query: Query, tenant: string, moment: number): Promise<Overlap | undefined> {
+  return query.get<Overlap>(
+    sql`SELECT from_at, until_at FROM clock_overlaps
+        WHERE tenant_id = ${tenant} AND from_at <= ${moment} AND until_at >= ${moment} LIMIT 1`,
+  );
+}
+
+/** Sets the head back, and gives what it was. The row is locked first: another server may commit meanwhile. */
+export async function resetHead(tx: Tx, tenant: string, now: number): Promise<number> {
+  await tx.run(sql`UPDATE tenants SET seq = seq WHERE tenant_id = ${tenant}`);
+  const row = await tx.get<{ recorded_at: number }>(
+    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${tenant}`,
+  );
+  await tx.run(sql`UPDATE tenants SET recorded_at = ${now} WHERE tenant_id = ${tenant}`);
+  return Number(row?.recorded_at ?? 0);
+}
+
+/** `seq` is the first packet behind the reset. */
+export function addOverlap(
+  tx: Tx,
+  tenant: string,
+  seq: number,
+  { from_at, until_at }: Overlap,
+): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO clock_overlaps (tenant_id, seq, from_at, until_at) VALUES (${tenant}, ${seq}, ${from_at}, ${until_at})`,
+  );
+}

@@ -1,0 +1,109 @@
+/** Lists: cursor or offset in, a page with cursor and total out. */
+import type { Times } from '../../driver/filters.js';
+import type { Sql } from '../../driver/sql.js';
+import type { ListOrder } from '../../kernel/common.js';
+import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/cursor.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import { toMs } from '../../kernel/times.js';
+import type { Call } from '../calls/call.js';
+import { CHUNK, nextLimit } from './chunks.js';
+
+export interface PageInput {
+  readonly order?: ListOrder | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly offset?: number | undefined;
+}
+
+export interface PageRequest<K extends CursorKey> {
+  readonly order: ListOrder;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: K | undefined;
+}
+
+export interface Page<R> {
+  readonly rows: R[];
+  readonly next_cursor: string | null;
+  readonly total: number | null;
+}
+
+export interface ListOf<R, K extends CursorKey> {
+  readonly input: PageInput;
+  /** What else was asked for: a cursor is good for the same question only. */
+  readonly filters: Json;
+  readonly key: K extends string ? 'string' : 'number';
+  readonly keyOf: (row: R) => K;
+  /** Asked for one row more than the page has, to know whether there is a next one. */
+  readonly read: (page: PageRequest<K>) => Promise<R[]>;
+  /** What a row weighs in the answer, where rows may be large; without it a page is one read. */
+  readonly bytesOf?: (row: R) => number;
+  readonly count: Sql | (() => Promise<number>);
+}
+
+export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<R, K>): Promise<Page<R>> {
+  const { cursor, offset, limit = 100, order = 'asc' } = list.input;
+  if (cursor !== undefined && offset !== undefined) {
+    throw new CairnError('INVALID_INPUT', 'give either cursor or offset, not both');
+  }
+  // In the other direction a cursor would lead elsewhere.
+  const filters: Json = [list.filters, order];
+  const after = cursor === undefined ? undefined : (decodeCursor(call, filters, cursor, list.key) as K);
+  const { rows, more } = await readPage(
+    list,
+    { limit, offset: offset ?? 0, after, order },
+    call.limits.max_answer_bytes,
+  );
+  const last = rows.at(-1);
+  return {
+    rows,
+    next_cursor: more && last !== undefined ? encodeCursor(call, filters, list.keyOf(last)) : null,
+    total: after === undefined ? await countAll(call, list.count) : null,
+  };
+}
+
+/** Chunk by chunk, until there are enough rows or the next would be too much. The first always fits: a list goes on. */
+async function readPage<R, K extends CursorKey>(
+  list: ListOf<R, K>,
+  page: PageRequest<K>,
+  budget: number,
+): Promise<{ rows: R[]; more: boolean }> {
+  const { bytesOf } = list;
+  const rows: R[] = [];
+  let { offset, after } = page;
+  let bytes = 0;
+  let limit = bytesOf ? CHUNK.first : page.limit + 1;
+  for (;;) {
+    const asked = Math.min(limit, page.limit + 1 - rows.length);
+    const chunk = await list.read({ limit: asked, offset, after, order: page.order });
+    for (const row of chunk) {
+      bytes += bytesOf?.(row) ?? 0;
+      if (rows.length === page.limit || (bytes > budget && rows.length > 0)) return { rows, more: true };
+      rows.push(row);
+    }
+    if (chunk.length < asked) return { rows, more: false };
+    // The chunks after the first go on behind its last row, and what the offset skips is skipped by then.
+    after = list.keyOf(chunk.at(-1)!);
+    offset = 0;
+    if (bytesOf) limit = nextLimit(chunk, limit, bytesOf);
+  }
+}
+
+async function countAll(call: Call, count: Sql | (() => Promise<number>)): Promise<number> {
+  if (typeof count === 'function') return count();
+  const [row] = await call.driver.long<{ total: number }>(call.tenant, count);
+  return row!.total;
+}
+
+/** The filters by time of a list. */
+export const timesOf = (
+  input: {
+    [K in keyof Times]?: string | undefined;
+  },
+): Times => ({
+  created_after: input.created_after === undefined ? undefined : toMs(input.created_after),
+  created_before: input.created_before === undefined ? undefined : toMs(input.created_before),
+  updated_after: input.updated_after === undefined ? undefined : toMs(input.updated_after),
+  updated_before: input.updated_before === undefined ? undefined : toMs(input.updated_before),
+});

@@ -1,0 +1,53 @@
+/** What streams have in common: a place in the hub, reading on when something was committed, heartbeats, an end. */
+import { CairnError } from '../../kernel/errors.js';
+import type { Call } from '../calls/call.js';
+import { headOf } from '../writes/tenants.js';
+
+/** How much of the tenant's events one statement looks at. */
+export const STRETCH = 5000;
+const HEARTBEAT_MS = 15_000;
+const MAX_FOLLOWERS = 1000;
+
+export interface Followed<T> {
+  /** Finds where to begin, or refuses; the first item. */
+  open(): Promise<T>;
+  /** What is new up to this seq of the tenant; where much is passed over, it asks whether the stream has ended. */
+  upTo(head: number, ended: () => boolean): AsyncIterable<T>;
+  heartbeat(): T;
+}
+
+export async function* following<T>(
+  call: Call,
+  followed: Followed<T>,
+): AsyncGenerator<Awaited<T>, void, undefined> {
+  const { driver, tenant, hub } = call;
+  const signal = call.options.signal;
+  const ended = () => hub.closed || signal?.aborted === true;
+  if (hub.followers >= MAX_FOLLOWERS) {
+    throw new CairnError(
+      'OVERLOADED',
+      `${MAX_FOLLOWERS} streams are open already: close one, or try again later`,
+    );
+  }
+  const follower = hub.join(tenant);
+  try {
+    const query = driver.at(tenant);
+    yield await followed.open();
+    let beat = performance.now();
+    while (!ended()) {
+      const changes = follower.changes();
+      for await (const item of followed.upTo(await headOf(query, tenant), ended)) {
+        yield item;
+        if (ended()) return;
+        beat = performance.now();
+      }
+      if (performance.now() - beat >= HEARTBEAT_MS) {
+        beat = performance.now();
+        yield await followed.heartbeat();
+      }
+      await follower.wait(changes, HEARTBEAT_MS - (performance.now() - beat), signal);
+    }
+  } finally {
+    follower.leave();
+  }
+}

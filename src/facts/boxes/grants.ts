@@ -1,0 +1,63 @@
+/** Granting boxes: which other agents may read or write one. */
+import type { z } from 'zod';
+import type { Call } from '../../engine/calls/call.js';
+import { change, event } from '../../engine/writes/change.js';
+import { toIso } from '../../kernel/times.js';
+import { openBox, openBoxLocked } from './access.js';
+import type { boxes as operations } from './contract.js';
+import type { Grant } from './model.js';
+import { type GrantRow, listGrants, putGrant, removeGrant } from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.granted_at) });
+
+export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    await openBox(call, query, input.box_id, 'read');
+    return { grants: (await listGrants(query, call.tenant, input.box_id, input.order)).map(toGrant) };
+  });
+}
+
+export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      await openBoxLocked(call, tx, input.box_id, 'own');
+      const row: GrantRow = {
+        box_id: input.box_id,
+        agent_id: input.agent_id,
+        access: input.access ?? 'read',
+        granted_at: now,
+      };
+      await putGrant(tx, call.tenant, row);
+      tx.journal(
+        event(call, now, 'cairn.box.granted', 'box', row.box_id, {
+          agent_id: row.agent_id,
+          access: row.access,
+        }),
+      );
+      return toGrant(row);
+    },
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as Grant,
+  });
+}
+
+export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
+  await change(call, {
+    input,
+    work: async (tx, now) => {
+      await openBoxLocked(call, tx, input.box_id, 'own');
+      const removed = await removeGrant(tx, call.tenant, input.box_id, input.agent_id);
+      if (removed)
+        tx.journal(
+          event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }),
+        );
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}

@@ -1,0 +1,222 @@
+/** Reading boxes: what a box shows, at its newest revision or an earlier one. */
+import type { z } from 'zod';
+import { atLength, type Query } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { isOfTurn } from '../../engine/lifetimes/endings.js';
+import { readCards } from '../../engine/reads/chunks.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { mayReadCard } from '../../identity/access/permissions.js';
+import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/cursor.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { JsonObject } from '../../kernel/json.js';
+import { toIso } from '../../kernel/times.js';
+import type { Card } from '../cards/model.js';
+import { distinctIds } from '../cards/service.js';
+import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
+import { mayUse, openBox } from './access.js';
+import type { boxes as operations } from './contract.js';
+import { entriesAfter, segmentsOf, tailOf } from './entries.js';
+import { entryPage } from './entry-pages.js';
+import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from './model.js';
+import { type BoxRow, countBoxes, findBoxes, listBoxes } from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, limit));
+
+export function describe(call: Call, row: BoxRow): BoxState {
+  return {
+    box_id: row.box_id,
+    project_id: call.tenant,
+    agent_id: row.agent_id,
+    length: row.length,
+    revision: row.revision,
+    sealed_at: row.sealed_at === null ? null : toIso(row.sealed_at),
+    forked_from:
+      row.forked_box_id === null ? null : { box_id: row.forked_box_id, revision: row.forked_revision! },
+    metadata: JSON.parse(row.metadata) as JsonObject,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+  };
+}
+
+/** The part of a box that an answer shows: the last cards, or the last of those before a page. */
+interface Shown {
+  readonly limit?: number | undefined;
+  readonly revision?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** A box with its card ids, all or the last. A part carries no revision: it cannot be saved as the whole. */
+export async function show(
+  call: Call,
+  query: Query,
+  row: BoxRow,
+  { limit = MAX_BOX_CARDS, revision: asked, cursor }: Shown = {},
+): Promise<Box> {
+  const filters = { box_id: row.box_id, revision: asked ?? null };
+  const page = cursor === undefined ? undefined : pageOf(call, filters, row, cursor);
+  const revision = page?.revision ?? reached(row, asked);
+  const segments = await segmentsOf(query, call.tenant, row, revision);
+  const length = segments.at(-1)!.through;
+  const before = page?.before ?? length;
+  if (before > length) throw invalidCursor();
+  const from = Math.max(0, before - clamp(limit, MAX_BOX_CARDS));
+  const entries =
+    page === undefined
+      ? await tailOf(query, call.tenant, segments, length - from)
+      : await entriesAfter(query, call.tenant, segments, { after: 0, offset: from, limit: before - from });
+  const { revision: _newest, ...state } = describe(call, row);
+  return {
+    ...state,
+    length,
+    card_ids: entries.map(({ card_id }) => card_id),
+    ...(before - from === length ? { revision } : {}),
+    next_cursor: from === 0 ? null : encodeCursor(loadOf(call), filters, `${revision}:${from}`),
+  };
+}
+
+/** Also where another operation answers with a box. */
+const loadOf = ({ tenant }: Call): CursorScope => ({ tenant, operation: 'boxes.load' });
+
+/** The page that a cursor leads to: the cards before an ordinal, at the revision that the first page was read at. */
+function pageOf(
+  call: Call,
+  filters: JsonObject,
+  row: BoxRow,
+  cursor: string,
+): { revision: number; before: number } {
+  const key = decodeCursor(loadOf(call), filters, cursor, 'string') as string;
+  // Anybody can forge a cursor: its parts are input.
+  const parts = /^([1-9]\d{0,14}):([1-9]\d{0,14})$/.exec(key);
+  if (!parts || Number(parts[1]) > row.revision) throw invalidCursor();
+  return { revision: Number(parts[1]), before: Number(parts[2]) };
+}
+
+/** A revision of a box, which it must have reached. */
+export function reached(row: BoxRow, revision = row.revision): number {
+  if (revision > row.revision) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`,
+    );
+  }
+  return revision;
+}
+
+export function load(call: Call, input: In<'load'>): Promise<Box> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const row = await openBox(call, query, input.box_id, 'read');
+    return show(call, query, row, input);
+  });
+}
+
+export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'load_batch'>> {
+  const ids = distinctIds('box_ids', input.box_ids);
+  const limit = clamp(input.limit ?? BATCH_TAIL.default, BATCH_TAIL.max);
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const rows = await findBoxes(query, call.tenant, ids);
+    const shown: { row: BoxRow; box: Box }[] = [];
+    const missing_box_ids: string[] = [];
+    for (const id of ids) {
+      const row = rows.get(id);
+      // A box that the caller may not see is as good as missing, as in any list.
+      if (row && (await mayUse(call, query, row, 'read')))
+        shown.push({ row, box: await show(call, query, row, { limit }) });
+      else missing_box_ids.push(id);
+    }
+    if (!input.hydrate) return { boxes: shown.map(({ box }) => box), missing_box_ids, missing_card_ids: [] };
+    const views = shown.map(({ row, box }) => ({ row, card_ids: box.card_ids }));
+    const hydrated = await hydrateViews(call, query, views, 'boxes, or fewer cards of each by limit');
+    return {
+      boxes: shown.map(({ box }, i) => ({ ...box, cards: hydrated[i]!.cards })),
+      missing_box_ids,
+      missing_card_ids: [...new Set(hydrated.flatMap(({ missing }) => missing))],
+    };
+  });
+}
+
+/**
+ * The cards behind ids, as each box shows them at a moment: a sealed box as of its sealing, the box of a scope or
+ * checkpoint with all that it keeps, the output of an agent_turn with what has not expired. A card in several is read once; one that is beyond the agent's reach counts as missing.
+ */
+export async function hydrateViews(
+  call: Call,
+  query: Query,
+  views: readonly { row: BoxRow; card_ids: readonly string[] }[],
+  fewer: string,
+  now = call.driver.now(),
+): Promise<{ cards: Card[]; missing: string[] }[]> {
+  const shows = ({ sealed_at, held_by }: BoxRow, card: CardRow) => {
+    if (!mayReadCard(call, card)) return false;
+    if (held_by !== null) {
+      const lasts = sealed_at !== null || !isOfTurn(held_by);
+      return card.erased_at === null && (lasts || card.expires_at === null || card.expires_at > now);
+    }
+    return sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
+  };
+  const holders = new Map<string, BoxRow[]>();
+  for (const { row, card_ids } of views) {
+    for (const id of card_ids) {
+      const known = holders.get(id);
+      if (known) known.push(row);
+      else holders.set(id, [row]);
+    }
+  }
+  const times = (card: CardRow) => holders.get(card.card_id)!.filter((row) => shows(row, card)).length;
+  const found = await readCards(call, query, holders.keys(), times, fewer);
+  return views.map(({ row, card_ids }) => {
+    const cards: Card[] = [];
+    const missing: string[] = [];
+    for (const id of card_ids) {
+      const card = found.get(id);
+      if (card && shows(row, card)) cards.push(toCard(call.tenant, card));
+      else missing.push(id);
+    }
+    return { cards, missing };
+  });
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const viewer = call.caller.agent_id;
+  const { rows, ...page } = await listPage<BoxRow, string>(call, {
+    input,
+    filters: { agent_id: input.agent_id ?? null },
+    key: 'string',
+    keyOf: (row) => row.box_id,
+    // What an agent may see is found by looking at all boxes, which may take a while.
+    read: (request) =>
+      listBoxes(
+        viewer === null ? driver.at(tenant) : atLength(driver, tenant),
+        tenant,
+        viewer,
+        input.agent_id,
+        request,
+      ),
+    bytesOf: ({ metadata }) => Buffer.byteLength(metadata),
+    count: countBoxes(tenant, viewer, input.agent_id),
+  });
+  return { boxes: rows.map((row) => describe(call, row)), ...page };
+}
+
+export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
+  const { tenant } = call;
+  if (input.tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      'tail gives the last cards and goes with neither limit, cursor nor offset',
+    );
+  }
+  return call.driver.snapshot(tenant, async (query) => {
+    const row = await openBox(call, query, input.box_id, 'read');
+    const segments = await segmentsOf(query, tenant, row, reached(row, input.revision));
+    const total = segments.at(-1)!.through;
+    const filters = { box_id: input.box_id, revision: input.revision ?? null };
+    const { rows, ...page } = await entryPage(call, query, { segments, input, filters, total });
+    const card_ids = rows.map(({ card_id }) => card_id);
+    const [hydrated] = await hydrateViews(call, query, [{ row, card_ids }], 'cards by limit or tail');
+    return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };
+  });
+}

@@ -1,0 +1,97 @@
+/** Operations on cards (seed paths: /projects/{project_id}/cards). */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { makes, reads, writes } from '../../engine/contract/touches.js';
+import { pageInput, pageOutput } from '../../kernel/common.js';
+import { anyId } from '../../kernel/ids.js';
+import { card, cardInput } from './model.js';
+
+export const cards = {
+  add: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/cards',
+    input: cardInput,
+    output: card,
+    access: 'write',
+    touches: [makes('Card'), reads('Card', 'named')],
+    event: 'cairn.card.added',
+    status: 201,
+    summary: 'Add a card. The same card_id with the same body gives the card that is there.',
+    example: { content: 'Summarise this report', metadata: { type: 'task.instruction', role: 'user' } },
+  }),
+  add_batch: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/cards/add-batch',
+    input: z.strictObject({
+      cards: z.array(cardInput).min(1).max(1000),
+      atomic: z.boolean().optional().describe('All or nothing; otherwise each card is answered alone'),
+    }),
+    output: z.object({
+      results: z.array(
+        z.discriminatedUnion('status', [
+          z.object({ status: z.literal('success'), data: card }),
+          z.object({ status: z.literal('error'), code: z.string(), message: z.string() }),
+        ]),
+      ),
+      succeeded: z.int(),
+      failed: z.int(),
+    }),
+    access: 'write',
+    touches: [makes('Card'), reads('Card', 'named')],
+    event: 'cairn.card.added',
+    summary: 'Add up to 1,000 cards.',
+    example: { cards: [{ content: 'one' }, { content: 'two' }] },
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/projects/{project_id}/cards/{card_id}',
+    input: z.strictObject({ card_id: anyId }),
+    output: card,
+    access: 'read',
+    touches: [reads('Card', 'card_id')],
+    event: null,
+    summary: 'Read one card.',
+    example: { card_id: 'card-1' },
+  }),
+  get_batch: operation({
+    method: 'POST',
+    path: '/projects/{project_id}/cards/batch',
+    input: z.strictObject({ card_ids: z.array(anyId).max(10_000).describe('At most 100 different ids') }),
+    output: z.object({ cards: z.array(card), missing_ids: z.array(z.string()) }),
+    access: 'read',
+    touches: [reads('Card', 'listed')],
+    event: null,
+    summary: 'Read up to 100 cards, in the order of the request.',
+    example: { card_ids: ['card-1', 'card-2'] },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/projects/{project_id}/cards',
+    input: z.strictObject({
+      subject_id: anyId.optional().describe('Only cards about this subject'),
+      include_superseded: z
+        .boolean()
+        .optional()
+        .describe('Also those that another supersedes; hidden unless true'),
+      ...pageInput,
+    }),
+    output: z.object({ cards: z.array(card), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Card', 'listed')],
+    event: null,
+    summary: 'List cards in the order of their ids.',
+    example: { subject_id: 'user-7' },
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/projects/{project_id}/cards/{card_id}',
+    input: z.strictObject({ card_id: anyId }),
+    output: z.void(),
+    access: 'write',
+    touches: [writes('Card', 'card_id')],
+    event: 'cairn.card.deleted',
+    status: 204,
+    summary: 'Delete a card: it is gone from every read but those of boxes sealed before.',
+    example: { card_id: 'card-1' },
+  }),
+};

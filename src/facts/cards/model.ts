@@ -1,0 +1,55 @@
+/** A card: the smallest unit of information, immutable once written. */
+import { z } from 'zod';
+import { computed, instant, startsAs } from '../../kernel/common.js';
+import { anyId } from '../../kernel/ids.js';
+import { jsonObject, jsonValue, toolCalls } from '../../kernel/json.js';
+
+export const subjectIds = z.array(anyId).max(100).describe('Whom or what this is about');
+
+const optionalMetadata = jsonObject
+  .optional()
+  .describe('Open object; `type` names the card type, `role` is user, assistant, system or tool');
+
+export const cardInput = z.strictObject({
+  card_id: anyId.optional().describe('Made by the server when absent'),
+  content: jsonValue.optional().describe('The payload: text or any JSON'),
+  tool_calls: toolCalls.nullish(),
+  tool_call_id: anyId.nullish(),
+  metadata: optionalMetadata,
+  author_id: anyId.nullish().describe('For audit alone, never a conversation role'),
+  subject_ids: subjectIds.optional(),
+  derived_from: z
+    .array(anyId)
+    .max(100)
+    .optional()
+    .describe('Cards this one was made from; their subject_ids are inherited'),
+  ttl_seconds: z.int().min(1).max(3_153_600_000).nullish(),
+  expires_at: instant.nullish().describe('With ttl_seconds, no later than that from now'),
+  project_id: computed,
+  content_hash: computed,
+  created_at: computed,
+  deleted_at: startsAs(null),
+});
+export type CardInput = z.output<typeof cardInput>;
+
+export const card = z
+  .object({
+    card_id: z.string(),
+    project_id: z.string(),
+    content: jsonValue,
+    tool_calls: toolCalls.nullable(),
+    tool_call_id: z.string().nullable(),
+    metadata: jsonObject,
+    author_id: z.string().nullable(),
+    subject_ids: z.array(z.string()),
+    derived_from: z.array(z.string()),
+    content_hash: z.string().describe('SHA-256 over the canonical JSON of the content'),
+    ttl_seconds: z.int().nullable(),
+    expires_at: instant.nullable(),
+    created_at: instant,
+    deleted_at: instant
+      .nullable()
+      .describe('When it was deleted: shown where it stays readable, in a box that was sealed before'),
+  })
+  .meta({ id: 'Card' });
+export type Card = z.output<typeof card>;

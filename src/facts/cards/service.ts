@@ -1,0 +1,341 @@
+/** Use cases of cards. */
+import type { z } from 'zod';
+import { listToText, textToList } from '../../driver/codec.js';
+import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { actsAs } from '../../engine/calls/actor.js';
+import type { Call } from '../../engine/calls/call.js';
+import { agreedExpiry } from '../../engine/lifetimes/ttl.js';
+import { cardBytes, readCards } from '../../engine/reads/chunks.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { allDone, runEach } from '../../engine/writes/batch.js';
+import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
+import { change, event } from '../../engine/writes/change.js';
+import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { cardReachOf, mayReadCard } from '../../identity/access/permissions.js';
+import { cardDoc, isSearched } from '../../index/docs-of.js';
+import { type Measured, measureCard } from '../../index/searchable.js';
+import { inTurn, keyOf } from '../../index/term-extraction.js';
+import { canonical, sha256 } from '../../kernel/canonical.js';
+import { CairnError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import type { Json } from '../../kernel/json.js';
+import { checkShown, hiddenAmong, unreadableSources } from './access.js';
+import type { cards as operations } from './contract.js';
+import { keyedHash, takeDeleteTime } from './lifetime.js';
+import { type Card, type CardInput, cardInput } from './model.js';
+import { checkContent, checkMetadata } from './rules.js';
+import {
+  type CardRow,
+  countCards,
+  deleteCard,
+  findCard,
+  findCards,
+  insertCards,
+  isVisible,
+  listCards,
+  type NewCard,
+  toCard,
+} from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+/** A card checked and hashed, before any transaction. */
+export interface PreparedCard {
+  readonly input: CardInput;
+  readonly author_id: string | null;
+  readonly content: string;
+  readonly tool_calls: string | null;
+  readonly metadata: string;
+  readonly content_hash: string;
+  readonly sent_hash: string | null;
+  readonly bytes: number;
+  /** What it is found by; null for the store's own records. */
+  readonly measured: Measured | null;
+}
+
+/** The author is the caller, or the one that it names, unless the use case says whose card it is. */
+export function prepareCard(
+  call: Call,
+  input: CardInput,
+  author_id: string | null = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null,
+): PreparedCard {
+  const { limits } = call;
+  const checked = checkMetadata(input.metadata ?? {});
+  const given = input.content ?? null;
+  const text = canonical(given);
+  const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
+  const metadata = canonical(checked);
+  const bytes = Buffer.byteLength(text) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
+  if (bytes > limits.max_card_bytes) {
+    throw new CairnError('TOO_LARGE', `a card is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
+      bytes,
+      limit: limits.max_card_bytes,
+    });
+  }
+  const fitting = checkContent(checked.type, given);
+  const content = fitting === given ? text : canonical(fitting);
+  return {
+    input,
+    author_id,
+    content,
+    tool_calls,
+    metadata,
+    bytes,
+    measured: isSearched(checked.type)
+      ? measureCard(keyOf(call), fitting, input.tool_calls ?? undefined, checked)
+      : null,
+    content_hash: sha256(content),
+    // Only an id that the client chose can come again.
+    sent_hash:
+      input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
+  };
+}
+
+/** The card that has this id already, if it is the same; refuses if the id is taken or was used. */
+function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
+  const taken = () =>
+    new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `card ${row.card_id} exists with another content: use a new card_id`,
+    );
+  // To an agent the id of another's card is taken, whatever it holds: else it could confirm content that it guesses.
+  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken();
+  if (!isVisible(row, now)) {
+    throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
+  }
+  const card = toCard(tenant, row);
+  if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) {
+    throw taken();
+  }
+  return card;
+}
+
+async function inheritSubjects(call: Call, tx: Tx, input: CardInput, now: number): Promise<string[]> {
+  const subjects = new Set(input.subject_ids);
+  const sources = [...new Set(input.derived_from)];
+  if (sources.length > 0) {
+    const rows = await findCards(tx, call.tenant, sources);
+    const unreadable = await unreadableSources(call, tx, sources);
+    const missing = sources.filter(
+      (id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id),
+    );
+    if (missing.length > 0) throw unknownCards('derived_from', missing);
+    for (const row of rows.values()) {
+      for (const subject of textToList(row.subject_ids)) subjects.add(subject);
+    }
+  }
+  return [...subjects];
+}
+
+export const unknownCards = (where: string, missing: readonly string[]): CairnError =>
+  new CairnError(
+    'UNKNOWN_CARD',
+    `${where} names ${missing.length} card(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
+    {
+      missing_card_ids: missing.slice(0, 100),
+    },
+  );
+
+function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | null {
+  if (expires_at == null) return ttl_seconds == null ? null : now + ttl_seconds * 1000;
+  const duration_ms = ttl_seconds == null ? Number.POSITIVE_INFINITY : ttl_seconds * 1000;
+  return agreedExpiry(expires_at, `ttl_seconds ${ttl_seconds}`, duration_ms, now);
+}
+
+/** Adds a card that belongs to a holder, if it belongs to one. */
+export async function addCard(
+  call: Call,
+  tx: Tx,
+  prepared: PreparedCard,
+  now: number,
+  held_by: string | null = null,
+): Promise<{ card: Card; added: boolean }> {
+  const { input } = prepared;
+  if (input.card_id !== undefined) {
+    const existing = await findCard(tx, call.tenant, input.card_id);
+    if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
+  }
+  const card_id = input.card_id ?? newId();
+  const expires_at = expiry(input, now);
+  const row: NewCard = {
+    card_id,
+    content: prepared.content,
+    tool_calls: prepared.tool_calls,
+    tool_call_id: input.tool_call_id ?? null,
+    metadata: prepared.metadata,
+    author_id: prepared.author_id,
+    subject_ids: await inheritSubjects(call, tx, input, now),
+    derived_from: [...new Set(input.derived_from)],
+    content_hash: prepared.content_hash,
+    sent_hash: prepared.sent_hash,
+    ttl_seconds: input.ttl_seconds ?? null,
+    expires_at,
+    created_at: now,
+    held_by,
+    doc:
+      prepared.measured &&
+      cardDoc(card_id, input.metadata ?? {}, expires_at !== null || held_by !== null, prepared.measured),
+  };
+  await insertCards(tx, call.tenant, [row]);
+  const card = toCard(call.tenant, {
+    ...row,
+    subject_ids: listToText(row.subject_ids),
+    derived_from: listToText(row.derived_from),
+    deleted_at: null,
+    erased_at: null,
+    ended_at: null,
+  });
+  return { card, added: true };
+}
+
+export const add = (call: Call, input: In<'add'>): Promise<Card> =>
+  addPrepared(call, input, prepareCard(call, input));
+
+async function addPrepared(call: Call, input: In<'add'>, prepared: PreparedCard): Promise<Card> {
+  return change(call, {
+    input,
+    bytes: prepared.bytes,
+    work: async (tx, now) => {
+      const { card, added } = await addCard(call, tx, prepared, now);
+      if (added) {
+        // Keyed, as the hash of the card will be once it is erased: the event outlives the content.
+        const content_hash = keyedHash(call.meta.erasure_key, card.content_hash);
+        tx.journal(event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash }));
+      }
+      return card;
+    },
+    remember: ({ card_id }) => card_id,
+    again: (query, kept) => readCard(call, query, kept as string),
+  });
+}
+
+export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+  if (input.atomic) return addTogether(call, input);
+  return runEach(call, input, input.cards, addPrepared, {
+    noun: 'card',
+    prepare: (of, card) => inTurn(() => prepareCard(of, card)),
+    about: ({ card_id, derived_from }) => ({ changes: card_id, names: derived_from }),
+  });
+}
+
+async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+  const prepared: PreparedCard[] = [];
+  for (const [i, one] of input.cards.entries())
+    prepared.push(await inTurn(() => inItem('cards', i, () => prepareCard(call, one))));
+  const cards = await change<Card[]>(call, {
+    input,
+    bytes: bytesOf(prepared),
+    work: async (tx, now) => {
+      const results: { card: Card; added: boolean }[] = [];
+      for (const [i, one] of prepared.entries()) {
+        results.push(await inItem('cards', i, () => addCard(call, tx, one, now)));
+      }
+      const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
+      // A batch appends one event, however many cards it adds.
+      if (ids.length > 0)
+        tx.journal(event(call, now, 'cairn.card.added', 'card', ids[0]!, { card_ids: ids }));
+      return results.map(({ card }) => card);
+    },
+    remember: (answer) => answer.map(({ card_id }) => card_id),
+    again: (query, kept) => Promise.all((kept as string[]).map((id) => readCard(call, query, id))),
+  });
+  return allDone(cards);
+}
+
+async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
+  const row = await findCard(query, call.tenant, card_id);
+  if (!row || row.deleted_at !== null) {
+    throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in tenant ${call.tenant}`);
+  }
+  if (!isVisible(row, call.driver.now())) {
+    throw new CairnError('CONTENT_ERASED', `card ${card_id} expired or was erased`, { card_ids: [card_id] });
+  }
+  return row;
+}
+
+const readCard = async (call: Call, query: Query, card_id: string): Promise<Card> =>
+  toCard(call.tenant, await openCard(call, query, card_id));
+
+export async function get(call: Call, input: In<'get'>): Promise<Card> {
+  const query = call.driver.at(call.tenant);
+  return toCard(call.tenant, await checkShown(call, query, await openCard(call, query, input.card_id)));
+}
+
+export const MAX_BATCH_IDS = 100;
+
+export function distinctIds(name: string, ids: readonly string[]): string[] {
+  const distinct = [...new Set(ids)];
+  if (distinct.length > MAX_BATCH_IDS) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`,
+    );
+  }
+  return distinct;
+}
+
+export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out<'get_batch'>> {
+  const ids = distinctIds('card_ids', input.card_ids);
+  if (ids.length === 0) return { cards: [], missing_ids: [] };
+  const now = call.driver.now();
+  const query = call.driver.at(call.tenant);
+  const hidden = await hiddenAmong(call, query, ids);
+  const rows = await readCards(
+    call,
+    query,
+    ids,
+    (row) => (isVisible(row, now) && mayReadCard(call, row) && !hidden.has(row.card_id) ? 1 : 0),
+    'cards',
+  );
+  return {
+    cards: ids.filter((id) => rows.has(id)).map((id) => toCard(call.tenant, rows.get(id)!)),
+    missing_ids: ids.filter((id) => !rows.has(id)),
+  };
+}
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const now = driver.now();
+  const { subject_id, include_superseded = false } = input;
+  const viewer = call.caller.agent_id ?? undefined;
+  const filter = { subject_id, include_superseded, reach: cardReachOf(call), viewer };
+  // What an agent may see is found by looking at many cards.
+  const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
+  const { rows, ...page } = await listPage<CardRow, string>(call, {
+    input,
+    filters: { subject_id: subject_id ?? null, include_superseded },
+    key: 'string',
+    keyOf: (row) => row.card_id,
+    read: (request) => listCards(query, tenant, { ...filter, ...request }, now),
+    bytesOf: cardBytes,
+    count: countCards(tenant, filter, now),
+  });
+  return { cards: rows.map((row) => toCard(tenant, row)), ...page };
+}
+
+async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  await change(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await findCard(tx, call.tenant, input.card_id);
+      if (!row)
+        throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
+      if (row.deleted_at !== null) return null;
+      if (row.held_by !== null) {
+        throw new CairnError(
+          'CARD_HELD',
+          `card ${row.card_id} belongs to ${row.held_by.replace(':', ' ')}: delete or close that instead`,
+        );
+      }
+      const moment = await takeDeleteTime(tx, call.tenant, now);
+      const deleted = await deleteCard(tx, call.tenant, input.card_id, moment);
+      if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}
+
+export { remove as delete };

@@ -1,0 +1,126 @@
+/** Operations on packets (seed path: /api/v1/memory/packet). */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { makes, reads } from '../../engine/contract/touches.js';
+import { packet, packetInput, writeResult } from '../../engine/journal/model.js';
+import { instant, listOrder, pageInput, pageOutput } from '../../kernel/common.js';
+import { anyId, uuid } from '../../kernel/ids.js';
+import { jsonObject, text } from '../../kernel/json.js';
+
+const A_THREAD = '11111111-2222-3333-4444-555555555555';
+const A_PACKET = 'a1b2c3d4-e5f6-7890-abcd-ef1234567890';
+
+export const packets = {
+  write: operation({
+    method: 'POST',
+    path: '/api/v1/memory/packet',
+    input: packetInput,
+    output: writeResult,
+    access: 'write',
+    touches: [makes('Packet', 'thread_id'), reads('Packet', 'named')],
+    event: '(the packet itself)',
+    status: 201,
+    summary: 'Write a packet: an immutable event, with lineage if it has parents.',
+    example: {
+      packet_type: 'event',
+      payload: { action: 'user_query', content: 'Find HDPE' },
+      thread_id: A_THREAD,
+      tags: ['hdpe', 'search'],
+    },
+  }),
+  write_batch: operation({
+    method: 'POST',
+    path: '/api/v1/memory/batch',
+    input: z.strictObject({ packets: z.array(packetInput).min(1).max(1000) }),
+    output: z.object({ results: z.array(writeResult) }),
+    access: 'write',
+    touches: [makes('Packet'), reads('Packet', 'named')],
+    event: '(the packets themselves)',
+    status: 201,
+    summary:
+      'Write up to 1,000 packets, all or none. A packet may have earlier ones of the batch as parents.',
+    example: { packets: [{ packet_type: 'event', payload: {} }] },
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/memory/packet/{packet_id}',
+    input: z.strictObject({ packet_id: uuid }),
+    output: packet,
+    access: 'read',
+    touches: [reads('Packet', 'packet_id')],
+    event: null,
+    summary: 'Read one packet.',
+    example: { packet_id: A_PACKET },
+  }),
+  original: operation({
+    method: 'GET',
+    path: '/api/v1/memory/packet/{packet_id}/original',
+    input: z.strictObject({ packet_id: uuid }),
+    output: jsonObject,
+    access: 'read',
+    touches: [reads('Packet', 'packet_id')],
+    event: null,
+    summary:
+      'Read a packet as it was sent, after input is normalised: without what Cairn added, in its own schema version.',
+    example: { packet_id: A_PACKET },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/api/v1/memory/packets',
+    input: z.strictObject({
+      packet_type: text(100, 1).optional(),
+      tag: text(200, 1).optional(),
+      thread_id: uuid.optional(),
+      parent_id: uuid.optional().describe('Only packets with this parent'),
+      agent: text(200, 1).optional().describe('metadata.agent'),
+      source: text(200, 1).optional().describe('provenance.source'),
+      subject_id: anyId.optional(),
+      routing: text(400, 3)
+        .optional()
+        .describe('`key:value`, where routing has this member with this simple value'),
+      since: instant.optional().describe('Only packets whose timestamp is this or later'),
+      until: instant.optional().describe('Only packets whose timestamp is before this'),
+      ...pageInput,
+      order: listOrder('desc'),
+    }),
+    output: z.object({ packets: z.array(packet), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Packet', 'listed')],
+    event: null,
+    summary: 'List packets by any of their indexed fields, in the order of the stream.',
+    example: { tag: 'hdpe' },
+  }),
+  thread: operation({
+    method: 'GET',
+    path: '/api/v1/memory/thread/{thread_id}',
+    input: z.strictObject({
+      thread_id: uuid,
+      ...pageInput,
+      limit: z.int().min(1).max(1000).optional(),
+    }),
+    output: z.object({ packets: z.array(packet), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Packet', 'listed')],
+    event: null,
+    summary: 'Read a thread in order.',
+    example: { thread_id: A_THREAD },
+  }),
+  lineage: operation({
+    method: 'GET',
+    path: '/api/v1/memory/lineage/{packet_id}',
+    input: z.strictObject({
+      packet_id: uuid,
+      direction: z.enum(['ancestors', 'descendants']).optional().describe('ancestors unless given'),
+      max_depth: z.int().min(1).max(50).optional().describe('10 unless given'),
+    }),
+    output: z.object({
+      packets: z.array(packet.extend({ depth: z.int() })),
+      truncated: z.boolean().describe('True when there is more than the depth or 1,000 packets let through'),
+    }),
+    access: 'read',
+    touches: [reads('Packet', 'packet_id'), reads('Packet', 'listed')],
+    event: null,
+    summary: 'Walk from a packet to what it came from, or to what came of it; nearest first.',
+    example: { packet_id: A_PACKET, direction: 'ancestors' },
+  }),
+};

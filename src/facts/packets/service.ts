@@ -1,0 +1,381 @@
+/** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
+import type { z } from 'zod';
+import { textToList } from '../../driver/codec.js';
+import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { actsAs } from '../../engine/calls/actor.js';
+import type { Call } from '../../engine/calls/call.js';
+import { descend, parentsOf } from '../../engine/journal/lineage.js';
+import {
+  type Packet,
+  type PacketInput,
+  packetInput,
+  RESERVED_PREFIX,
+  SCHEMA_VERSION,
+  type WriteResult,
+} from '../../engine/journal/model.js';
+import { type IndexKind, indexOf } from '../../engine/journal/packet-index.js';
+import { differenceOf, originalOf } from '../../engine/journal/packet-original.js';
+import {
+  countPackets,
+  findOriginal,
+  findPacket,
+  findParents,
+  findSent,
+  isGone,
+  listPackets,
+  type NewPacket,
+  type PacketFilter,
+  type PacketRow,
+  packetsAt,
+  placesOf,
+  toPacket,
+} from '../../engine/journal/store.js';
+import { upcast } from '../../engine/journal/upcast.js';
+import { inChunks, packetBytes } from '../../engine/reads/chunks.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
+import { change } from '../../engine/writes/change.js';
+import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { checkUses, viewerOf } from '../../identity/access/permissions.js';
+import { packetDoc } from '../../index/docs-of.js';
+import { insertDocs, type NewDoc, newDoc } from '../../index/documents.js';
+import { type Measured, measurePacket } from '../../index/searchable.js';
+import { inTurn, keyOf } from '../../index/term-extraction.js';
+import { canonical, sha256 } from '../../kernel/canonical.js';
+import { CairnError } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { toIso, toMs } from '../../kernel/times.js';
+import { packets as operations } from './contract.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const LINEAGE_LIMIT = 1000;
+
+/** A packet checked and measured, before any transaction. */
+interface PreparedPacket {
+  readonly sent: PacketInput;
+  readonly packet: PacketInput;
+  readonly parents: readonly string[];
+  readonly sent_hash: string | null;
+  readonly bytes: number;
+  readonly measured: Measured;
+}
+
+/** A key that acts as one agent writes as that agent, and as no other. */
+function asCaller(call: Call, packet: PacketInput): PacketInput {
+  const agent = actsAs(call, packet.metadata?.agent, 'metadata.agent');
+  return agent === null ? packet : { ...packet, metadata: { ...packet.metadata, agent } };
+}
+
+function prepare(call: Call, sent: PacketInput): PreparedPacket {
+  const { limits } = call;
+  if (sent.packet_type.toLowerCase().startsWith(RESERVED_PREFIX)) {
+    throw new CairnError(
+      'RESERVED_TYPE',
+      `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`,
+    );
+  }
+  const packet = asCaller(call, upcast(sent));
+  // Only an id that the client chose needs the exact text; in any order it is as long.
+  const text = sent.packet_id === undefined ? JSON.stringify(sent) : canonical(sent as unknown as Json);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.max_card_bytes) {
+    throw new CairnError('TOO_LARGE', `a packet is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
+      bytes,
+      limit: limits.max_card_bytes,
+    });
+  }
+  return {
+    sent,
+    packet,
+    parents: parentsOf(packet),
+    bytes,
+    sent_hash: sent.packet_id === undefined ? null : sha256(text),
+    measured: measurePacket(keyOf(call), packet),
+  };
+}
+
+function expiry(packet: PacketInput, now: number): number | null {
+  if (packet.ttl === undefined) return null;
+  const at = toMs(packet.ttl);
+  if (at <= now) throw new CairnError('INVALID_INPUT', `ttl ${packet.ttl} is not in the future`);
+  return at;
+}
+
+const stringOrNull = (value: Json | undefined): string | null =>
+  typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
+
+/** What it is to be found by is added to `docs`, which the caller inserts: before the journal takes the head row. */
+async function writePacket(
+  call: Call,
+  tx: Tx,
+  prepared: PreparedPacket,
+  now: number,
+  docs: NewDoc[],
+): Promise<WriteResult> {
+  const { packet } = prepared;
+  if (packet.packet_id !== undefined && (await writtenBefore(call, tx, packet.packet_id, prepared, now))) {
+    return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
+  }
+  const packet_id = packet.packet_id ?? newId();
+  const parents =
+    prepared.parents.length > 0
+      ? await findParents(tx, call.tenant, prepared.parents, now, viewerOf(call))
+      : new Map();
+  const missing = prepared.parents.filter((id) => !parents.has(id));
+  if (missing.length > 0) {
+    throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {
+      missing_packet_ids: missing,
+    });
+  }
+  const inOrder = prepared.parents.map((id) => parents.get(id)!);
+  const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
+  const subject_ids = [
+    ...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)]),
+  ];
+  const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
+  const expires_at = expiry(packet, now);
+  const derivation = packet.lineage?.derivation_type;
+  const completed: JsonObject = {
+    ...(packet as unknown as JsonObject),
+    packet_id,
+    timestamp: toIso(timestamp),
+    metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION },
+    ...(subject_ids.length > 0 ? { subject_ids } : {}),
+    ...(expires_at === null ? {} : { ttl: toIso(expires_at) }),
+    lineage: {
+      parent_ids: [...prepared.parents],
+      ...(derivation === undefined ? {} : { derivation_type: derivation }),
+      generation,
+      root_packet_id,
+    },
+  };
+  const envelope = canonical(completed);
+  const row: NewPacket = {
+    packet_id,
+    packet_type: packet.packet_type,
+    timestamp,
+    thread_id: packet.thread_id ?? null,
+    agent: stringOrNull(packet.metadata?.agent),
+    source: stringOrNull(packet.provenance?.source),
+    entity_type: null,
+    entity_id: null,
+    envelope,
+    original: differenceOf(prepared.sent, completed),
+    content_hash: sha256(envelope),
+    sent_hash: prepared.sent_hash,
+    expires_at,
+    generation,
+    root_packet_id,
+    parent_ids: prepared.parents,
+    subject_ids,
+    index: [
+      ...indexOf({ ...packet, subject_ids }),
+      ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
+    ],
+  };
+  tx.journal(row);
+  docs.push(...newDoc(packetDoc(row, prepared.measured), packet_id, row.agent, timestamp, expires_at, null));
+  const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
+  return { packet_id, status: 'ok', written_tables, error_message: null };
+}
+
+/** True if this very packet is there already; refuses if the id is taken or was used. */
+async function writtenBefore(
+  call: Call,
+  tx: Tx,
+  packet_id: string,
+  { sent, sent_hash }: PreparedPacket,
+  now: number,
+): Promise<boolean> {
+  const [existing] = await findSent(tx, call.tenant, [packet_id]);
+  if (!existing) return false;
+  // To an agent the id of another's packet is taken, whatever it holds: else it could confirm content that it guesses.
+  const { agent_id } = call.caller;
+  if (agent_id !== null && existing.agent !== agent_id) throw otherPacket(packet_id);
+  if (isGone(existing, now)) {
+    throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
+  }
+  const isSame = existing.sent_hash === sent_hash;
+  if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) {
+    throw otherPacket(packet_id);
+  }
+  return true;
+}
+
+const otherPacket = (packet_id: string): CairnError =>
+  new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
+  );
+
+export async function write(call: Call, input: In<'write'>): Promise<WriteResult> {
+  const prepared = prepare(call, input);
+  return change(call, {
+    input,
+    bytes: prepared.bytes,
+    work: async (tx, now) => {
+      const docs: NewDoc[] = [];
+      const result = await writePacket(call, tx, prepared, now, docs);
+      await insertDocs(tx, call.tenant, docs);
+      return result;
+    },
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as WriteResult,
+  });
+}
+
+export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
+  const prepared: PreparedPacket[] = [];
+  for (const [i, packet] of input.packets.entries())
+    prepared.push(
+      await inTurn(() =>
+        inItem('packets', i, async () => {
+          await checkUses(call, operations.write.touches, packet);
+          return prepare(call, packet);
+        }),
+      ),
+    );
+  return change(call, {
+    input,
+    bytes: bytesOf(prepared),
+    work: async (tx, now) => {
+      const results: WriteResult[] = [];
+      const docs: NewDoc[] = [];
+      // One by one: a packet may have an earlier one of the batch as its parent.
+      for (const [i, one] of prepared.entries()) {
+        results.push(await inItem('packets', i, () => writePacket(call, tx, one, now, docs)));
+      }
+      await insertDocs(tx, call.tenant, docs);
+      return { results };
+    },
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as Out<'write_batch'>,
+  });
+}
+
+const notFound = (call: Call, packet_id: string) =>
+  new CairnError('PACKET_NOT_FOUND', `there is no packet ${packet_id} in tenant ${call.tenant}`);
+
+async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
+  const row = await findPacket(query, call.tenant, packet_id, viewerOf(call));
+  if (!row) throw notFound(call, packet_id);
+  if (isGone(row, call.driver.now())) {
+    throw new CairnError(
+      'CONTENT_ERASED',
+      `packet ${packet_id} expired or was erased; its place in the stream is ${row.seq}`,
+      {
+        packet_ids: [packet_id],
+        seq: row.seq,
+      },
+    );
+  }
+  return row;
+}
+
+export async function get(call: Call, input: In<'get'>): Promise<Packet> {
+  return toPacket(await readRow(call, call.driver.at(call.tenant), input.packet_id), call.driver.now());
+}
+
+export async function original(call: Call, input: In<'original'>): Promise<JsonObject> {
+  const query = call.driver.at(call.tenant);
+  const row = await readRow(call, query, input.packet_id);
+  const difference = await findOriginal(query, call.tenant, input.packet_id);
+  return originalOf(row.envelope!, difference ?? null);
+}
+
+function filterOf(input: In<'list'>): PacketFilter {
+  const index: [IndexKind, string][] = [];
+  if (input.tag !== undefined) index.push(['tag', input.tag]);
+  if (input.parent_id !== undefined) index.push(['parent', input.parent_id]);
+  if (input.subject_id !== undefined) index.push(['subject', input.subject_id]);
+  if (input.routing !== undefined) {
+    if (!/^[^:]+:./.test(input.routing))
+      throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
+    index.push(['routing', input.routing]);
+  }
+  const { packet_type, thread_id, agent, source, since, until } = input;
+  return {
+    packet_type,
+    thread_id,
+    agent,
+    source,
+    since: since === undefined ? undefined : toMs(since),
+    until: until === undefined ? undefined : toMs(until),
+    index,
+  };
+}
+
+async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const filter = filterOf(input);
+  const now = driver.now();
+  const viewer = viewerOf(call);
+  // What an agent may see, and what lies in a range of time, is found by looking at many packets.
+  const long = viewer !== null || filter.since !== undefined || filter.until !== undefined;
+  const query = long ? atLength(driver, tenant) : driver.at(tenant);
+  const { limit, cursor, offset, order: _order, ...asked } = input;
+  const { rows, ...rest } = await listPage<PacketRow, number>(call, {
+    input: { limit, cursor, offset, order },
+    filters: asked as unknown as Json,
+    key: 'number',
+    keyOf: ({ seq }) => seq,
+    read: (request) => listPackets(query, tenant, filter, request, now, viewer),
+    bytesOf: packetBytes,
+    count: countPackets(tenant, filter, now, viewer),
+  });
+  return { packets: rows.map((row) => toPacket(row, now)), ...rest };
+}
+
+export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> =>
+  page(call, input, input.order ?? 'desc');
+
+export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> =>
+  page(call, input, input.order ?? 'asc');
+
+/** Level by level, so that its cost is what it returns: first where a level's packets are, then they, in chunks. */
+export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'>> {
+  const direction = input.direction ?? 'ancestors';
+  const max_depth = input.max_depth ?? 10;
+  const { tenant } = call;
+  const viewer = viewerOf(call);
+  return call.driver.snapshot(tenant, async (query) => {
+    const start = await findPacket(query, tenant, input.packet_id, viewer);
+    if (!start) throw notFound(call, input.packet_id);
+    const now = call.driver.now();
+    const seen = new Set([start.seq]);
+    const packets: Out<'lineage'>['packets'] = [];
+    let bytes = 0;
+    let level: Relative[] = [start];
+    for (let depth = 1; level.length > 0; depth++) {
+      const ids = direction === 'ancestors' ? level.flatMap(parentIds) : level.map((one) => one.packet_id);
+      if (ids.length === 0) break;
+      const room = LINEAGE_LIMIT - packets.length;
+      // Those that were met on a shorter way come again, and must not take the place of new ones.
+      const most = room + 1 + seen.size;
+      const places = await placesOf(query, tenant, [...new Set(ids)], direction, most, viewer);
+      const fresh = places.filter((seq) => !seen.has(seq));
+      if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
+      level = [];
+      const read = (seqs: readonly number[]) => packetsAt(query, tenant, seqs, viewer);
+      for await (const rows of inChunks(fresh.slice(0, room), read, packetBytes)) {
+        for (const row of rows) {
+          bytes += isGone(row, now) ? 0 : packetBytes(row);
+          if (bytes > call.limits.max_answer_bytes && packets.length > 0) return { packets, truncated: true };
+          seen.add(row.seq);
+          packets.push({ ...toPacket(row, now), depth });
+          level.push({ packet_id: row.packet_id, parent_ids: row.parent_ids });
+        }
+      }
+      if (fresh.length > room) return { packets, truncated: true };
+    }
+    return { packets, truncated: false };
+  });
+}
+
+/** What the next level is found by. */
+type Relative = Pick<PacketRow, 'packet_id' | 'parent_ids'>;
+
+const parentIds = (row: Relative): string[] => textToList(row.parent_ids);

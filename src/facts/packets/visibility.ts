@@ -1,0 +1,17 @@
+/** Which packets an agent sees. */
+import { type Sql, sql } from '../../driver/sql.js';
+import { packetsWithin, type Reach } from '../../engine/access/reach.js';
+
+export interface PacketViewer {
+  readonly agent: string;
+  /** How far it reaches, where it does not reach all. */
+  readonly reach?: Reach | undefined;
+}
+
+/** Events about a box are for those who may see the box. */
+export function visibleTo(tenant: string, { agent, reach }: PacketViewer): Sql {
+  const onBoxes = sql`(p.entity_type IS NULL OR p.entity_type <> 'box'
+    OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = p.entity_id AND b.agent_id = ${agent})
+    OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${tenant} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;
+  return reach ? sql`(${onBoxes} AND ${packetsWithin(tenant, reach)})` : onBoxes;
+}

@@ -1,0 +1,108 @@
+/** profiles and handovers: what is found by name. */
+import type { Query, Tx } from '../../driver/driver.js';
+import { type KeysetPage, keyset } from '../../driver/filters.js';
+import { type Sql, sql } from '../../driver/sql.js';
+
+export interface ProfileRow {
+  readonly name: string;
+  readonly box_id: string;
+  readonly card_id: string;
+  /** JSON of its sys.profile card; null when that was deleted. */
+  readonly content: string | null;
+  /** The agent that made it: the owner of its box. */
+  readonly agent_id: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const PROFILE: Sql = sql`SELECT p.name, p.box_id, p.card_id, CASE WHEN c.deleted_at IS NULL THEN c.content END AS content,
+    b.agent_id, p.created_at, p.updated_at FROM profiles p
+  JOIN cards c ON c.tenant_id = p.tenant_id AND c.card_id = p.card_id
+  JOIN boxes b ON b.tenant_id = p.tenant_id AND b.box_id = p.box_id`;
+
+export function findProfile(query: Query, tenant: string, name: string): Promise<ProfileRow | undefined> {
+  return query.get<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${tenant} AND p.name = ${name}`);
+}
+
+/** The same, and nobody changes it until the commit. */
+export async function lockProfile(tx: Tx, tenant: string, name: string): Promise<ProfileRow | undefined> {
+  await tx.get(sql`SELECT name FROM profiles WHERE tenant_id = ${tenant} AND name = ${name} FOR UPDATE`);
+  return findProfile(tx, tenant, name);
+}
+
+export function insertProfile(
+  tx: Tx,
+  tenant: string,
+  row: Omit<ProfileRow, 'content' | 'agent_id'>,
+): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO profiles (tenant_id, name, box_id, card_id, created_at, updated_at)
+        VALUES (${tenant}, ${row.name}, ${row.box_id}, ${row.card_id}, ${row.created_at}, ${row.updated_at})`,
+  );
+}
+
+export function updateProfile(
+  tx: Tx,
+  tenant: string,
+  row: Pick<ProfileRow, 'name' | 'box_id' | 'card_id' | 'updated_at'>,
+): Promise<void> {
+  return tx.send(
+    sql`UPDATE profiles SET box_id = ${row.box_id}, card_id = ${row.card_id}, updated_at = ${row.updated_at}
+        WHERE tenant_id = ${tenant} AND name = ${row.name}`,
+  );
+}
+
+export const deleteProfile = (tx: Tx, tenant: string, name: string): Promise<void> =>
+  tx.send(sql`DELETE FROM profiles WHERE tenant_id = ${tenant} AND name = ${name}`);
+
+export function listProfiles(query: Query, tenant: string, page: KeysetPage): Promise<ProfileRow[]> {
+  return query.all<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${tenant}${keyset(sql`p.name`, page)}`);
+}
+
+export const countProfiles = (tenant: string): Sql =>
+  sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${tenant}`;
+
+export interface HandoverRow {
+  readonly name: string;
+  /** The agent that stored it; null for a key without one. */
+  readonly agent_id: string | null;
+  /** JSON. */
+  readonly recipe: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+export function findHandover(query: Query, tenant: string, name: string): Promise<HandoverRow | undefined> {
+  return query.get<HandoverRow>(
+    sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
+        WHERE tenant_id = ${tenant} AND name = ${name}`,
+  );
+}
+
+/** The same, and nobody changes it until the commit. */
+export async function lockHandover(tx: Tx, tenant: string, name: string): Promise<HandoverRow | undefined> {
+  await tx.get(sql`SELECT name FROM handovers WHERE tenant_id = ${tenant} AND name = ${name} FOR UPDATE`);
+  return findHandover(tx, tenant, name);
+}
+
+export function putHandover(tx: Tx, tenant: string, row: HandoverRow): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO handovers (tenant_id, name, agent_id, recipe, created_at, updated_at)
+        VALUES (${tenant}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
+        ON CONFLICT (tenant_id, name) DO UPDATE SET recipe = excluded.recipe, updated_at = excluded.updated_at`,
+  );
+}
+
+export function deleteHandover(tx: Tx, tenant: string, name: string): Promise<void> {
+  return tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${tenant} AND name = ${name}`);
+}
+
+export function listHandovers(query: Query, tenant: string, page: KeysetPage): Promise<HandoverRow[]> {
+  return query.all<HandoverRow>(
+    sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
+        WHERE tenant_id = ${tenant}${keyset(sql`name`, page)}`,
+  );
+}
+
+export const countHandovers = (tenant: string): Sql =>
+  sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${tenant}`;

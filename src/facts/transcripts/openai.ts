@@ -1,0 +1,33 @@
+/** Messages as an OpenAI-style chat call takes them. */
+import { canonical } from '../../kernel/canonical.js';
+import type { JsonObject } from '../../kernel/json.js';
+import { isBlank } from '../../kernel/json-values.js';
+import { shownIds } from './tool-calls.js';
+import { answerText, callsIn, type Message } from './transcript.js';
+
+/** Longer ids are refused. */
+const ID = /^.{1,40}$/su;
+
+export function openaiMessages(system: string, messages: readonly Message[]): JsonObject[] {
+  const ids = shownIds(callsIn(messages), ID);
+  const shown = messages.flatMap(({ role, text, calls }): JsonObject[] => {
+    if (calls.length === 0) return [{ role, content: text }];
+    return [
+      {
+        role,
+        content: isBlank(text) ? null : text,
+        tool_calls: calls.map((call) => ({
+          id: ids.get(call)!,
+          type: 'function',
+          function: { name: call.name, arguments: canonical(call.input) },
+        })),
+      },
+      ...calls.map((call) => ({
+        role: 'tool',
+        tool_call_id: ids.get(call)!,
+        content: answerText(call.result),
+      })),
+    ];
+  });
+  return isBlank(system) ? shown : [{ role: 'system', content: system }, ...shown];
+}

@@ -1,0 +1,61 @@
+/** Tool calls as cards hold them, in any of the shapes they come in, and the ids under which a model sees them. */
+import { canonical, sha256 } from '../../kernel/canonical.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { isObject } from '../../kernel/json-values.js';
+
+export interface CallRequest {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** `{tool_name, arguments}`, OpenAI's `{id, function}`, or `{id, name, arguments}` as others write it. */
+export function readCall(call: Json, id: string | null, derivedFrom: string): CallRequest | undefined {
+  if (!isObject(call)) return undefined;
+  const inner = isObject(call.function) ? call.function : call;
+  const name = inner.tool_name ?? inner.name;
+  if (typeof name !== 'string' || name === '') return undefined;
+  const input = inputOf((inner.arguments ?? inner.args ?? inner.input) as Json | undefined);
+  return { id: (id ?? idIn(call)) || derivedId(derivedFrom), name, input };
+}
+
+const idIn = ({ id, tool_call_id }: Record<string, unknown>): string =>
+  [id, tool_call_id].find((one): one is string => typeof one === 'string') ?? '';
+
+/** Always an object, since models' APIs take nothing else; what is none goes into one. */
+function inputOf(given: Json | undefined): JsonObject {
+  const value = typeof given === 'string' ? parsed(given) : given;
+  if (value === undefined || value === null || value === '') return {};
+  return isObject(value) ? (value as JsonObject) : { arguments: value };
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** Short enough for every API: OpenAI takes at most 40 characters. */
+const derivedId = (source: string): string => `call_${sha256(source).slice(0, 24)}`;
+
+/** The id that each call is shown by: its own where that fits and is free, else one derived from it. */
+export function shownIds<C extends CallRequest>(calls: readonly C[], fits: RegExp): Map<C, string> {
+  const ids = new Map<C, string>();
+  const taken = new Set<string>();
+  const count = new Map<string, number>();
+  for (const call of calls) {
+    const { id } = call;
+    let shown = fits.test(id) ? id : derivedId(id);
+    // The count goes on per id, so that a thousand calls of one id are not compared with each other.
+    while (taken.has(shown)) {
+      const next = (count.get(id) ?? 1) + 1;
+      count.set(id, next);
+      shown = derivedId(canonical([id, next]));
+    }
+    taken.add(shown);
+    ids.set(call, shown);
+  }
+  return ids;
+}

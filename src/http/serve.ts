@@ -1,0 +1,63 @@
+/** Puts a store behind an HTTP server: what `cairn serve` runs, and what tests start. */
+import { Store, type StoreOptions } from '../api/store.js';
+import { CairnError } from '../kernel/errors.js';
+import { version } from '../kernel/version.js';
+import { loadTokenizer } from '../text/tokenizer.js';
+import { isLoopback } from './access.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from './serve-address.js';
+import { createServer } from './server.js';
+
+export interface ServeOptions extends StoreOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly max_body_bytes?: number;
+  readonly wrong_keys_per_minute?: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly location: string;
+  /** Whether anyone local is served, since the store has no keys. */
+  readonly open: boolean;
+  close(): Promise<void>;
+}
+
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const {
+    host = DEFAULT_HOST,
+    port = DEFAULT_PORT,
+    max_body_bytes,
+    wrong_keys_per_minute,
+    log,
+    ...rest
+  } = options;
+  const store = await Store.open(rest);
+  try {
+    const open = !(await store.hasKeys());
+    if (open && !isLoopback(host)) {
+      throw new CairnError(
+        'FORBIDDEN',
+        `refusing to serve ${host} without keys, since anyone could read and write: run \`cairn keys create --role admin\` first`,
+      );
+    }
+    const server = createServer(store, {
+      version,
+      ...(max_body_bytes === undefined ? {} : { max_body_bytes }),
+      ...(wrong_keys_per_minute === undefined ? {} : { wrong_keys_per_minute }),
+      ...(log ? { log } : {}),
+    });
+    // Before the first request: to load it holds the event loop for a sixth of a second.
+    await loadTokenizer();
+    const bound = await server.listen({ host, port });
+    const close = async () => {
+      await server.close();
+      await store.close();
+    };
+    const name = host.includes(':') ? `[${host}]` : host;
+    return { url: `http://${name}:${bound}`, location: store.location, open, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,305 @@
+/** Holds an agent to its rights, by what the table says that an operation touches. */
+import {
+  type CardReach,
+  type ContainerId,
+  type ContainerReach,
+  isReadableContainer,
+  isWithin,
+  type Reach,
+  type ReachedBy,
+} from '../../engine/access/reach.js';
+import {
+  type CardExtents,
+  cardExtents,
+  type Extent,
+  extentOf,
+  reachesCard,
+  widest,
+} from '../../engine/access/rules.js';
+import type { Call } from '../../engine/calls/call.js';
+import {
+  type DerivedKind,
+  type MemoryKind,
+  type MemoryUse,
+  type Need,
+  type PlaceMember,
+  ruleOf,
+  type Touches,
+  usesOf,
+} from '../../engine/contract/touches.js';
+import { findCard } from '../../facts/cards/store.js';
+import type { PacketViewer } from '../../facts/packets/visibility.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { MemoryAccess } from '../agents/model.js';
+import { type AgentRow, findAgent } from '../agents/store.js';
+import { signOfLife } from '../presence/heartbeats.js';
+
+/** An agent that was given a part of memory, as a call is made by it. */
+export interface ActingAgent {
+  readonly agent_id: string;
+  readonly current_trajectory_id: string | null;
+  readonly memory_access: MemoryAccess;
+}
+
+/**
+ * The call, if the agent that it is made as may do this; it then says how far lists reach. For a key without an agent
+ * there is nothing to check.
+ */
+export async function asPermitted(
+  call: Call,
+  touches: Touches,
+  input: object,
+  /** Whether the use case itself records that the agent was seen. */
+  records_presence = false,
+): Promise<Call> {
+  if (call.caller.agent_id === null) return call;
+  const row = records_presence ? await ownRow(call) : await signOfLife(call);
+  checkRule(call, row, touches);
+  // Between the parties of an agent_turn, message or lock memory_access has no say.
+  if (touches === 'parties' || !row || row.memory_access === null) return call;
+  const own: Call = { ...call, acting: actingOf(row, row.memory_access) };
+  await checkUses(own, touches, input);
+  return own;
+}
+
+const ownRow = (call: Call): Promise<AgentRow | undefined> =>
+  findAgent(call.driver.at(call.tenant), call.tenant, call.caller.agent_id!);
+
+const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: string): ActingAgent => ({
+  agent_id,
+  current_trajectory_id,
+  memory_access: JSON.parse(memory_access) as MemoryAccess,
+});
+
+/** Refuses an agent that is not registered, and any agent where a key without one is needed. */
+function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): void {
+  const rule = ruleOf(touches);
+  const { agent_id } = call.caller;
+  if (rule === 'self') return;
+  if (rule === 'tenant_key')
+    throw new CairnError(
+      'FORBIDDEN',
+      `${call.operation} takes a key without an agent: this key acts as agent ${agent_id}`,
+      { rule: 'key_agent' },
+    );
+  if (row && row.unregistered_at === null) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    row
+      ? `agent ${agent_id} was unregistered: its keys can no longer be used`
+      : `agent ${agent_id} is not registered: call agents.register, or have an admin create its key with keys.create`,
+    { rule: 'agent_registered', agent_id },
+  );
+}
+
+/** A call that Cairn or a tenant makes, with no more reach than an agent has: for what is done on that agent's behalf. */
+export async function withReachOf(call: Call, agent_id: string | null): Promise<Call> {
+  if (call.caller.agent_id !== null || agent_id === null) return call;
+  const row = await findAgent(call.driver.at(call.tenant), call.tenant, agent_id);
+  if (!row || row.memory_access === null) return call;
+  return { ...call, acting: actingOf(row, row.memory_access) };
+}
+
+/** The same for a stream that goes on: by what its agent may do now, which may be less than when it began. */
+export const stillPermitted = (call: Call, touches: Touches, input: object): Promise<Call> => {
+  const { acting: _, ...begun } = call;
+  return asPermitted(begun, touches, input);
+};
+
+/** Refuses what is beyond reach; what is listed is left to the lists. Batches ask it for each item. */
+export async function checkUses(call: Call, touches: Touches, input: object): Promise<void> {
+  const { acting } = call;
+  if (!acting) return;
+  for (const use of usesOf(touches)) {
+    const refused = await refusing(call, acting, use, input as Given);
+    if (refused === undefined) continue;
+    const {
+      type: memory_type,
+      need,
+      scope,
+    } = typeof refused === 'string' ? { ...use, scope: refused } : refused;
+    throw new CairnError(
+      'FORBIDDEN',
+      `agent ${acting.agent_id} may not ${need} this ${memory_type}: its memory_access lets it ${need} ${IN_WORDS[scope]}`,
+      { rule: 'memory_access', memory_type, need, scope },
+    );
+  }
+}
+
+type Given = Readonly<Record<string, unknown>>;
+type Limited = Exclude<Extent, 'all'>;
+/** Of another type than that of the use. */
+type Refused = Limited | { readonly type: MemoryKind; readonly need: Need; readonly scope: Limited };
+
+const isDerived = (type: MemoryUse['type']): type is DerivedKind =>
+  type === 'Trajectory' || type === 'Scope' || type === 'Edge';
+
+const IN_WORDS: Readonly<Record<Limited, string>> = {
+  none: 'none of this type',
+  own: 'its own',
+  own_trajectory: 'its own and what is in its trajectories',
+};
+
+/** How far the agent reaches, if a use asks for more than that. */
+async function refusing(
+  call: Call,
+  acting: ActingAgent,
+  use: MemoryUse,
+  given: Given,
+): Promise<Refused | undefined> {
+  const { type, need, by } = use;
+  if (by === 'listed' || by === 'named' || isAbsent(use, given)) return undefined;
+  if (isDerived(type)) return by === 'items' ? undefined : refusingContainer(call, acting, use, given);
+  const extent = extentOf(acting.memory_access, type, need);
+  if (extent === 'none') return extent;
+  if (by === 'tenant') return extent === 'all' ? undefined : extent;
+  if (by === 'card_id') return refusingCard(call, acting, need, given.card_id);
+  if (by === 'items') return undefined;
+  if (by !== 'made') return refusingOne(call, limitOf(acting, type, need), by, given[use.member ?? by]);
+  if (extent === 'all') return undefined;
+  // What is made is one's own; but it must not be put where one has no business.
+  for (const place of use.places ?? [])
+    if (await isBeyond(call, placeId(place), given[place], { ...acting, extent: 'own_trajectory' }))
+      return extent;
+  return undefined;
+}
+
+const placeId = (place: PlaceMember): ContainerId => (place === 'thread_id' ? 'trajectory_id' : place);
+
+/** Containers are read by their owner and by agents that reach anything in them; written by their owner and agents that write Turns there. */
+async function refusingContainer(
+  call: Call,
+  acting: ActingAgent,
+  { need, by, member }: MemoryUse,
+  given: Given,
+): Promise<Refused | undefined> {
+  const id = given[member ?? by];
+  const scope = extentOf(acting.memory_access, 'Turn', need);
+  if (scope === 'all' || typeof id !== 'string') return undefined;
+  const container = by as ContainerId;
+  const beyond =
+    need === 'write'
+      ? await isBeyond(call, container, id, { ...acting, extent: widest([scope, 'own']) })
+      : (await isReadableContainer(
+          call.driver.at(call.tenant),
+          call.tenant,
+          container,
+          id,
+          containerReachOf(call)!,
+        )) === false;
+  return beyond ? scope : undefined;
+}
+
+/** How far an agent writes trajectories: its own always; undefined where it writes all. */
+export function trajectoryWriteReach({ acting }: Call): Reach | undefined {
+  if (!acting) return undefined;
+  const extent = extentOf(acting.memory_access, 'Turn', 'write');
+  return extent === 'all' ? undefined : { ...acting, extent: widest([extent, 'own']) };
+}
+
+/** What an agent may read of trajectories and scopes; undefined where it reads all. */
+export function containerReachOf(call: Call): ContainerReach | undefined {
+  const { acting } = call;
+  if (!acting || extentOf(acting.memory_access, 'Turn', 'read') === 'all') return undefined;
+  const { agent_id, current_trajectory_id } = acting;
+  const reach = (type: MemoryKind): Reach =>
+    limitOf(acting, type, 'read') ?? { extent: 'all', agent_id, current_trajectory_id };
+  const [turns, artifacts, notes, executions] = [
+    reach('Turn'),
+    reach('Artifact'),
+    reach('Note'),
+    reach('Checkpoint'),
+  ];
+  const follows_trajectory = [turns, artifacts, notes, executions].some(
+    ({ extent }) => extent === 'own_trajectory' || extent === 'all',
+  );
+  return { agent_id, current_trajectory_id, turns, artifacts, notes, executions, follows_trajectory };
+}
+
+async function refusingOne(
+  call: Call,
+  reach: Reach | undefined,
+  by: ReachedBy,
+  id: unknown,
+): Promise<Refused | undefined> {
+  if (!reach || !(await isBeyond(call, by, id, reach))) return undefined;
+  const { extent, turns } = reach;
+  if (extent !== 'all' && (await isBeyond(call, by, id, { ...reach, turns: undefined }))) return extent;
+  // It sums up turns that the agent may not read.
+  return { type: 'Turn', need: 'read', scope: turns! };
+}
+
+const isAbsent = ({ by, member, where }: MemoryUse, given: Given): boolean =>
+  (where !== undefined && !where.is.includes(given[where.member])) ||
+  (by !== 'made' && by !== 'items' && by !== 'tenant' && given[member ?? by] === undefined);
+
+/** What is not there is not beyond reach: the operation says that it is not found. */
+async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): Promise<boolean> {
+  if (typeof id !== 'string') return false;
+  return (await isWithin(call.driver.at(call.tenant), call.tenant, by, id, reach)) === false;
+}
+
+async function refusingCard(
+  call: Call,
+  { agent_id, memory_access }: ActingAgent,
+  need: Need,
+  card_id: unknown,
+): Promise<Limited | undefined> {
+  const extents = cardExtents(memory_access, need);
+  if (extents.loose === 'all' && extents.held === 'all') return undefined;
+  const card = await findCard(call.driver.at(call.tenant), call.tenant, card_id as string);
+  if (!card || reachesCard(extents, agent_id, card)) return undefined;
+  return (card.held_by === null ? extents.loose : extents.held) as Limited;
+}
+
+/** How far a list of this type reaches; undefined where it shows all. */
+export function reachOf(call: Call, type: MemoryKind, need: Need = 'read'): Reach | undefined {
+  return call.acting && limitOf(call.acting, type, need);
+}
+
+/** What sums up turns is for those who read the turns, also where they may read or change all artifacts or notes. */
+function limitOf(
+  { agent_id, current_trajectory_id, memory_access }: ActingAgent,
+  type: MemoryKind,
+  need: Need,
+): Reach | undefined {
+  const extent = extentOf(memory_access, type, need);
+  const heard = extentOf(memory_access, 'Turn', 'read');
+  const turns = (type === 'Artifact' || type === 'Note') && heard !== 'all' ? heard : undefined;
+  if (extent === 'all' && turns === undefined) return undefined;
+  return { extent, turns, agent_id, current_trajectory_id };
+}
+
+function extentsOf(call: Call): CardExtents | undefined {
+  const extents = call.acting && cardExtents(call.acting.memory_access, 'read');
+  return extents && (extents.loose !== 'all' || extents.held !== 'all') ? extents : undefined;
+}
+
+export function cardReachOf(call: Call): CardReach | undefined {
+  const extents = extentsOf(call);
+  return extents && { ...extents, agent_id: call.acting!.agent_id };
+}
+
+/** Whether a card that was read may be shown. */
+export function mayReadCard(
+  call: Call,
+  card: { readonly author_id: string | null; readonly held_by: string | null },
+): boolean {
+  const extents = extentsOf(call);
+  return !extents || reachesCard(extents, call.acting!.agent_id, card);
+}
+
+/**
+ * Whether the caller sees what a profile or handover says, and not only that it exists: its maker, a key without
+ * an agent, and agents that may read all cards, since a profile is one.
+ */
+export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {
+  const { agent_id } = call.caller;
+  return agent_id === null || made_by === agent_id || (extentsOf(call)?.loose ?? 'all') === 'all';
+};
+
+/** Who looks at packets: an agent does not see events about boxes of others, nor what is beyond its reach. */
+export const viewerOf = (call: Call): PacketViewer | null => {
+  const agent = call.caller.agent_id;
+  return agent === null ? null : { agent, reach: reachOf(call, 'Packet') };
+};

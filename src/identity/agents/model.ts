@@ -1,0 +1,101 @@
+/** An agent: a registered worker, with what it can do, what it may see, and whether it is there. */
+import { z } from 'zod';
+import { refusesNull } from '../../engine/contract/lenient-input.js';
+import { instant } from '../../kernel/common.js';
+import { anyId } from '../../kernel/ids.js';
+import { jsonObject, text } from '../../kernel/json.js';
+
+export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
+
+export const agentType = text(200, 1);
+
+/** offline is never said by an agent: it is what silence makes of it. */
+export const agentStatus = z.enum(['active', 'idle', 'busy', 'offline']);
+export type AgentStatus = z.output<typeof agentStatus>;
+export const sayableStatus = z.enum(['active', 'idle', 'busy']);
+
+export const memoryType = z.enum(['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint', '*']);
+export type MemoryType = z.output<typeof memoryType>;
+export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
+export type MemoryScope = z.output<typeof memoryScope>;
+
+/** Rights are never cleared by null: a slip would open everything. */
+const writtenOut = (unrestricted: string) => ({
+  error: ({ input }: { readonly input?: unknown }): string | undefined =>
+    input === null ? `must not be null: without restriction is written ${unrestricted}` : undefined,
+});
+const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
+
+const rules = refusesNull(
+  z
+    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), writtenOut(EVERYTHING))
+    .max(100)
+    .describe('An empty list allows nothing'),
+);
+
+export const memoryAccess = refusesNull(
+  z
+    .strictObject(
+      { read: rules.optional(), write: rules.optional() },
+      writtenOut(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
+    )
+    .describe('What it may read and write; what is absent is not restricted')
+    .meta({ id: 'MemoryAccess' }),
+);
+export type MemoryAccess = z.output<typeof memoryAccess>;
+
+/** The same rule for every type, for reading and writing. */
+export const accessTo = (scope: MemoryScope): MemoryAccess => ({
+  read: [{ memory_type: '*', scope }],
+  write: [{ memory_type: '*', scope }],
+});
+
+/** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
+export const grantedAccess = refusesNull(
+  z
+    .union([z.enum(['none', ...memoryScope.options]), memoryAccess], {
+      error: 'must be none, own, own_trajectory, all, or a memory_access with read and write',
+    })
+    .describe('none, own, own_trajectory, all, or a memory_access; default: own'),
+);
+export type GrantedAccess = z.output<typeof grantedAccess>;
+
+export const capabilities = z.array(text(200, 1)).min(1).max(1000);
+
+export const canDelegateTo = refusesNull(
+  z
+    .array(text(200, 1), writtenOut('["*"]'))
+    .max(1000)
+    .describe('Types, profiles or ids of agents, or "*"; absent = anyone, empty = nobody'),
+);
+
+export const offlineAfter = z
+  .int()
+  .min(1000)
+  .max(7 * 24 * 3_600_000)
+  .describe('How long it may be silent before it is offline: 60,000 unless given');
+
+export const agent = z
+  .object({
+    agent_id: z.string(),
+    agent_type: z.string(),
+    capabilities: z.array(z.string()),
+    status: agentStatus,
+    memory_access: memoryAccess.optional(),
+    can_delegate_to: z.array(z.string()).optional(),
+    current_trajectory_id: z.string().nullish(),
+    profile_name: z.string().nullish(),
+    parent_agent_id: z.string().nullish().describe('The agent on whose behalf it was made'),
+    metadata: jsonObject.optional(),
+    offline_after_ms: z.int(),
+    last_seen_at: instant,
+    registered_at: instant,
+    updated_at: instant,
+  })
+  .describe(
+    'Another agent is shown who it is, what it can do and whether it is there; the rest is for itself and the tenant',
+  )
+  .meta({ id: 'Agent' });
+export type Agent = z.output<typeof agent>;
+
+export const agentId = anyId.describe('The agent');

@@ -1,0 +1,211 @@
+/** Use cases of agents: read, change, heartbeat, unregister. Registering is in agent-registration.ts. */
+import type { z } from 'zod';
+import type { Tx } from '../../driver/driver.js';
+import { actsAs } from '../../engine/calls/actor.js';
+import type { Call } from '../../engine/calls/call.js';
+import { endLease } from '../../engine/leases/store.js';
+import { listPage } from '../../engine/reads/pages.js';
+import { change, event } from '../../engine/writes/change.js';
+import { CairnError } from '../../kernel/errors.js';
+import { findTrajectory } from '../../memory/trajectories/store.js';
+import { noteSeen } from '../presence/heartbeats.js';
+import { holdOnline, releaseAll } from '../presence/offline.js';
+import type { agents as operations } from './contract.js';
+import type { Agent } from './model.js';
+import { accessText, ownRights, RIGHTS, textOf } from './registration.js';
+import {
+  type AgentRow,
+  countAgents,
+  isOffline,
+  listAgents,
+  lockAgent,
+  unfinishedTurn,
+  updateAgent,
+} from './store.js';
+import { openAgentLocked, present, readAgent, showAgent } from './views.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+export { register } from './registration.js';
+
+export const get = (call: Call, input: In<'get'>): Promise<Agent> =>
+  readAgent(call, call.driver.at(call.tenant), input.agent_id);
+
+export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+  const { driver, tenant } = call;
+  const { agent_type, status } = input;
+  const filter = { agent_type, status };
+  const now = driver.now();
+  const { rows, ...page } = await listPage<AgentRow, string>(call, {
+    input,
+    filters: { agent_type: agent_type ?? null, status: status ?? null },
+    key: 'string',
+    keyOf: ({ agent_id }) => agent_id,
+    read: (request) => listAgents(driver.at(tenant), tenant, filter, request, now),
+    bytesOf: ({ metadata, capabilities }) => (metadata?.length ?? 0) + capabilities.length,
+    count: countAgents(tenant, filter, now),
+  });
+  return { agents: rows.map((row) => showAgent(call, row, now)), ...page };
+}
+
+function checkRights(call: Call, fields: Partial<In<'update'>>): void {
+  const { agent_id, role } = call.caller;
+  const named = RIGHTS.filter((name) => fields[name] !== undefined);
+  if (named.length === 0 || (agent_id === null && role === 'admin')) return;
+  if (agent_id !== null) throw ownRights(agent_id, named);
+  throw new CairnError(
+    'FORBIDDEN',
+    `changing ${named.join(', ')} needs the role admin, this key has ${role}`,
+    { rule: 'key_role', fields: named },
+  );
+}
+
+/** A trajectory that an agent works in, which must be there. */
+async function checkTrajectory(
+  call: Call,
+  tx: Tx,
+  row: AgentRow,
+  trajectory_id: string | null | undefined,
+): Promise<void> {
+  if (trajectory_id == null || trajectory_id === row.current_trajectory_id) return;
+  const trajectory = await findTrajectory(tx, call.tenant, trajectory_id);
+  if (!trajectory || trajectory.deleted_at !== null) {
+    throw new CairnError(
+      'UNKNOWN_ENTITY',
+      `current_trajectory_id names a trajectory that does not exist or is gone: ${trajectory_id}`,
+      { missing_ids: [trajectory_id] },
+    );
+  }
+  // Rules for own_trajectory hold for where the agent works: it must not widen them by going somewhere else.
+  const restricted = call.caller.agent_id !== null && row.memory_access !== null;
+  if (!restricted || trajectory.agent_id === row.agent_id) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${row.agent_id} has a memory_access, and trajectory ${trajectory_id} is not its own: a key without an agent may send it there`,
+    { rule: 'own_rights', fields: ['current_trajectory_id'] },
+  );
+}
+
+export async function update(call: Call, input: In<'update'>): Promise<Agent> {
+  const { agent_id, ...fields } = input;
+  const named = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (named.length === 0)
+    throw new CairnError('INVALID_INPUT', 'agents.update: give at least one field to change');
+  actsAs(call, agent_id, 'agent_id');
+  checkRights(call, fields);
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await openAgentLocked(call, tx, agent_id);
+      await checkTrajectory(call, tx, row, fields.current_trajectory_id);
+      const after: AgentRow = {
+        ...row,
+        agent_type: fields.agent_type ?? row.agent_type,
+        typed: fields.agent_type === undefined ? row.typed : 1,
+        capabilities: fields.capabilities ? textOf([...new Set(fields.capabilities)]) : row.capabilities,
+        memory_access:
+          fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),
+        can_delegate_to:
+          fields.can_delegate_to === undefined ? row.can_delegate_to : textOf(fields.can_delegate_to),
+        current_trajectory_id:
+          fields.current_trajectory_id === undefined
+            ? row.current_trajectory_id
+            : fields.current_trajectory_id,
+        offline_after_ms: fields.offline_after_ms ?? row.offline_after_ms,
+        metadata: fields.metadata === undefined ? row.metadata : textOf(fields.metadata),
+        updated_at: now,
+      };
+      const changed =
+        (Object.keys(after) as (keyof AgentRow)[]).some(
+          (key) => key !== 'updated_at' && after[key] !== row[key],
+        ) ||
+        (fields.status !== undefined && fields.status !== row.status);
+      // By its own key it is there; and whoever says what an agent does says that it is there.
+      const alive = call.caller.agent_id !== null || fields.status !== undefined;
+      if (!alive && !changed) return showAgent(call, row);
+      const { status: _, ...changes } = after;
+      const stored = alive
+        ? await noteSeen(call, tx, row, now, {
+            ...changes,
+            updated_at: changed ? now : row.updated_at,
+            ...(fields.status === undefined ? {} : { status: fields.status }),
+          })
+        : await patched(call, tx, after);
+      if (changed) {
+        const facts = { fields: named.map(([name]) => name), status: stored.status };
+        tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
+      }
+      return showAgent(call, stored);
+    },
+    remember: () => agent_id,
+    again: (query, kept) => readAgent(call, query, kept as string),
+  });
+}
+
+/** A change that is no sign of life: how long the agent may be silent may be another now. */
+async function patched(call: Call, tx: Tx, row: AgentRow): Promise<AgentRow> {
+  await updateAgent(tx, call.tenant, row);
+  if (row.status !== 'offline') await holdOnline(call, tx, row);
+  return row;
+}
+
+export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Agent> {
+  const { agent_id, status, current_trajectory_id } = input;
+  actsAs(call, agent_id, 'agent_id');
+  return change(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await openAgentLocked(call, tx, agent_id);
+      await checkTrajectory(call, tx, row, current_trajectory_id);
+      const changes = {
+        ...(status === undefined ? {} : { status }),
+        ...(current_trajectory_id === undefined ? {} : { current_trajectory_id }),
+      };
+      return showAgent(call, await noteSeen(call, tx, row, now, changes));
+    },
+    remember: () => agent_id,
+    again: (query, kept) => readAgent(call, query, kept as string),
+  });
+}
+
+export async function unregister(call: Call, input: In<'unregister'>): Promise<void> {
+  const { agent_id } = input;
+  const { tenant } = call;
+  actsAs(call, agent_id, 'agent_id');
+  await change<null>(call, {
+    input,
+    work: async (tx, now) => {
+      const row = await lockAgent(tx, tenant, agent_id);
+      // Unregistered before: nothing is left to do.
+      if (row && row.unregistered_at !== null) return null;
+      const known = present(call, agent_id, row);
+      await refuseAtWork(call, tx, known, now);
+      await releaseAll(call, tx, agent_id, now);
+      await updateAgent(tx, tenant, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
+      await endLease(tx, tenant, 'agent', agent_id);
+      tx.journal(event(call, now, 'cairn.agent.unregistered', 'agent', agent_id, {}));
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
+  });
+}
+
+async function refuseAtWork(call: Call, tx: Tx, row: AgentRow, now: number): Promise<void> {
+  const { agent_id, status } = row;
+  if (!isOffline(row, now) && status !== 'idle') {
+    throw new CairnError(
+      'STATE_CONFLICT',
+      `agent ${agent_id} is ${status}: it can be unregistered once it is idle or offline`,
+      { status },
+    );
+  }
+  const agent_turn_id = await unfinishedTurn(tx, call.tenant, agent_id);
+  if (agent_turn_id === undefined) return;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `agent ${agent_id} has an agent_turn under way: end ${agent_turn_id} first`,
+    { agent_turn_id },
+  );
+}

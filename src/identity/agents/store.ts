@@ -1,0 +1,175 @@
+/** agents: rows in, rows out. */
+import type { Query, Tx } from '../../driver/driver.js';
+import { type KeysetPage, keyset } from '../../driver/filters.js';
+import { join, type Sql, sql } from '../../driver/sql.js';
+import type { JsonObject } from '../../kernel/json.js';
+import { toIso } from '../../kernel/times.js';
+import { type Agent, type AgentStatus, accessTo, type MemoryAccess } from './model.js';
+
+/** How an agent came to be. */
+export const MADE = {
+  /** It was registered. */
+  registered: 0,
+  /** A dispatch made it for its task. */
+  for_task: 1,
+  /** It came with its key, or by opening a store as it, and has not registered itself yet. */
+  with_key: 2,
+} as const;
+
+export interface AgentRow {
+  readonly agent_id: string;
+  readonly agent_type: string;
+  /** 0 where the agent said its type itself, without the rights of everyone: then it is a name, and opens nothing. */
+  readonly typed: 0 | 1;
+  /** JSON, as are the next two and metadata. */
+  readonly capabilities: string;
+  readonly memory_access: string | null;
+  readonly can_delegate_to: string | null;
+  readonly status: AgentStatus;
+  readonly current_trajectory_id: string | null;
+  readonly profile_name: string | null;
+  readonly parent_agent_id: string | null;
+  readonly made: (typeof MADE)[keyof typeof MADE];
+  readonly offline_after_ms: number;
+  readonly last_seen_at: number;
+  readonly metadata: string | null;
+  readonly sent_hash: string | null;
+  readonly registered_at: number;
+  readonly updated_at: number;
+  readonly unregistered_at: number | null;
+}
+
+const parse = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T));
+
+/** Silence makes an agent offline at once, whether or not somebody has noted it. */
+export const isOffline = (row: AgentRow, now: number): boolean =>
+  row.status === 'offline' || row.last_seen_at + row.offline_after_ms <= now;
+
+/** What any agent of the tenant sees of another. */
+export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
+  agent_id: row.agent_id,
+  agent_type: row.agent_type,
+  capabilities: parse<string[]>(row.capabilities)!,
+  status: isOffline(row, now) ? 'offline' : row.status,
+  offline_after_ms: row.offline_after_ms,
+  last_seen_at: toIso(row.last_seen_at),
+  registered_at: toIso(row.registered_at),
+  updated_at: toIso(row.updated_at),
+});
+
+/** The type by which others reach an agent: by its mailbox, and by can_delegate_to. */
+export const givenType = ({ agent_type, typed }: AgentRow): string | null =>
+  typed === 1 ? agent_type : null;
+
+export const toAgent = (row: AgentRow, now: number): Agent => ({
+  ...toDirectoryEntry(row, now),
+  memory_access: parse<MemoryAccess>(row.memory_access) ?? accessTo('all'),
+  can_delegate_to: parse<string[]>(row.can_delegate_to) ?? ['*'],
+  current_trajectory_id: row.current_trajectory_id,
+  profile_name: row.profile_name,
+  parent_agent_id: row.parent_agent_id,
+  metadata: parse<JsonObject>(row.metadata) ?? {},
+});
+
+/** Unregistered ones included, since an id is never used twice. */
+export function findAgent(query: Query, tenant: string, agent_id: string): Promise<AgentRow | undefined> {
+  return query.get<AgentRow>(
+    sql`SELECT * FROM agents WHERE tenant_id = ${tenant} AND agent_id = ${agent_id}`,
+  );
+}
+
+/** The same, and nobody changes it until the commit. */
+export function lockAgent(tx: Tx, tenant: string, agent_id: string): Promise<AgentRow | undefined> {
+  return tx.get<AgentRow>(
+    sql`SELECT * FROM agents WHERE tenant_id = ${tenant} AND agent_id = ${agent_id} FOR UPDATE`,
+  );
+}
+
+/** The agent that does an agent_turn. */
+export function agentOfTurn(
+  query: Query,
+  tenant: string,
+  agent_turn_id: string,
+): Promise<AgentRow | undefined> {
+  return query.get<AgentRow>(
+    sql`SELECT a.* FROM agent_turns t CROSS JOIN agents a
+        WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id}
+          AND a.tenant_id = ${tenant} AND a.agent_id = t.agent_id`,
+  );
+}
+
+export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO agents (tenant_id, agent_id, agent_type, typed, capabilities, memory_access, can_delegate_to, status,
+          current_trajectory_id, profile_name, parent_agent_id, made, offline_after_ms, last_seen_at, metadata, sent_hash,
+          registered_at, updated_at)
+        VALUES (${tenant}, ${row.agent_id}, ${row.agent_type}, ${row.typed}, ${row.capabilities}, ${row.memory_access},
+          ${row.can_delegate_to}, ${row.status}, ${row.current_trajectory_id}, ${row.profile_name},
+          ${row.parent_agent_id}, ${row.made}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
+          ${row.registered_at}, ${row.updated_at})`,
+  );
+}
+
+/** Gives an agent that came with its key what it says of itself. */
+export async function completeAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+  await updateAgent(tx, tenant, row);
+  await tx.send(
+    sql`UPDATE agents SET profile_name = ${row.profile_name}, made = ${row.made}, sent_hash = ${row.sent_hash}
+        WHERE tenant_id = ${tenant} AND agent_id = ${row.agent_id}`,
+  );
+}
+
+export async function updateAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+  await tx.send(
+    sql`UPDATE agents SET agent_type = ${row.agent_type}, typed = ${row.typed}, capabilities = ${row.capabilities},
+          memory_access = ${row.memory_access}, can_delegate_to = ${row.can_delegate_to}, status = ${row.status},
+          current_trajectory_id = ${row.current_trajectory_id}, offline_after_ms = ${row.offline_after_ms},
+          last_seen_at = ${row.last_seen_at}, metadata = ${row.metadata}, updated_at = ${row.updated_at},
+          unregistered_at = ${row.unregistered_at}
+        WHERE tenant_id = ${tenant} AND agent_id = ${row.agent_id}`,
+  );
+}
+
+export interface AgentFilter {
+  readonly agent_type?: string | undefined;
+  readonly status?: AgentStatus | undefined;
+}
+
+function where(tenant: string, { agent_type, status }: AgentFilter, now: number): Sql {
+  const conditions: Sql[] = [sql`a.tenant_id = ${tenant}`, sql`a.unregistered_at IS NULL`];
+  if (agent_type !== undefined) conditions.push(sql`a.agent_type = ${agent_type}`);
+  if (status === 'offline') {
+    conditions.push(sql`(a.status = 'offline' OR a.last_seen_at + a.offline_after_ms <= ${now})`);
+  } else if (status !== undefined) {
+    conditions.push(sql`a.status = ${status}`, sql`a.last_seen_at + a.offline_after_ms > ${now}`);
+  }
+  return join(conditions, ' AND ');
+}
+
+export function listAgents(
+  query: Query,
+  tenant: string,
+  filter: AgentFilter,
+  page: KeysetPage,
+  now: number,
+): Promise<AgentRow[]> {
+  return query.all<AgentRow>(
+    sql`SELECT a.* FROM agents a WHERE ${where(tenant, filter, now)}${keyset(sql`a.agent_id`, page)}`,
+  );
+}
+
+export const countAgents = (tenant: string, filter: AgentFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM agents a WHERE ${where(tenant, filter, now)}`;
+
+/** The agent_turn of an agent that has not ended: there is one at most. */
+export async function unfinishedTurn(
+  query: Query,
+  tenant: string,
+  agent_id: string,
+): Promise<string | undefined> {
+  const row = await query.get<{ agent_turn_id: string }>(
+    sql`SELECT agent_turn_id FROM agent_turns
+        WHERE tenant_id = ${tenant} AND agent_id = ${agent_id} AND ended_at IS NULL`,
+  );
+  return row?.agent_turn_id;
+}

@@ -1,0 +1,69 @@
+/** api_keys: hashes of keys and what they stand for. Outside row-level security: it is read to learn the tenant. */
+import type { Query, Tx } from '../../driver/driver.js';
+import { inOrder } from '../../driver/filters.js';
+import { acrossTenants, sql } from '../../driver/sql.js';
+import type { ListOrder } from '../../kernel/common.js';
+import { toIso } from '../../kernel/times.js';
+import type { Key, KeyRole } from './model.js';
+
+interface KeyRow {
+  readonly tenant_id: string;
+  readonly key_id: string;
+  readonly agent_id: string | null;
+  readonly role: KeyRole;
+  readonly name: string | null;
+  readonly created_at: number;
+  readonly revoked_at: number | null;
+}
+
+export interface NewKey extends KeyRow {
+  readonly key_hash: string;
+}
+
+const toKey = (row: KeyRow): Key => ({
+  key_id: row.key_id,
+  tenant_id: row.tenant_id,
+  agent_id: row.agent_id,
+  role: row.role,
+  name: row.name,
+  created_at: toIso(row.created_at),
+  revoked_at: row.revoked_at === null ? null : toIso(row.revoked_at),
+});
+
+export async function addKey(tx: Tx, key: NewKey): Promise<void> {
+  await tx.run(
+    sql`INSERT INTO api_keys (tenant_id, key_id, key_hash, agent_id, role, name, created_at)
+        VALUES (${key.tenant_id}, ${key.key_id}, ${key.key_hash}, ${key.agent_id}, ${key.role}, ${key.name}, ${key.created_at})`,
+  );
+}
+
+export async function findKeyByHash(query: Query, hash: string): Promise<Key | undefined> {
+  const row = await query.get<KeyRow>(acrossTenants`SELECT * FROM api_keys WHERE key_hash = ${hash}`);
+  return row && toKey(row);
+}
+
+export async function findKey(query: Query, tenant: string, key_id: string): Promise<Key | undefined> {
+  const row = await query.get<KeyRow>(
+    sql`SELECT * FROM api_keys WHERE tenant_id = ${tenant} AND key_id = ${key_id}`,
+  );
+  return row && toKey(row);
+}
+
+export async function anyKey(query: Query): Promise<boolean> {
+  return (await query.get(acrossTenants`SELECT 1 AS found FROM api_keys LIMIT 1`)) !== undefined;
+}
+
+export async function listKeys(query: Query, tenant: string, order?: ListOrder): Promise<Key[]> {
+  const rows = await query.all<KeyRow>(
+    sql`SELECT * FROM api_keys WHERE tenant_id = ${tenant} ${inOrder(sql`key_id`, order)}`,
+  );
+  return rows.map(toKey);
+}
+
+export async function revokeKey(tx: Tx, tenant: string, key_id: string, now: number): Promise<boolean> {
+  const changed = await tx.run(
+    sql`UPDATE api_keys SET revoked_at = ${now}
+        WHERE tenant_id = ${tenant} AND key_id = ${key_id} AND revoked_at IS NULL`,
+  );
+  return changed > 0;
+}

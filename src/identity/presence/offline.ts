@@ -1,0 +1,65 @@
+/** What follows when an agent falls silent: it is offline, and what it held is let go. */
+import { releaseHeldBy } from '../../coordination/locks/service.js';
+import { releaseDeliveriesOf } from '../../coordination/messages/expiry.js';
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { endLease, type Lease, putLease } from '../../engine/leases/store.js';
+import { event } from '../../engine/writes/change.js';
+import { type AgentRow, lockAgent, MADE, updateAgent } from '../agents/store.js';
+
+/** Lets go of one kind of what an agent held, whose row is locked. */
+export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
+
+/**
+ * One for each kind of thing that an agent can hold. Asked when it is needed: what they do may lead back here. An
+ * agent_turn is not among them: how long its worker may be silent its own lease says, which is longer while it is suspended.
+ */
+const releases = (): readonly Release[] => [releaseHeldBy, releaseDeliveriesOf];
+
+/** Lets go of all that an agent held: it has gone, or was taken off the register. */
+export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
+  for (const release of releases()) await release(call, tx, agent_id, now);
+}
+
+export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>
+  last_seen_at + offline_after_ms;
+
+/**
+ * An agent that was made for a task comes and goes with its tasks: between them, nobody misses it. Nor is one missed that
+ * has not registered itself yet.
+ */
+export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
+  made !== MADE.registered && status === 'idle';
+
+/** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
+export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
+  const { agent_id } = row;
+  if (isBetweenTasks(row)) return endLease(tx, call.tenant, 'agent', agent_id);
+  return putLease(tx, call.tenant, {
+    kind: 'agent',
+    subject_id: agent_id,
+    holder: agent_id,
+    token: 1,
+    expires_at: onlineUntil(row),
+  });
+}
+
+/** Notes that an agent, whose row is locked, has been silent for too long; gives the row as it is then. */
+export async function goOffline(call: Call, tx: Tx, row: AgentRow, now: number): Promise<AgentRow> {
+  const { agent_id, last_seen_at } = row;
+  const offline: AgentRow = { ...row, status: 'offline', updated_at: now };
+  await updateAgent(tx, call.tenant, offline);
+  await endLease(tx, call.tenant, 'agent', agent_id);
+  tx.journal(event(call, now, 'cairn.agent.offline', 'agent', agent_id, { last_seen_at }));
+  await releaseAll(call, tx, agent_id, now);
+  return offline;
+}
+
+/** The end of an agent's lease. Whether it is silent its row says, which may have changed since the lease was read. */
+export async function expireAgent(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
+  const row = await lockAgent(tx, call.tenant, lease.subject_id);
+  if (!row || row.unregistered_at !== null || row.status === 'offline' || isBetweenTasks(row)) {
+    await endLease(tx, call.tenant, 'agent', lease.subject_id);
+  } else if (onlineUntil(row) > now) await holdOnline(call, tx, row);
+  else await goOffline(call, tx, row, now);
+}

@@ -1,0 +1,196 @@
+/** What of a thing can be searched: its text, and what it is found and ranked by besides. */
+import type { Json, JsonObject } from '../kernel/json.js';
+import type { LifetimeClass } from '../memory/versions/model.js';
+import type { MemoryCategory } from '../recall/search/model.js';
+import { parseDate } from '../text/parse-date.js';
+import { searchTextOf } from '../text/search-text.js';
+import { encodeTerms } from './term-codes.js';
+
+/** What is measured of a text before any transaction. */
+export interface Measured {
+  readonly terms: string;
+  readonly length: number;
+  readonly flags: number;
+  readonly speaker: string | null;
+  readonly tags: readonly string[];
+  /** When it was said, if it says so; else it counts from when it is stored. */
+  readonly occurred_at: number | null;
+}
+
+/**
+ * Of how texts are measured. It rises whenever the same text would have other terms, another length or other flags: then
+ * all that is stored is indexed anew.
+ */
+export const ANALYSIS_VERSION = 3;
+
+/** Longer texts are searched by their beginning. */
+const MAX_CHARACTERS = 50_000;
+const MAX_TAGS = 32;
+
+/** All that is said in a value, names of members included, in the order in which they are stored. */
+export function textOf(value: Json): string {
+  if (typeof value === 'string') return value;
+  const said: string[] = [];
+  let room = MAX_CHARACTERS;
+  const walk = (part: Json): void => {
+    if (room <= 0 || part === null) return;
+    if (typeof part === 'object') {
+      if (Array.isArray(part)) {
+        for (const one of part) if (room > 0) walk(one);
+      } else
+        for (const name of Object.keys(part).sort()) {
+          walk(name);
+          walk(part[name]!);
+        }
+      return;
+    }
+    const text = String(part);
+    room -= text.length;
+    said.push(text);
+  };
+  walk(value);
+  return said.join('\n');
+}
+
+/** What of a message is said, without the names of its parts. */
+export function saidIn(value: Json): string {
+  if (!Array.isArray(value)) return textOf(value);
+  const texts: string[] = [];
+  let room = MAX_CHARACTERS;
+  for (const part of value) {
+    if (room <= 0) break;
+    const said = part !== null && typeof part === 'object' && 'text' in part ? part.text! : part;
+    room -= texts[texts.push(textOf(said)) - 1]!.length;
+  }
+  return texts.join('\n');
+}
+
+const CALLED = ['function', 'tool_call'];
+const ANSWERED = ['result', 'content', 'output', 'text'];
+
+const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The first of these members that an object has. */
+function memberOf(value: Json, names: readonly string[]): Json | undefined {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const name = names.find((one) => value[one] !== undefined && value[one] !== null);
+  return name === undefined ? undefined : value[name];
+}
+
+/** What was called with what, a line each. */
+export const callsAsText = (calls: readonly Json[]): string =>
+  calls
+    .map((given) => {
+      const call = memberOf(given, CALLED) ?? given;
+      const name = memberOf(call, ['name']);
+      if (typeof name !== 'string') return asText(call);
+      const input = memberOf(call, ['arguments', 'input', 'args']);
+      return input === undefined ? name : `${name} ${asText(input)}`;
+    })
+    .join('\n');
+
+/** What tools answered, without what it stands in. */
+export const resultsAsText = (results: readonly Json[]): string =>
+  results.map((given) => asText(memberOf(given, ANSWERED) ?? onlyTextOf(given) ?? given)).join('\n');
+
+/** Of an object with one member, which is a text. */
+function onlyTextOf(value: Json): string | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  const [one, ...others] = Object.values(value);
+  return typeof one === 'string' && others.length === 0 ? one : undefined;
+}
+
+export const line = (value: Json | undefined, limit: number): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, limit) : null;
+
+const tagsOf = ({ tags }: JsonObject): string[] =>
+  Array.isArray(tags)
+    ? tags.filter((tag): tag is string => typeof tag === 'string' && tag.length <= 200).slice(0, MAX_TAGS)
+    : [];
+
+interface Said {
+  readonly content: Json;
+  readonly name?: string | null;
+  readonly more?: readonly (Json | undefined)[];
+  readonly metadata?: JsonObject | undefined;
+}
+
+export function measure(index_key: string, { content, name, more = [], metadata = {} }: Said): Measured {
+  const speaker = line(metadata.speaker, 200);
+  const tags = tagsOf(metadata);
+  const occurred_at = parseDate(metadata.occurred_at) ?? null;
+  const texts = [name ?? '', saidIn(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
+  const text = texts
+    .filter((one) => one !== '')
+    .join('\n')
+    .slice(0, MAX_CHARACTERS);
+  const { frequencies, length, flags } = searchTextOf({
+    content: text,
+    title: name ?? null,
+    speaker,
+    caption: line(metadata.caption, 2000),
+    occurred_at,
+  });
+  return { terms: encodeTerms(index_key, frequencies), length, flags, speaker, tags, occurred_at };
+}
+
+/** The category of an artifact or note, by its type and lifetime. */
+export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: LifetimeClass): MemoryCategory {
+  if (lifetime === 'Scope' || lifetime === 'Session') return 'working';
+  if (kind === 'artifact') return 'episodic';
+  return type === 'Procedure' ? 'procedural' : 'semantic';
+}
+
+/** What a card holds, and what it calls. */
+export const measureCard = (
+  index_key: string,
+  content: Json,
+  tool_calls: Json | undefined,
+  metadata: JsonObject,
+): Measured => measure(index_key, { content, more: [tool_calls], metadata });
+
+/** What a packet says; its tags are beside its metadata. */
+export const measurePacket = (
+  index_key: string,
+  packet: {
+    readonly payload: JsonObject;
+    readonly tags?: string[] | undefined;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Measured =>
+  measure(index_key, {
+    content: packet.payload,
+    metadata: { tags: packet.tags ?? [], ...packet.metadata },
+  });
+
+/** What an artifact or note says, as it is stored. */
+export const measureMemory = (
+  index_key: string,
+  memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },
+): Measured => measure(index_key, { ...memory, content: JSON.parse(memory.content) as Json });
+
+/** What a thought says, as it is stored. */
+export function measureThought(index_key: string, body: string): Measured {
+  const { content, reasoning, metadata } = JSON.parse(body) as {
+    content: string;
+    reasoning?: string;
+    metadata?: JsonObject;
+  };
+  return measure(index_key, { content, more: [reasoning], metadata });
+}
+
+/** What is said in a turn, and what it calls and is answered. */
+export const measureTurn = (
+  index_key: string,
+  turn: {
+    readonly content?: Json | undefined;
+    readonly tool_calls?: Json | undefined;
+    readonly tool_results?: Json | undefined;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Measured =>
+  measure(index_key, {
+    content: turn.content ?? null,
+    more: [turn.tool_calls, turn.tool_results],
+    metadata: turn.metadata,
+  });

@@ -1,0 +1,36 @@
+/** What a search asks of the index and its rows, whoever answers: the database, or memory for a tenant that is small. */
+import type { Query } from '../driver/driver.js';
+import {
+  type Asked,
+  type Neighbours,
+  neighboursOf,
+  type Placed,
+  wantedAmong,
+} from '../recall/search/candidates.js';
+import { type Having, ownHaving } from '../recall/search/lead.js';
+import { type Features, featuresOf, type StoreMark } from './features.js';
+import { countPostings, postings, type Range } from './postings.js';
+
+export interface SearchedIndex {
+  /** The documents that have a term, the newest first. */
+  postings(code: string, range: Range, limit: number): Promise<number[]>;
+  /** How many documents have a term, counted no further than a limit. */
+  count(code: string, limit: number): Promise<number>;
+  /** What of the scope or trajectory asked for has any of these terms, where that is shorter than so many postings. */
+  ownHaving(codes: readonly string[], range: Range, postings: number): Promise<Having[] | undefined>;
+  /** Which of these can be read and are wanted, in this order. */
+  wantedAmong(doc_nos: readonly number[]): Promise<number[]>;
+  /** The turns around those found that are not among them. */
+  neighbours(found: readonly Placed[]): Promise<Neighbours>;
+  /** What these are ranked by, in no order. */
+  features(doc_nos: readonly number[]): Promise<Features[]>;
+}
+
+export const storedIndex = (query: Query, asked: Asked, mark: StoreMark): SearchedIndex => ({
+  postings: (code, range, limit) => postings(query, asked.tenant, code, range, limit),
+  count: (code, limit) => countPostings(query, asked.tenant, code, limit),
+  ownHaving: (codes, range, fewer) => ownHaving(query, asked, codes, range, fewer),
+  wantedAmong: (doc_nos) => wantedAmong(query, asked, doc_nos),
+  neighbours: (found) => neighboursOf(query, asked, found),
+  features: (doc_nos) => featuresOf(query, mark, asked.tenant, doc_nos),
+});

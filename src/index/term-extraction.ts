@@ -1,0 +1,84 @@
+/** Measuring texts for the search: before the transaction that writes them, and so that others have their turn in between. */
+import type { ThoughtMeasures } from '../checkpoints/states/thought-docs.js';
+import type { Call } from '../engine/calls/call.js';
+import { indexKey } from '../engine/writes/tenants.js';
+import { canonical } from '../kernel/canonical.js';
+import type { JsonObject } from '../kernel/json.js';
+import type { VersionRow } from '../memory/versions/store.js';
+import { type Measured, measureMemory, measureThought } from './searchable.js';
+
+/** Of the call's tenant in the index of the search. */
+export const keyOf = ({ meta, tenant }: Pick<Call, 'meta' | 'tenant'>): string => indexKey(meta, tenant);
+
+const TURN_MS = 5;
+let since: number | undefined;
+
+/** At once, or when the event loop has turned, if such work has gone on for some milliseconds, whoever it was for. */
+export async function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+  while (since !== undefined && performance.now() - since > TURN_MS)
+    await new Promise((resolve) => setImmediate(resolve));
+  if (since === undefined) {
+    since = performance.now();
+    setImmediate(() => void (since = undefined));
+  }
+  return work();
+}
+
+/** Begun at once: more would take their first steps in one turn of the loop. */
+const AT_ONCE = 16;
+
+/** Prepares many things, some at a time: a batch of a thousand does not hold the event loop. */
+export async function eachInTurn<I, T>(
+  items: readonly I[],
+  prepare: (item: I, index: number) => Promise<T>,
+): Promise<PromiseSettledResult<T>[]> {
+  const settled: PromiseSettledResult<T>[] = [];
+  while (settled.length < items.length) {
+    const from = settled.length;
+    const some = items.slice(from, from + AT_ONCE);
+    settled.push(...(await inTurn(() => Promise.allSettled(some.map((item, i) => prepare(item, from + i))))));
+  }
+  return settled;
+}
+
+/** What an artifact or note is found by in a state that it was to have. */
+export interface FoundBy {
+  readonly of: string;
+  readonly measured: Measured;
+}
+
+/** What decides what it is found by. */
+interface State {
+  readonly content: string;
+  readonly content_hash: string;
+  readonly name: string | null;
+  readonly metadata: JsonObject;
+}
+
+const nameOf = ({ content_hash, name, metadata }: State): string => {
+  const { speaker = null, tags = null, occurred_at = null, caption = null } = metadata;
+  return canonical([content_hash, name, speaker, tags, occurred_at, caption]);
+};
+
+export async function foundBy(call: Call, state: State): Promise<FoundBy> {
+  return { of: nameOf(state), measured: await inTurn(() => measureMemory(keyOf(call), state)) };
+}
+
+/** As it was measured for this state; anew where it came otherwise, since another has changed it meanwhile. */
+export function measuredAs(call: Call, row: VersionRow, known: FoundBy | undefined): Measured {
+  const { content_hash, name } = row;
+  const state = {
+    content: row.content!,
+    content_hash,
+    name,
+    metadata: JSON.parse(row.metadata!) as JsonObject,
+  };
+  return known?.of === nameOf(state) ? known.measured : measureMemory(keyOf(call), state);
+}
+
+/** Those that come only in the transaction are measured there. */
+export async function measureThoughts(call: Call, bodies: readonly string[]): Promise<ThoughtMeasures> {
+  const measures = new Map<string, Measured>();
+  for (const body of bodies) measures.set(body, await inTurn(() => measureThought(keyOf(call), body)));
+  return { of: (body) => measures.get(body) ?? measureThought(keyOf(call), body) };
+}

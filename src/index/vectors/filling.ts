@@ -1,0 +1,309 @@
+/**
+ * Makes the vectors of what was written, in the background: no write waits for it or fails by it. Where it stands is
+ * stored, so that it goes on after a crash; of several servers one at a time works on a tenant.
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import { atLength, type Driver } from '../../driver/driver.js';
+import type { Runtime } from '../../engine/calls/call.js';
+import { listTenants, type StoreMeta } from '../../engine/writes/tenants.js';
+import { EmbeddingFailure } from '../../providers/embedder.js';
+import { extentOf } from '../postings.js';
+import type { Embedding } from './embedding.js';
+import { bitsAsDigits, bitsToText, signBits, vectorFromText, vectorToText } from './encoding.js';
+import type { VectorIndexing } from './indexing.js';
+import {
+  countLacking,
+  docsToRetry,
+  knownVectors,
+  type Lacking,
+  lackingDocs,
+  leaveVectors,
+  type MadeVector,
+  noteVectorProgress,
+  type Outcome,
+  readProgress,
+  storeOutcomes,
+  takeVectors,
+} from './store.js';
+import { embeddingTexts } from './texts.js';
+
+const TICK_MS = 500;
+/** How often all tenants are looked at, if another process may have written, and if none has: a document may be due again. */
+const OTHERS_MS = 5000;
+const ROUND_MS = 30_000;
+/** So many numbers of documents are looked through by one read. */
+const WINDOW = 5000;
+/** While one works on a tenant the others leave it: longer than a batch may take. */
+const HELD_MS = 90_000;
+/** On PostgreSQL a document may be committed after others with higher numbers, but not by more than this. */
+const SETTLED_MS = 120_000;
+const READ_AT_ONCE = 8;
+const BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 300_000;
+const MAX_ATTEMPTS = 5;
+const RETRY_MS = 60_000;
+/** What any embedder takes: if not this, then it is not the text's fault. */
+const PROBE = 'hello';
+
+export class VectorFilling {
+  readonly #driver: Driver;
+  readonly #meta: StoreMeta;
+  readonly #embedding: Embedding;
+  readonly #indexing: VectorIndexing;
+  readonly #holder = randomUUID();
+  readonly #timer: NodeJS.Timeout;
+  readonly #unlisten: () => void;
+  readonly #written = new Set<string>();
+  readonly #heads = new Map<string, { doc_no: number; at: number }[]>();
+  /** All is looked through again, whatever was noted: somebody waits until nothing is left. */
+  #fromStart = false;
+  #everyone = true;
+  #lastRound = Number.NEGATIVE_INFINITY;
+  #working: Promise<void> | undefined;
+  #pause_ms = 0;
+  #notBefore = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+  #made = 0;
+  #givenUp = 0;
+
+  constructor(
+    { driver, meta }: Pick<Runtime, 'driver' | 'meta'>,
+    embedding: Embedding,
+    indexing: VectorIndexing,
+  ) {
+    this.#driver = driver;
+    this.#meta = meta;
+    this.#embedding = embedding;
+    this.#indexing = indexing;
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    this.#unlisten = driver.onCommit((tenant) => {
+      if (tenant === undefined) this.#everyone = true;
+      else this.#written.add(tenant);
+    });
+  }
+
+  #tick(): void {
+    if (this.#stopped) return;
+    // Also while the embedder is away, or a round takes long.
+    void this.#indexing.look();
+    if (performance.now() >= this.#notBefore) void this.#work();
+  }
+
+  /** One round at a time. */
+  #work(): Promise<void> {
+    this.#working ??= this.#round()
+      .then(
+        () => (this.#pause_ms = 0),
+        () => this.#backOff(),
+      )
+      .then(() => (this.#working = undefined));
+    return this.#working;
+  }
+
+  /** Whatever failed, the endpoint or the database: the same work is found again later. */
+  #backOff(): void {
+    this.#everyone = true;
+    this.#lastRound = Number.NEGATIVE_INFINITY;
+    this.#pause_ms = Math.min(MAX_BACKOFF_MS, Math.max(BACKOFF_MS, 2 * this.#pause_ms));
+    this.#notBefore = performance.now() + this.#pause_ms * (0.75 + Math.random() / 2);
+  }
+
+  async #round(): Promise<void> {
+    await this.#indexing.look();
+    const since = performance.now() - this.#lastRound;
+    const everyone = since >= (this.#everyone ? OTHERS_MS : ROUND_MS);
+    const written = [...this.#written];
+    this.#written.clear();
+    if (everyone) {
+      this.#everyone = false;
+      this.#lastRound = performance.now();
+    }
+    const tenants = everyone ? await this.#tenants() : written;
+    for (const tenant of tenants) {
+      if (this.#stopped) return;
+      await this.#fill(tenant);
+    }
+  }
+
+  async #tenants(): Promise<string[]> {
+    return (await listTenants(this.#driver.at(''))).map(({ tenant_id }) => tenant_id);
+  }
+
+  /** Goes through what a tenant has that was not looked at yet. */
+  async #fill(tenant: string): Promise<void> {
+    const { name: model } = this.#embedding.embedder;
+    const query = atLength(this.#driver, tenant);
+    const { last, docs, generation } = await extentOf(query, tenant);
+    const settled = this.#settled(tenant, last);
+    const stored = await readProgress(query, tenant, model);
+    const start = stored && stored.generation >= generation && !this.#fromStart ? stored.position : 0;
+    const work = { held: false };
+    try {
+      const due = await docsToRetry(query, tenant, model, this.#driver.now(), this.#embedding.batch_size);
+      if (due.length > 0 && !(await this.#make(tenant, due, work))) return;
+      let done = start;
+      for (let after = start; after < last; after += WINDOW) {
+        const to = Math.min(last, after + WINDOW);
+        if (!(await this.#fillWindow(tenant, after, to, work))) return;
+        if (done === after && to <= settled) done = to;
+        else if (done === after && settled > after) done = settled;
+      }
+      if (done > start && (work.held || done - start >= WINDOW)) {
+        if (!work.held && !(await this.#hold(tenant))) return;
+        work.held = true;
+        await this.#driver.write(tenant, (tx) =>
+          noteVectorProgress(tx, tenant, model, { generation, position: done }),
+        );
+      }
+      const { dimensions } = this.#embedding;
+      if (dimensions !== undefined) this.#indexing.keep({ tenant, model, dimensions }, docs);
+    } finally {
+      if (work.held)
+        await this.#driver
+          .write(tenant, (tx) => leaveVectors(tx, tenant, model, this.#holder))
+          .catch(() => undefined);
+    }
+  }
+
+  /** Up to where no document can appear any more. */
+  #settled(tenant: string, last: number): number {
+    if (this.#driver.dialect === 'sqlite') return last;
+    const now = performance.now();
+    const heads = (this.#heads.get(tenant) ?? []).filter(({ doc_no }) => doc_no <= last);
+    if (heads.at(-1)?.doc_no !== last) heads.push({ doc_no: last, at: now });
+    while (heads.length > 1 && heads[1]!.at < now - SETTLED_MS) heads.shift();
+    this.#heads.set(tenant, heads.length > 100 ? heads.filter((_, i) => i % 2 === 0) : heads);
+    return heads[0]!.at < now - SETTLED_MS ? heads[0]!.doc_no : 0;
+  }
+
+  /** False if another server is at it, or something is in the way. */
+  async #fillWindow(tenant: string, after: number, to: number, work: { held: boolean }): Promise<boolean> {
+    const { name: model } = this.#embedding.embedder;
+    const query = atLength(this.#driver, tenant);
+    for (;;) {
+      if (this.#stopped) return false;
+      const docs = await lackingDocs(query, tenant, model, after, to, this.#embedding.batch_size);
+      if (docs.length === 0) return true;
+      if (!(await this.#make(tenant, docs, work))) return false;
+    }
+  }
+
+  #hold(tenant: string): Promise<boolean> {
+    const now = this.#driver.now();
+    return this.#driver.write(tenant, (tx) =>
+      takeVectors(tx, tenant, this.#embedding.embedder.name, this.#holder, now, now + HELD_MS),
+    );
+  }
+
+  /** Makes and stores the vectors of a batch. False if it is another's, or none of it could be stored. */
+  async #make(tenant: string, docs: readonly Lacking[], work: { held: boolean }): Promise<boolean> {
+    if (!(await this.#hold(tenant))) return false;
+    work.held = true;
+    const { name: model } = this.#embedding.embedder;
+    const outcomes = await this.#outcomesOf(tenant, docs);
+    const stored = await this.#driver.write(tenant, (tx) => storeOutcomes(tx, tenant, model, outcomes));
+    this.#made += outcomes.filter(({ made }) => made !== null).length;
+    this.#givenUp += outcomes.filter(
+      ({ made, attempts, retry_at }) => !made && attempts > 0 && !retry_at,
+    ).length;
+    return stored > 0;
+  }
+
+  async #outcomesOf(tenant: string, docs: readonly Lacking[]): Promise<Outcome[]> {
+    const query = atLength(this.#driver, tenant);
+    const texts = new Map<number, string>();
+    // A few at a time: they may be large, and others are to have their turn between them.
+    for (let at = 0; at < docs.length; at += READ_AT_ONCE)
+      for (const [doc_no, text] of await embeddingTexts(query, tenant, docs.slice(at, at + READ_AT_ONCE)))
+        texts.set(doc_no, text);
+    const hashOf = (text: string) =>
+      createHmac('sha256', this.#meta.erasure_key).update(text).digest('base64url');
+    const wanted = new Map(
+      [...texts.values()].filter((text) => text !== '').map((text) => [hashOf(text), text]),
+    );
+    const known = await knownVectors(query, tenant, this.#embedding.embedder.name, [...wanted.keys()]);
+    const missing = [...wanted].filter(([hash]) => !known.has(hash));
+    const vectors = await this.#embedApart(missing.map(([, text]) => text));
+    const made = new Map<string, MadeVector>();
+    const put = (content_hash: string, vector: Float32Array) =>
+      made.set(content_hash, {
+        content_hash,
+        dimensions: vector.length,
+        vector: vectorToText(vector),
+        bits: this.#driver.dialect === 'sqlite' ? bitsToText(signBits(vector)) : bitsAsDigits(vector),
+      });
+    for (const [hash, text] of known) put(hash, vectorFromText(text));
+    missing.forEach(([hash], i) => {
+      if (vectors[i]) put(hash, vectors[i]);
+    });
+    return docs.map(({ doc_no, attempts: before }) => {
+      const text = texts.get(doc_no) ?? '';
+      if (text === '') return { doc_no, attempts: 0, retry_at: null, made: null };
+      const found = made.get(hashOf(text)) ?? null;
+      const attempts = before + 1;
+      const again = found || attempts >= MAX_ATTEMPTS ? null : this.#driver.now() + RETRY_MS * 4 ** before;
+      return { doc_no, attempts, retry_at: again, made: found };
+    });
+  }
+
+  /** Together; and if they are refused, each alone, to find out which. Fails if the fault is the endpoint's. */
+  async #embedApart(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
+    if (texts.length === 0) return [];
+    try {
+      return await this.#embedding.documents(texts);
+    } catch (error) {
+      if (!(error instanceof EmbeddingFailure && error.refused)) throw error;
+    }
+    await this.#embedding.documents([PROBE]);
+    const vectors: (Float32Array | undefined)[] = [];
+    for (const text of texts) {
+      try {
+        vectors.push((await this.#embedding.documents([text]))[0]);
+      } catch (error) {
+        if (!(error instanceof EmbeddingFailure && error.refused)) throw error;
+        vectors.push(undefined);
+      }
+    }
+    return vectors;
+  }
+
+  /** Works until all was looked at, or the time is over; says how many were not. */
+  async settle(timeout_ms: number): Promise<number> {
+    const until = performance.now() + timeout_ms;
+    for (;;) {
+      const left = await this.#lacking();
+      if (left === 0 || this.#stopped || performance.now() >= until) return left;
+      await this.#working;
+      if (performance.now() >= this.#notBefore) {
+        this.#everyone = true;
+        this.#lastRound = Number.NEGATIVE_INFINITY;
+        this.#fromStart = true;
+        await this.#work().finally(() => (this.#fromStart = false));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async #lacking(): Promise<number> {
+    let sum = 0;
+    for (const tenant of await this.#tenants()) {
+      const [row] = await this.#driver.long<{ lacking: number }>(
+        tenant,
+        countLacking(tenant, this.#embedding.embedder.name),
+      );
+      sum += Number(row!.lacking);
+    }
+    return sum;
+  }
+
+  figures(): Readonly<Record<string, number>> {
+    return { vectors_made: this.#made, vectors_given_up: this.#givenUp };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    this.#unlisten();
+    await this.#working;
+  }
+}

@@ -1,0 +1,11 @@
+/** Canonical JSON and its hash: the bytes that are stored, compared and hashed. */
+import { hash } from 'node:crypto';
+import { configure } from 'safe-stable-stringify';
+import type { Json } from './json.js';
+
+const stringify = configure({ circularValue: Error });
+
+/** Members in the order of their names, no space. The same value always gives the same text. */
+export const canonical = (value: Json | undefined): string => stringify(value) ?? 'null';
+
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');

@@ -1,0 +1,43 @@
+/** Keyset cursors: opaque, and bound to the tenant, list and filters that they were made by. */
+import { canonical, sha256 } from './canonical.js';
+import { CairnError } from './errors.js';
+import type { Json } from './json.js';
+
+export type CursorKey = string | number;
+
+/** Which list, and whose: a call says both. */
+export interface CursorScope {
+  readonly tenant: string;
+  readonly operation: string;
+}
+
+const markOf = ({ tenant, operation }: CursorScope, filters: Json) =>
+  sha256(canonical([tenant, operation, filters])).slice(0, 12);
+
+export function encodeCursor(list: CursorScope, filters: Json, key: CursorKey): string {
+  return Buffer.from(JSON.stringify([markOf(list, filters), key])).toString('base64url');
+}
+
+export function decodeCursor(
+  list: CursorScope,
+  filters: Json,
+  cursor: string,
+  kind: 'string' | 'number',
+): CursorKey {
+  try {
+    const [mark, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
+    const fits =
+      kind === 'string' ? typeof key === 'string' && !key.includes('\u0000') : Number.isSafeInteger(key);
+    if (mark === markOf(list, filters) && fits) return key as CursorKey;
+  } catch {
+    // Falls through to the one refusal.
+  }
+  throw invalidCursor();
+}
+
+/** The one refusal, also for a key whose parts its list cannot have written. */
+export const invalidCursor = (): CairnError =>
+  new CairnError(
+    'INVALID_CURSOR',
+    'the cursor was not made by this list with these filters: start without one',
+  );

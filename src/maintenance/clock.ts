@@ -1,0 +1,58 @@
+/** A clock that jumped: how far records are ahead of it, and a new beginning at the true time. */
+import type { Driver } from '../driver/driver.js';
+import type { Call, Runtime } from '../engine/calls/call.js';
+import type { NewPacket } from '../engine/journal/store.js';
+import { systemCall } from '../engine/leases/timekeeper.js';
+import { addOverlap, headsAfter, newestHead, resetHead } from '../engine/reads/clock.js';
+import { event } from '../engine/writes/change.js';
+import { renewEpoch } from '../engine/writes/tenants.js';
+import { CLOCK_TOLERANCE_MS } from '../kernel/clock-skew.js';
+import { toIso } from '../kernel/times.js';
+import { bringBackSeals, bringBackTimes, endFutureLeases } from './clock-recovery.js';
+
+/** How far the newest record is ahead of the clock; 0 if that is within what clocks differ by. */
+export async function clockAhead(driver: Driver): Promise<number> {
+  const ahead = (await newestHead(driver.at(''))) - driver.now();
+  return ahead > CLOCK_TOLERANCE_MS ? ahead : 0;
+}
+
+export interface RecoveredTenant {
+  readonly tenant_id: string;
+  /** The time that was recorded twice: as_of within it is refused from now on. */
+  readonly from: string;
+  readonly until: string;
+}
+
+/**
+ * Lets every tenant whose head is ahead go on at the present time. The epoch is renewed first: stopped in between, it is
+ * run again, and does the rest.
+ */
+export async function recoverClock(runtime: Runtime): Promise<RecoveredTenant[]> {
+  const { driver } = runtime;
+  const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);
+  if (ahead.length === 0) return [];
+  await driver.system((tx) => renewEpoch(tx));
+  const recovered: RecoveredTenant[] = [];
+  for (const { tenant_id, recorded_at } of ahead)
+    recovered.push(await recoverTenant(systemCall(runtime, tenant_id), Number(recorded_at)));
+  return recovered;
+}
+
+function recoverTenant(call: Call, reached: number): Promise<RecoveredTenant> {
+  const { driver, tenant } = call;
+  return driver.write(tenant, async (tx) => {
+    const now = driver.now();
+    await bringBackSeals(tx, tenant, now);
+    // Before what the rows of the leases say of the wrong clock is brought back as well.
+    await endFutureLeases(tx, tenant, now, reached);
+    await bringBackTimes(tx, tenant, now, call.limits.max_closing_ms);
+    const until_at = await resetHead(tx, tenant, now);
+    const overlap = { from: toIso(now), until: toIso(until_at) };
+    const packet: NewPacket = {
+      ...event(call, now, 'cairn.clock.recovered', 'tenant', tenant, overlap),
+      settle: (settling, _recorded_at, seq) => addOverlap(settling, tenant, seq, { from_at: now, until_at }),
+    };
+    tx.journal(packet);
+    return { tenant_id: tenant, ...overlap };
+  });
+}

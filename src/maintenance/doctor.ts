@@ -1,0 +1,64 @@
+/** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
+import type { Driver } from '../driver/driver.js';
+import { headsAfter } from '../engine/reads/clock.js';
+import { listTenants } from '../engine/writes/tenants.js';
+import { sha256 } from '../kernel/canonical.js';
+import { CLOCK_TOLERANCE_MS, clockWarning } from '../kernel/clock-skew.js';
+import { indexFinding, searchFindings } from '../recall/reindex/doctor.js';
+import { checks, contentPage } from './checks.js';
+
+export interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+}
+
+const PAGE = 500;
+const FEW = 5;
+
+/** Gives findings as they come, so that a long examination shows progress. */
+export async function* examine(driver: Driver): AsyncGenerator<Finding, void, undefined> {
+  yield finding('the database is sound', await driver.integrity());
+  const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);
+  for (const { tenant_id } of await listTenants(driver.at(''))) {
+    const head = ahead.find((one) => one.tenant_id === tenant_id);
+    yield finding(
+      `${tenant_id}: recorded times are not ahead of the clock`,
+      head ? [clockWarning(head.recorded_at - driver.now())] : [],
+    );
+    for (const { name, broken } of checks) {
+      const rows = await driver.examine<{ what: string }>(tenant_id, broken(tenant_id));
+      yield finding(
+        `${tenant_id}: ${name}`,
+        rows.map(({ what }) => what),
+      );
+    }
+    for (const table of ['cards', 'packets'] as const) {
+      yield finding(
+        `${tenant_id}: ${table} hold what their hashes say`,
+        await wrongHashes(driver, tenant_id, table),
+      );
+    }
+    yield* searchFindings(driver, tenant_id);
+    if (driver.dialect === 'postgres') yield await indexFinding(driver, tenant_id);
+  }
+  if (driver.dialect === 'sqlite') yield await indexFinding(driver, '');
+}
+
+const finding = (check: string, problems: readonly string[]): Finding => ({
+  check,
+  ok: problems.length === 0,
+  problems,
+});
+
+async function wrongHashes(driver: Driver, tenant: string, table: 'cards' | 'packets'): Promise<string[]> {
+  const wrong: string[] = [];
+  let after = '';
+  for (;;) {
+    const rows = await contentPage(driver.at(tenant), tenant, table, after, PAGE);
+    for (const { id, text, content_hash } of rows)
+      if (sha256(text) !== content_hash && wrong.length < FEW) wrong.push(id);
+    if (rows.length < PAGE) return wrong;
+    after = rows.at(-1)!.id;
+  }
+}

@@ -1,0 +1,123 @@
+/** Operations on edges. */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { reads, writes } from '../../engine/contract/touches.js';
+import { pageInput, pageOutput } from '../../kernel/common.js';
+import { anyId, uuid } from '../../kernel/ids.js';
+import { batchOptions, batchResult, MAX_BATCH_ITEMS, timeFilters } from '../versions/model.js';
+import { edge, edgeInput, edgeType, entityType } from './model.js';
+
+const AN_EDGE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
+const AN_INPUT = {
+  edge_type: 'Supports',
+  participants: [
+    { entity_type: 'Artifact', entity_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e' },
+    { entity_type: 'Note', entity_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f' },
+  ],
+};
+const byId = { edge_id: uuid };
+
+export const edges = {
+  create: operation({
+    method: 'POST',
+    path: '/api/v1/edges',
+    input: edgeInput,
+    output: edge,
+    access: 'write',
+    touches: [writes('Edge', 'named')],
+    event: 'cairn.edge.created',
+    status: 201,
+    summary: 'Link entities. An edge of Supersedes or DerivedFrom that would close a cycle is refused.',
+    example: AN_INPUT,
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/edges/{edge_id}',
+    input: z.strictObject(byId),
+    output: edge,
+    access: 'read',
+    touches: [reads('Edge', 'named')],
+    event: null,
+    summary: 'Read one edge.',
+    example: { edge_id: AN_EDGE },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/api/v1/edges',
+    input: z.strictObject({
+      edge_type: edgeType.optional(),
+      entity_id: anyId.optional().describe('Only edges that this entity takes part in'),
+      entity_type: entityType.optional().describe('Of the entity; with entity_id'),
+      created_after: timeFilters.created_after,
+      created_before: timeFilters.created_before,
+      ...pageInput,
+    }),
+    output: z.object({ edges: z.array(edge), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Edge', 'listed')],
+    event: null,
+    summary: 'List edges, in the order of their ids.',
+    example: { edge_type: 'Supports' },
+  }),
+  traverse: operation({
+    method: 'GET',
+    path: '/api/v1/edges/traverse',
+    input: z.strictObject({
+      entity_id: anyId,
+      entity_type: entityType,
+      edge_type: edgeType.optional().describe('Along edges of this type only'),
+      direction: z
+        .enum(['out', 'in', 'both'])
+        .optional()
+        .describe('out: from A to the others; in: towards A; both unless given'),
+      max_depth: z.int().min(1).max(20).optional().describe('3 unless given'),
+      limit: z.int().min(1).max(1000).optional().describe('How many entities at most, 100 unless given'),
+    }),
+    output: z.object({
+      entities: z
+        .array(z.object({ entity_type: entityType, entity_id: z.string(), depth: z.int() }))
+        .describe('Nearest first, without the one that was asked for'),
+      edges: z.array(edge).describe('The edges that lead to them'),
+      truncated: z.boolean().describe('True when there is more than depth or limit let through'),
+    }),
+    access: 'read',
+    touches: [reads('Edge', 'listed')],
+    event: null,
+    summary: 'Walk from an entity along its edges.',
+    example: { entity_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e', entity_type: 'Artifact' },
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/api/v1/edges/{edge_id}',
+    input: z.strictObject(byId),
+    output: z.void(),
+    access: 'write',
+    touches: [writes('Edge', 'named')],
+    event: 'cairn.edge.deleted',
+    status: 204,
+    summary: 'Remove an edge.',
+    example: { edge_id: AN_EDGE },
+  }),
+  batch: operation({
+    method: 'POST',
+    path: '/api/v1/edges/batch',
+    input: z.strictObject({
+      items: z
+        .array(
+          z.discriminatedUnion('operation', [
+            z.strictObject({ operation: z.literal('create'), create: edgeInput }),
+            z.strictObject({ operation: z.literal('delete'), ...byId }),
+          ]),
+        )
+        .min(1)
+        .max(MAX_BATCH_ITEMS),
+      ...batchOptions,
+    }),
+    output: batchResult(edge.nullable()),
+    access: 'write',
+    touches: [writes('Edge', 'items')],
+    event: 'cairn.edge.*',
+    summary: 'Create and delete up to 1,000 edges, each answered alone.',
+    example: { items: [{ operation: 'create', create: AN_INPUT }] },
+  }),
+};

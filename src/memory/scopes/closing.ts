@@ -1,0 +1,90 @@
+/** Closing scopes: in one transaction, however many turns they have. What they held is erased after it (erasure.ts). */
+import type { z } from 'zod';
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { addEndings, scopeHolder } from '../../engine/lifetimes/endings.js';
+import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
+import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import { takeDeleteTime } from '../../facts/cards/lifetime.js';
+import type { Json } from '../../kernel/json.js';
+import { workBeforeClosing } from '../../recall/jobs/closing-jobs.js';
+import type { Made } from '../../recall/jobs/model.js';
+import { fireAtEnd } from '../../recall/jobs/triggers.js';
+import { refuseFormerOwner } from '../trajectories/former-owners.js';
+import { dropAwaited } from '../versions/sources.js';
+import type { scopes as operations } from './contract.js';
+import type { ClosedScope, Scope } from './model.js';
+import { noScope, readScope } from './service.js';
+import { closeScopes, dropLooseCheckpoints, findScope, lockOpenScopes, type ScopeRow } from './store.js';
+import { keepersOf } from './turn-pins.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+
+/**
+ * Closes these open scopes, which are locked; says when. From the commit on, nothing that they hold can be read. What is
+ * still to be made of them is made after it, unless they go on elsewhere or are deleted.
+ */
+export async function endScopes(
+  call: Call,
+  tx: Tx,
+  scopes: readonly ScopeRow[],
+  now: number,
+  what: 'closed' | 'moved' | 'deleted' = 'closed',
+): Promise<number> {
+  const { tenant } = call;
+  const ids = scopes.map(({ scope_id }) => scope_id);
+  if (what === 'closed' && scopes.length > 0) await fireAtEnd(call, tx, scopes, now);
+  // Behind every seal, so that a sealed box keeps what it was sealed with.
+  const ended_at = await takeDeleteTime(tx, tenant, now);
+  await closeScopes(tx, tenant, ids, ended_at);
+  await dropLooseCheckpoints(tx, tenant, ids);
+  await dropAwaited(tx, tenant, ids);
+  const endings = scopes.map(({ scope_id, box_id, trajectory_id }) => ({
+    holder: scopeHolder(scope_id),
+    ended_at,
+    thread_id: trajectory_id,
+    box_id,
+  }));
+  await addEndings(tx, tenant, endings);
+  for (const { scope_id, trajectory_id, tokens_used } of scopes) {
+    tx.journal(event(call, now, 'cairn.scope.closed', 'scope', scope_id, { tokens_used }, trajectory_id));
+  }
+  return ended_at;
+}
+
+/** What a scope looks like from the outside once it is closed, and who keeps some of its turns. */
+async function describeClosed(call: Call, scope: Scope, { scope_ids, made }: Closed): Promise<ClosedScope> {
+  const kept_by = await keepersOf(call.driver, call.tenant, scope.box_id);
+  return { ...scope, closed_scope_ids: [...scope_ids], kept_by, made: [...made] };
+}
+
+/** What is kept to answer again that a scope was closed. */
+interface Closed {
+  readonly scope_ids: readonly string[];
+  readonly made: readonly Made[];
+}
+
+export async function close(call: Call, input: In<'close'>): Promise<ClosedScope> {
+  const { tenant, driver } = call;
+  const { scope_id, wait = false } = input;
+  const known = await keptAnswer(call, { scope_id });
+  const made = known === undefined ? await workBeforeClosing(call, { scope_ids: [scope_id] }) : [];
+  const closed = await change<Closed>(call, {
+    input: { scope_id },
+    work: async (tx, now) => {
+      const row = await findScope(tx, tenant, scope_id);
+      if (!row || row.deleted_at !== null) throw noScope(scope_id);
+      await refuseFormerOwner(call, tx, row.trajectory_id);
+      // Those nested in it go with it. One that is closed already stays as it is.
+      const scopes = row.closed_at === null ? await lockOpenScopes(tx, tenant, [scope_id]) : [];
+      await endScopes(call, tx, scopes, now);
+      return { scope_ids: scopes.map((scope) => scope.scope_id), made };
+    },
+    remember: (answer) => answer as unknown as Json,
+    again: async (_query, kept) => kept as unknown as Closed,
+  });
+  const holders = [...new Set([scope_id, ...closed.scope_ids])].map(scopeHolder);
+  if (wait) await waitForErasure(call, holders);
+  else startErasure(call, holders);
+  return describeClosed(call, await readScope(call, driver.at(tenant), scope_id), closed);
+}

@@ -1,0 +1,205 @@
+/** Operations on scopes (seed path: /scopes). */
+import { z } from 'zod';
+import { clearable } from '../../engine/contract/lenient-input.js';
+import { operation } from '../../engine/contract/operation.js';
+import { makes, reads, writes } from '../../engine/contract/touches.js';
+import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
+import { anyId, uuid } from '../../kernel/ids.js';
+import { text } from '../../kernel/json.js';
+import { extracted, summarized, summarizeInput } from '../../recall/jobs/model.js';
+import { artifact } from '../artifacts/model.js';
+import { turn } from '../turns/model.js';
+import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../versions/model.js';
+import {
+  closedScope,
+  contextState,
+  DEFAULT_THRESHOLD_PERCENT,
+  DEFAULT_TOKEN_BUDGET,
+  scope,
+  thresholdPercent,
+  tokenBudget,
+} from './model.js';
+
+const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
+const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+const byId = { scope_id: uuid };
+
+const changeable = {
+  name: name.optional(),
+  purpose: text(20_000).nullish(),
+  token_budget: clearable(tokenBudget, DEFAULT_TOKEN_BUDGET),
+  threshold_percent: clearable(thresholdPercent, DEFAULT_THRESHOLD_PERCENT),
+  enforce: clearable(z.boolean(), false).describe('Refuse a turn that does not fit into the budget'),
+  metadata: clearable(smallMetadata, {}),
+};
+
+export const scopes = {
+  create: operation({
+    method: 'POST',
+    path: '/api/v1/scopes',
+    input: z.strictObject({
+      ...changeable,
+      scope_id: uuid.optional().describe('Made by the server when absent'),
+      trajectory_id: uuid,
+      parent_scope_id: uuid.nullish().describe('The open scope of the same trajectory that it is nested in'),
+      name,
+      token_budget: tokenBudget.optional().describe('8,000 unless given'),
+      threshold_percent: thresholdPercent.optional().describe('80 unless given'),
+      agent_id: anyId.nullish(),
+      box_id: computed,
+      tokens_used: computed,
+      turns: computed,
+      threshold_reached_at: computed,
+      is_active: startsAs(true),
+      checkpoint: computed,
+      restored_from: computed,
+      erasure: computed,
+      created_at: computed,
+      updated_at: computed,
+      closed_at: startsAs(null),
+    }),
+    output: scope,
+    access: 'write',
+    touches: [writes('Trajectory', 'trajectory_id'), writes('Scope', 'scope_id', 'parent_scope_id')],
+    event: 'cairn.scope.created',
+    status: 201,
+    summary: 'Open a context window in a trajectory.',
+    example: { trajectory_id: A_TRAJECTORY, name: 'Implementation', token_budget: 8000 },
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/scopes/{scope_id}',
+    input: z.strictObject(byId),
+    output: scope,
+    access: 'read',
+    touches: [reads('Scope', 'scope_id'), reads('Turn', 'listed')],
+    event: null,
+    summary: 'Read one scope, with its budget and its checkpoint.',
+    example: { scope_id: A_SCOPE },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/api/v1/scopes',
+    input: z.strictObject({
+      trajectory_id: uuid.optional(),
+      parent_scope_id: uuid.optional(),
+      status: z.enum(['active', 'closed']).optional(),
+      agent_id: agentFilter,
+      name: namePrefix,
+      ...timeFilters,
+      ...pageInput,
+    }),
+    output: z.object({ scopes: z.array(scope), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Scope', 'listed'), reads('Turn', 'listed')],
+    event: null,
+    summary: 'List scopes, in the order of their ids.',
+    example: { status: 'active' },
+  }),
+  update: operation({
+    method: 'PATCH',
+    path: '/api/v1/scopes/{scope_id}',
+    input: z.strictObject({ ...byId, ...changeable }),
+    output: scope,
+    access: 'write',
+    touches: [writes('Scope', 'scope_id'), reads('Turn', 'listed')],
+    event: 'cairn.scope.updated',
+    summary: 'Change an open scope.',
+    example: { scope_id: A_SCOPE, token_budget: 16000 },
+  }),
+  checkpoint: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/checkpoint',
+    input: z.strictObject({
+      ...byId,
+      context_state: contextState
+        .nullish()
+        .describe(
+          'Any bytes up to 1 MiB, as base64 or, below about 199,000 bytes, as a list of bytes; answered as base64',
+        ),
+      recoverable: z.boolean().optional().describe('true unless given: keep the turns, to restore from them'),
+    }),
+    output: scope,
+    access: 'write',
+    touches: [writes('Turn', 'scope_id')],
+    event: 'cairn.scope.checkpointed',
+    status: 201,
+    summary: 'Keep an open scope as it is now, in place of its checkpoint before.',
+    example: { scope_id: A_SCOPE, context_state: 'eyJzdGVwIjoyfQ==' },
+  }),
+  restore: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/restore',
+    input: z.strictObject({ ...byId, name: name.optional(), token_budget: tokenBudget.optional() }),
+    output: scope.extend({ context_state: z.string().nullable().describe('That of the checkpoint') }),
+    access: 'write',
+    touches: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
+    event: 'cairn.scope.restored',
+    status: 201,
+    summary: 'Make a new scope from the checkpoint of another, open or closed.',
+    example: { scope_id: A_SCOPE },
+  }),
+  close: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/close',
+    input: z.strictObject({
+      ...byId,
+      wait: z.boolean().optional().describe('Wait until the content is erased'),
+    }),
+    output: closedScope,
+    access: 'write',
+    touches: [writes('Scope', 'scope_id')],
+    event: 'cairn.scope.closed',
+    summary: 'Close a scope and those nested in it: their turns are gone at once, and erased right after.',
+    example: { scope_id: A_SCOPE },
+  }),
+  turns: operation({
+    method: 'GET',
+    path: '/api/v1/scopes/{scope_id}/turns',
+    input: z.strictObject({
+      ...byId,
+      ...pageInput,
+      tail: z.int().min(1).max(500).optional().describe('Only the last so many turns, instead of pages'),
+    }),
+    output: z.object({ turns: z.array(turn), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Turn', 'scope_id')],
+    event: null,
+    summary: 'Read the turns of an open scope, in order.',
+    example: { scope_id: A_SCOPE },
+  }),
+  artifacts: operation({
+    method: 'GET',
+    path: '/api/v1/scopes/{scope_id}/artifacts',
+    input: z.strictObject({ ...byId, ...pageInput }),
+    output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Scope', 'scope_id'), reads('Artifact', 'listed')],
+    event: null,
+    summary: 'List the artifacts that came from a scope.',
+    example: { scope_id: A_SCOPE },
+  }),
+  summarize: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/summarize',
+    input: z.strictObject({ ...byId, ...summarizeInput }),
+    output: summarized,
+    access: 'write',
+    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
+    event: 'cairn.artifact.created',
+    summary:
+      'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
+    example: { scope_id: A_SCOPE, max_tokens: 300 },
+  }),
+  extract: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/extract',
+    input: z.strictObject(byId),
+    output: extracted,
+    access: 'write',
+    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
+    event: 'cairn.artifact.created',
+    summary: 'Get facts out of the turns of an open scope that were not looked at yet.',
+    example: { scope_id: A_SCOPE },
+  }),
+};

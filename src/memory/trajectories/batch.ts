@@ -1,0 +1,104 @@
+/** Batches over trajectories: each item alone, or all in one transaction. */
+import type { z } from 'zod';
+import type { Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { startErasure } from '../../engine/lifetimes/erasure.js';
+import { type About, allDone, runEach } from '../../engine/writes/batch.js';
+import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
+import { change } from '../../engine/writes/change.js';
+import { checkUses } from '../../identity/access/permissions.js';
+import type { Json } from '../../kernel/json.js';
+import { trajectories as operations } from './contract.js';
+import { remove, removeIn } from './ending.js';
+import type { Trajectory } from './model.js';
+import { moveIn, update } from './moves.js';
+import { create, createIn, prepareCreate, preparePatch, readAgain } from './service.js';
+
+type In = z.output<(typeof operations)['batch']['input']>;
+type Out = z.output<(typeof operations)['batch']['output']>;
+type Item = In['items'][number];
+
+export function batch(call: Call, input: In): Promise<Out> {
+  if (input.atomic) return together(call, input);
+  return runEach(call, input, input.items, alone, { stop_on_error: input.stop_on_error, about });
+}
+
+function about(item: Item): About {
+  if (item.operation !== 'create') return { changes: item.trajectory_id };
+  const { trajectory_id, parent_trajectory_id } = item.create;
+  return { changes: trajectory_id, names: parent_trajectory_id == null ? [] : [parent_trajectory_id] };
+}
+
+/** Checks an item as if it came alone. */
+const checkItem = (call: Call, item: Item): Promise<void> =>
+  checkUses(
+    call,
+    operations[item.operation].touches,
+    item.operation === 'create' ? item.create : { trajectory_id: item.trajectory_id },
+  );
+
+async function alone(call: Call, item: Item): Promise<Trajectory | null> {
+  await checkItem(call, item);
+  if (item.operation === 'create') return create(call, item.create);
+  const { trajectory_id } = item;
+  if (item.operation === 'update') return update(call, { ...item.update, trajectory_id });
+  await remove(call, { trajectory_id });
+  return null;
+}
+
+interface Prepared {
+  readonly bytes: number;
+  readonly work: (tx: Tx, now: number) => Promise<Done>;
+}
+
+interface Done {
+  readonly trajectory: Trajectory | null;
+  readonly ended: readonly string[];
+}
+
+function prepare(call: Call, item: Item): Prepared {
+  if (item.operation === 'create') {
+    const prepared = prepareCreate(call, item.create);
+    return {
+      bytes: prepared.bytes,
+      work: async (tx, now) => ({ trajectory: await createIn(call, tx, prepared, now), ended: [] }),
+    };
+  }
+  if (item.operation === 'update') {
+    const prepared = preparePatch(item.trajectory_id, item.update);
+    return { bytes: prepared.bytes, work: (tx, now) => moveIn(call, tx, prepared, now) };
+  }
+  return {
+    bytes: 0,
+    work: async (tx, now) => ({
+      trajectory: null,
+      ended: await removeIn(call, tx, item.trajectory_id, now),
+    }),
+  };
+}
+
+async function together(call: Call, input: In): Promise<Out> {
+  for (const [i, item] of input.items.entries()) await inItem('items', i, () => checkItem(call, item));
+  const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
+  const done = await change<Done[]>(call, {
+    input,
+    bytes: bytesOf(prepared),
+    work: async (tx, now) => {
+      const answers: Done[] = [];
+      for (const [i, { work }] of prepared.entries())
+        answers.push(await inItem('items', i, () => work(tx, now)));
+      return answers;
+    },
+    remember: (answers) => answers.map(({ trajectory }): Json => trajectory?.trajectory_id ?? null),
+    again: (query, kept) =>
+      Promise.all(
+        (kept as (string | null)[]).map(async (id) => ({
+          trajectory: id === null ? null : await readAgain(call, query, id),
+          ended: [],
+        })),
+      ),
+  });
+  const ended = done.flatMap((one) => one.ended);
+  if (ended.length > 0) startErasure(call, ended);
+  return allDone(done.map(({ trajectory }) => trajectory));
+}

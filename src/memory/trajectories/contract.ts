@@ -1,0 +1,192 @@
+/** Operations on trajectories (seed path: /trajectories). */
+import { z } from 'zod';
+import { clearable } from '../../engine/contract/lenient-input.js';
+import { operation } from '../../engine/contract/operation.js';
+import { reads, writes } from '../../engine/contract/touches.js';
+import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
+import { anyId, uuid } from '../../kernel/ids.js';
+import { text } from '../../kernel/json.js';
+import { scope } from '../scopes/model.js';
+import { batchInput } from '../versions/contract.js';
+import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters } from '../versions/model.js';
+import { outcomeInput, trajectory, trajectoryStatus } from './model.js';
+
+const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+const byId = { trajectory_id: uuid };
+
+const createInput = z.strictObject({
+  trajectory_id: uuid.optional().describe('Made by the server when absent'),
+  name,
+  description: text(20_000).nullish(),
+  parent_trajectory_id: uuid.nullish().describe('The task that this one is a part of'),
+  agent_id: anyId.nullish().describe('Whose task it is: the agent of the key unless given'),
+  metadata: smallMetadata.optional(),
+  tenant_id: computed,
+  status: startsAs('Active'),
+  outcome: startsAs(null),
+  created_at: computed,
+  updated_at: computed,
+  finished_at: startsAs(null),
+});
+export type TrajectoryInput = z.output<typeof createInput>;
+
+const updateInput = z.strictObject({
+  name: name.optional(),
+  description: text(20_000).nullish(),
+  status: trajectoryStatus.optional(),
+  outcome: outcomeInput.optional().describe('With the status Completed or Failed'),
+  metadata: clearable(smallMetadata, {}),
+});
+export type TrajectoryPatch = z.output<typeof updateInput>;
+
+const node = z.object({
+  kind: z.enum(['trajectory', 'scope', 'artifact', 'note']),
+  id: z.string(),
+  depth: z.int().describe('0 for the trajectory that was asked for'),
+  name: z.string(),
+  status: z
+    .string()
+    .describe('Of a trajectory; active or closed of a scope; the type of an artifact or note'),
+  token_budget: z.int().nullable(),
+  tokens_used: z.int().nullable(),
+  turns: z.int().nullable(),
+});
+
+export const trajectories = {
+  create: operation({
+    method: 'POST',
+    path: '/api/v1/trajectories',
+    input: createInput,
+    output: trajectory,
+    access: 'write',
+    touches: [writes('Trajectory', 'trajectory_id', 'parent_trajectory_id')],
+    event: 'cairn.trajectory.created',
+    status: 201,
+    summary: 'Start a task, or a part of one.',
+    example: { name: 'Fix bug #123' },
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}',
+    input: z.strictObject(byId),
+    output: trajectory,
+    access: 'read',
+    touches: [reads('Trajectory', 'trajectory_id')],
+    event: null,
+    summary: 'Read one trajectory.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories',
+    input: z.strictObject({
+      status: trajectoryStatus.optional(),
+      agent_id: agentFilter,
+      parent_id: uuid.optional().describe('Only the children of this trajectory'),
+      top_level: z.boolean().optional().describe('Only those that are a part of none'),
+      name: namePrefix,
+      ...timeFilters,
+      ...pageInput,
+    }),
+    output: z.object({ trajectories: z.array(trajectory), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Trajectory', 'listed')],
+    event: null,
+    summary: 'List trajectories, in the order of their ids.',
+    example: { status: 'Active' },
+  }),
+  update: operation({
+    method: 'PATCH',
+    path: '/api/v1/trajectories/{trajectory_id}',
+    input: updateInput.extend(byId),
+    output: trajectory,
+    access: 'write',
+    touches: [writes('Trajectory', 'trajectory_id'), reads('Artifact', 'named'), reads('Note', 'named')],
+    event: 'cairn.trajectory.updated',
+    summary:
+      'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
+    example: { trajectory_id: A_TRAJECTORY, description: 'The login fails for long names' },
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/api/v1/trajectories/{trajectory_id}',
+    input: z.strictObject({
+      ...byId,
+      wait: z.boolean().optional().describe('Wait until the content is erased'),
+    }),
+    output: z.void(),
+    access: 'write',
+    touches: [
+      writes('Trajectory', 'trajectory_id'),
+      writes('Turn', 'trajectory_id'),
+      writes('Artifact', 'trajectory_id'),
+      writes('Checkpoint', 'trajectory_id'),
+    ],
+    event: 'cairn.trajectory.deleted',
+    status: 204,
+    summary: 'Remove a trajectory with its scopes, turns, artifacts and children, for good. Notes stay.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  scopes: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}/scopes',
+    input: z.strictObject({ ...byId, ...pageInput }),
+    output: z.object({ scopes: z.array(scope), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Trajectory', 'trajectory_id'), reads('Scope', 'listed'), reads('Turn', 'listed')],
+    event: null,
+    summary: 'List the scopes of a trajectory.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  children: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}/children',
+    input: z.strictObject({ ...byId, ...pageInput }),
+    output: z.object({ trajectories: z.array(trajectory), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Trajectory', 'trajectory_id'), reads('Trajectory', 'listed')],
+    event: null,
+    summary: 'List the trajectories that are a part of this one.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  tree: operation({
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}/tree',
+    input: z.strictObject({
+      ...byId,
+      limit: z.int().min(1).max(5000).optional().describe('How many nodes at most, 1,000 unless given'),
+    }),
+    output: z.object({
+      trajectory,
+      nodes: z
+        .array(node)
+        .describe(
+          'Depth first: a trajectory, its scopes with those nested in them, artifacts and notes, then its children',
+        ),
+      truncated: z.boolean().describe('True when there is more than the limit let through'),
+    }),
+    access: 'read',
+    touches: [
+      reads('Trajectory', 'trajectory_id'),
+      reads('Trajectory', 'listed'),
+      reads('Scope', 'listed'),
+      reads('Artifact', 'listed'),
+      reads('Note', 'listed'),
+    ],
+    event: null,
+    summary: 'Show a trajectory with all that is below it.',
+    example: { trajectory_id: A_TRAJECTORY },
+  }),
+  batch: operation({
+    method: 'POST',
+    path: '/api/v1/trajectories/batch',
+    also: ['/api/v1/batch/trajectories'],
+    input: batchInput(byId, createInput, updateInput),
+    output: batchResult(trajectory.nullable()),
+    access: 'write',
+    touches: [writes('Trajectory', 'items')],
+    event: 'cairn.trajectory.*',
+    summary: 'Create, change and delete up to 1,000 trajectories, each answered alone.',
+    example: { items: [{ operation: 'create', create: { name: 'Fix bug #123' } }] },
+  }),
+};

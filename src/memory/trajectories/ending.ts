@@ -1,0 +1,194 @@
+/** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
+import type { z } from 'zod';
+import { endExecutions } from '../../checkpoints/executions/ending.js';
+import { lockExecutionsOf } from '../../checkpoints/executions/store.js';
+import { eraseMessagesAbout } from '../../coordination/messages/erasure.js';
+import { lockTasksBelow, stopTasks } from '../../coordination/tasks/removal.js';
+import { finishAbove } from '../../coordination/tasks/trajectories.js';
+import type { Query, Tx } from '../../driver/driver.js';
+import { trajectoryBeyond } from '../../engine/access/reach.js';
+import type { Call } from '../../engine/calls/call.js';
+import { addEndings, scopeHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
+import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
+import { change, event } from '../../engine/writes/change.js';
+import { trajectoryWriteReach } from '../../identity/access/permissions.js';
+import { CairnError } from '../../kernel/errors.js';
+import { dropJobs } from '../../recall/jobs/store.js';
+import { deletePoliciesOf } from '../../recall/policies/store.js';
+import { settleEdges } from '../edges/store.js';
+import { beyondAmong } from '../entities/access.js';
+import { endScopes } from '../scopes/closing.js';
+import { lockScopesOf } from '../scopes/store.js';
+import { knownMemories } from '../versions/store.js';
+import type { trajectories as operations } from './contract.js';
+import { formerOwnerRefusal } from './former-owners.js';
+import type { Outcome, OutcomeInput } from './model.js';
+import { artifactsOf, notesFrom } from './outputs.js';
+import {
+  clearTrajectories,
+  deleteEdgesBelow,
+  endedBelow,
+  endTrajectories,
+  lockHandoffsBelow,
+  lockTree,
+} from './removal-store.js';
+import { activeChildren, findTrajectory } from './store.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+
+/** How many ids an outcome names, and a refusal. */
+const MAX_PRODUCED = 1000;
+const MAX_NAMED = 100;
+
+interface Finish {
+  readonly trajectory_id: string;
+  readonly status: 'Completed' | 'Failed';
+  readonly outcome: OutcomeInput | undefined;
+}
+
+export interface Finished {
+  readonly outcome: Outcome;
+  readonly finished_at: number;
+  /** What ended with it. */
+  readonly ended: readonly string[];
+  readonly closed_scope_ids: readonly string[];
+}
+
+/** What an outcome says was produced, each once. */
+const producedOf = ({ outcome = {} }: Finish) => ({
+  artifact: outcome.produced_artifacts && [...new Set(outcome.produced_artifacts)],
+  note: outcome.produced_notes && [...new Set(outcome.produced_notes)],
+});
+
+/** Refuses to finish a trajectory that has parts under way, or with an outcome that names what is not there. */
+export async function checkFinish(call: Call, query: Query, what: Finish, now: number): Promise<void> {
+  const { trajectory_id, status } = what;
+  if (status === 'Completed') await refuseActiveChildren(call, query, trajectory_id);
+  const named = producedOf(what);
+  await refuseUnknown(call, query, 'artifact', named.artifact ?? [], now);
+  await refuseUnknown(call, query, 'note', named.note ?? [], now);
+}
+
+/** Ends what lives as long as the trajectory, which is locked: its open scopes, and what is kept for the session. */
+export async function finish(call: Call, tx: Tx, what: Finish, now: number): Promise<Finished> {
+  const { tenant } = call;
+  const { trajectory_id, status, outcome: given = {} } = what;
+  await checkFinish(call, tx, what, now);
+  const named = producedOf(what);
+  const scopes = await lockScopesOf(tx, tenant, [trajectory_id]);
+  const finished_at = await endScopes(call, tx, scopes, now);
+  const session = sessionHolder(trajectory_id);
+  await addEndings(tx, tenant, [
+    { holder: session, ended_at: finished_at, thread_id: trajectory_id, box_id: null },
+  ]);
+  // Asked after the endings: what ends with the trajectory is nothing that it leaves behind.
+  const outcome: Outcome = {
+    status: given.status ?? (status === 'Completed' ? 'Success' : 'Failure'),
+    summary: given.summary ?? '',
+    produced_artifacts: named.artifact ?? (await artifactsOf(tx, tenant, trajectory_id, now, MAX_PRODUCED)),
+    produced_notes: named.note ?? (await notesFrom(tx, tenant, trajectory_id, now, MAX_PRODUCED)),
+  };
+  const closed_scope_ids = scopes.map(({ scope_id }) => scope_id);
+  return { outcome, finished_at, ended: [...closed_scope_ids.map(scopeHolder), session], closed_scope_ids };
+}
+
+async function refuseActiveChildren(call: Call, query: Query, trajectory_id: string): Promise<void> {
+  const active = await activeChildren(query, call.tenant, trajectory_id, MAX_NAMED);
+  if (active.length === 0) return;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `trajectory ${trajectory_id} has parts that are Active: finish or suspend them first: ${active.slice(0, 3).join(', ')}`,
+    { active_child_ids: active },
+  );
+}
+
+async function refuseUnknown(
+  call: Call,
+  query: Query,
+  kind: 'artifact' | 'note',
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const known = await knownMemories(query, call.tenant, ids, now, { kind });
+  // To credit a trajectory with what its writer cannot read would tell whether it is there.
+  const beyond = await beyondAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
+  const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
+  if (missing.length === 0) return;
+  throw new CairnError(
+    'UNKNOWN_ENTITY',
+    `outcome.produced_${kind}s names ${missing.length} ${kind}(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
+    { missing_ids: missing.slice(0, MAX_NAMED) },
+  );
+}
+
+/** How many ids one event names. */
+const IDS_PER_EVENT = 1000;
+
+/** Refuses to delete a tree with a trajectory in it that another agent made of its own accord. */
+async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
+  const reach = trajectoryWriteReach(call);
+  const foreign = reach && (await trajectoryBeyond(tx, call.tenant, trajectory_ids, reach));
+  if (foreign === undefined) return;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${reach!.agent_id} may not delete this tree: a trajectory in it is another agent's; finish yours instead`,
+    { rule: 'memory_access', memory_type: 'Trajectory', need: 'write', scope: reach!.extent },
+  );
+}
+
+/** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
+export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<string[]> {
+  const { tenant } = call;
+  if (!(await findTrajectory(tx, tenant, trajectory_id))) {
+    throw new CairnError(
+      'TRAJECTORY_NOT_FOUND',
+      `there is no trajectory ${trajectory_id} in tenant ${tenant}`,
+    );
+  }
+  const tasks = await lockTasksBelow(call, tx, trajectory_id);
+  await lockHandoffsBelow(tx, tenant, trajectory_id);
+  const ids = await lockTree(tx, tenant, trajectory_id);
+  // Deleted before: there may still be something to wait for.
+  if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
+  const refusal = await formerOwnerRefusal(call, tx, ids);
+  if (refusal) throw refusal;
+  await refuseForeignBelow(call, tx, ids);
+  const stopped = await stopTasks(call, tx, ids, tasks, now);
+  const scopes = await lockScopesOf(tx, tenant, ids);
+  const runs = await lockExecutionsOf(tx, tenant, ids);
+  const deleted_at = await endScopes(call, tx, scopes, now, 'deleted');
+  await dropJobs(tx, tenant, ids, now);
+  await deletePoliciesOf(tx, tenant, ids, deleted_at);
+  await endExecutions(call, tx, runs, deleted_at);
+  await endTrajectories(tx, tenant, ids, deleted_at);
+  await clearTrajectories(tx, tenant, ids, deleted_at);
+  await eraseMessagesAbout(tx, tenant, ids, deleted_at);
+  const ended = [...stopped, ...(await finishAbove(call, tx, trajectory_id, deleted_at))];
+  const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
+  for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
+    const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };
+    const packet = event(
+      call,
+      now,
+      'cairn.trajectory.deleted',
+      'trajectory',
+      trajectory_id,
+      facts,
+      trajectory_id,
+    );
+    const settle = (last: Tx, recorded_at: number) => settleEdges(last, tenant, edge_ids, recorded_at);
+    tx.journal(from === 0 ? { ...packet, settle } : packet);
+  }
+  return [...ended, ...(await endedBelow(tx, tenant, trajectory_id))];
+}
+
+export async function remove(call: Call, input: In<'delete'>): Promise<void> {
+  const ended = await change<readonly string[]>(call, {
+    input,
+    work: (tx, now) => removeIn(call, tx, input.trajectory_id, now),
+    remember: () => null,
+    again: (query) => endedBelow(query, call.tenant, input.trajectory_id),
+  });
+  if (input.wait) await waitForErasure(call, ended);
+  else if (ended.length > 0) startErasure(call, ended);
+}

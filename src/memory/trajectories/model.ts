@@ -1,0 +1,47 @@
+/** A trajectory: a task, with its outcome. The root of scopes, turns and artifacts. */
+import { z } from 'zod';
+import { instant } from '../../kernel/common.js';
+import { uuid } from '../../kernel/ids.js';
+import { jsonObject, text } from '../../kernel/json.js';
+
+export const trajectoryStatus = z.enum(['Active', 'Completed', 'Failed', 'Suspended']);
+export type TrajectoryStatus = z.output<typeof trajectoryStatus>;
+
+const outcomeStatus = z.enum(['Success', 'Partial', 'Failure']);
+const produced = z.array(uuid).max(1000);
+
+export const outcomeInput = z.strictObject({
+  status: outcomeStatus.optional().describe('Success when Completed, Failure when Failed, unless given'),
+  summary: text(20_000).optional().describe('What was accomplished'),
+  produced_artifacts: produced.optional().describe('Those of the trajectory unless given'),
+  produced_notes: produced.optional().describe('Those with the trajectory as a source unless given'),
+});
+export type OutcomeInput = z.output<typeof outcomeInput>;
+
+export const outcome = z
+  .object({
+    status: outcomeStatus,
+    summary: z.string(),
+    produced_artifacts: z.array(z.string()),
+    produced_notes: z.array(z.string()),
+  })
+  .meta({ id: 'Outcome' });
+export type Outcome = z.output<typeof outcome>;
+
+export const trajectory = z
+  .object({
+    trajectory_id: z.string(),
+    tenant_id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    status: trajectoryStatus,
+    parent_trajectory_id: z.string().nullable(),
+    agent_id: z.string().nullable(),
+    outcome: outcome.nullable().describe('Recorded when it is Completed or Failed'),
+    metadata: jsonObject,
+    created_at: instant,
+    updated_at: instant,
+    finished_at: instant.nullable(),
+  })
+  .meta({ id: 'Trajectory' });
+export type Trajectory = z.output<typeof trajectory>;

@@ -1,0 +1,49 @@
+/** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
+import type { Query } from '../../driver/driver.js';
+import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END } from '../../driver/lookups.js';
+import { type Sql, sql } from '../../driver/sql.js';
+import { heldAt, livesAt } from '../versions/store.js';
+
+/** Whether a version under the name v is the current one of something that can be read. */
+export const readableVersion = (now: number): Sql => sql`${heldAt(undefined)} AND ${livesAt(now)}`;
+
+const idsOf = (rows: readonly { memory_id: string }[]): string[] => rows.map(({ memory_id }) => memory_id);
+
+export async function artifactsOf(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  now: number,
+  limit: number,
+): Promise<string[]> {
+  return idsOf(
+    await query.all<{ memory_id: string }>(
+      sql`SELECT v.memory_id FROM ${artifactsAmong(tenant, [trajectory_id])}
+          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
+            AND ${readableVersion(now)} ORDER BY v.memory_id LIMIT ${limit}`,
+    ),
+  );
+}
+
+/** Notes (under the name v) that come from these trajectories (p.entity_id). */
+export const notesFromThese = (tenant: string, trajectory_ids: readonly string[], now: number): Sql =>
+  sql`FROM ${endsAmong(tenant, trajectory_ids)} CROSS JOIN ${ENDS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
+        AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL
+        AND o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
+        AND v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note' AND ${readableVersion(now)}`;
+
+export async function notesFrom(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  now: number,
+  limit: number,
+): Promise<string[]> {
+  return idsOf(
+    await query.all<{ memory_id: string }>(
+      sql`SELECT DISTINCT v.memory_id ${notesFromThese(tenant, [trajectory_id], now)}
+          ORDER BY v.memory_id LIMIT ${limit}`,
+    ),
+  );
+}

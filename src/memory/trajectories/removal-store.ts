@@ -1,0 +1,176 @@
+/** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
+import { clearTasks, endTurnBoxes } from '../../coordination/tasks/store.js';
+import type { Query, Tx } from '../../driver/driver.js';
+import { type Sql, sql } from '../../driver/sql.js';
+import {
+  checkpointHolder,
+  handoffHolder,
+  sessionHolder,
+  trajectoryHolder,
+} from '../../engine/lifetimes/endings.js';
+import { deleteEdges, ENDS_IN_ORDER } from '../edges/store.js';
+import type { TrajectoryRow } from './store.js';
+
+/** A trajectory and all below it, deleted ones included. */
+const below = (tenant: string, trajectory_id: string): Sql =>
+  sql`WITH RECURSIVE below(trajectory_id) AS (
+        SELECT t.trajectory_id FROM trajectories t
+          WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${trajectory_id}
+        UNION
+        SELECT t.trajectory_id FROM below b CROSS JOIN trajectories t
+          WHERE t.tenant_id = ${tenant} AND t.parent_trajectory_id = b.trajectory_id
+      )
+      SELECT trajectory_id FROM below`;
+
+/** Their ids. */
+export async function idsBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+  const rows = await query.all<{ trajectory_id: string }>(below(tenant, trajectory_id));
+  return rows.map((row) => row.trajectory_id);
+}
+
+/** Locks a trajectory and all below it: nothing more comes below it until the commit. Gives those that are not deleted. */
+export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): Promise<string[]> {
+  let before = -1;
+  for (;;) {
+    const ids = await idsBelow(tx, tenant, trajectory_id);
+    const rows = await tx.all<Pick<TrajectoryRow, 'trajectory_id' | 'deleted_at'>>(
+      sql`SELECT trajectory_id, deleted_at FROM trajectories
+          WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
+    );
+    // A part may have been added before its parent was locked; to those that are locked none is.
+    if (ids.length === before) {
+      return rows.filter(({ deleted_at }) => deleted_at === null).map((row) => row.trajectory_id);
+    }
+    before = ids.length;
+  }
+}
+
+/**
+ * Locks the handoffs of a trajectory and of all below it, before these are locked: whoever answers one locks it first,
+ * and its trajectory then.
+ */
+export async function lockHandoffsBelow(tx: Tx, tenant: string, trajectory_id: string): Promise<void> {
+  const ids = await idsBelow(tx, tenant, trajectory_id);
+  await tx.all(
+    sql`SELECT handoff_id FROM handoffs
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY handoff_id FOR UPDATE`,
+  );
+}
+
+/** What ended in a trajectory or below it and is still to be erased. */
+export async function endedBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+  // In two steps: as one, PostgreSQL would walk the tree anew for every ending.
+  const ids = await idsBelow(query, tenant, trajectory_id);
+  const rows = await query.all<{ holder: string }>(
+    sql`SELECT x.holder FROM endings x WHERE x.tenant_id = ${tenant} AND x.done_at IS NULL
+          AND x.thread_id = ANY(${ids}) ORDER BY x.ended_at, x.holder`,
+  );
+  return rows.map(({ holder }) => holder);
+}
+
+/** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes, what was packed. */
+export async function endTrajectories(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  ended_at: number,
+): Promise<void> {
+  for (const holder of [trajectoryHolder, sessionHolder]) {
+    await tx.send(
+      sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
+          SELECT t.tenant_id, ${holder('')} || t.trajectory_id, CAST(${ended_at} AS BIGINT), t.trajectory_id, 0, 0, 0, 0
+          FROM trajectories t WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+          ON CONFLICT (tenant_id, holder) DO NOTHING`,
+    );
+  }
+  await tx.send(
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
+        SELECT s.tenant_id, ${checkpointHolder('')} || c.box_id, CAST(${ended_at} AS BIGINT), s.trajectory_id, c.box_id, 0, 0, 0, 0
+        FROM scopes s CROSS JOIN scope_checkpoints c
+        WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+          AND c.tenant_id = ${tenant} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL
+        ON CONFLICT (tenant_id, holder) DO NOTHING`,
+  );
+  await tx.send(
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
+        SELECT h.tenant_id, ${handoffHolder('')} || h.context_box_id, CAST(${ended_at} AS BIGINT), h.trajectory_id,
+          h.context_box_id, 0, 0, 0, 0
+        FROM handoffs h
+        WHERE h.tenant_id = ${tenant} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
+        ON CONFLICT (tenant_id, holder) DO NOTHING`,
+  );
+  await endTurnBoxes(tx, tenant, trajectory_ids, ended_at);
+}
+
+/** Leaves of trajectories, their scopes, handoffs and tasks no more than their ids and times. */
+export async function clearTrajectories(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.send(
+    sql`UPDATE trajectories SET name = '', description = NULL, metadata = NULL, outcome = NULL, sent_hash = NULL,
+          updated_at = ${now}, deleted_at = ${now}
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+  );
+  await tx.send(
+    sql`DELETE FROM scope_checkpoints WHERE tenant_id = ${tenant} AND scope_id IN (
+          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}))`,
+  );
+  await tx.send(
+    sql`UPDATE scopes SET name = '', purpose = NULL, metadata = NULL, sent_hash = NULL, updated_at = ${now},
+          deleted_at = ${now}
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+  );
+  await tx.send(
+    sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
+  );
+  await clearTasks(tx, tenant, trajectory_ids, now);
+}
+
+/**
+ * The edges that these trajectories, their scopes, turns and artifacts, or the cards of those take part in. What an entity
+ * takes part in is asked of the index alone, and its type after that: else SQLite goes through all edges of the tenant.
+ */
+const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
+  sql`WITH gone(entity_type, entity_id) AS (
+        SELECT 'Trajectory', t.trajectory_id FROM trajectories t
+          WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+        UNION ALL
+        SELECT 'Scope', s.scope_id FROM scopes s
+          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+        UNION ALL
+        SELECT 'Artifact', v.memory_id FROM memory_versions v
+          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact' AND v.version = 1
+        UNION ALL
+        SELECT 'Card', v.card_id FROM memory_versions v
+          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
+        UNION ALL
+        SELECT 'Card', n.card_id FROM scopes s CROSS JOIN box_entries n
+          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+            AND n.tenant_id = ${tenant} AND n.box_id = s.box_id
+      )
+      SELECT p.edge_id FROM gone g CROSS JOIN ${ENDS_IN_ORDER}
+      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id AND p.deleted_at IS NULL
+        AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${tenant} AND q.edge_id = p.edge_id
+          AND q.position = p.position
+          AND g.entity_type = CASE WHEN q.entity_type = 'Turn' THEN 'Card' ELSE q.entity_type END)`;
+
+/** Those edges that are not deleted. */
+export async function edgesLeftBelow(
+  query: Query,
+  tenant: string,
+  trajectory_ids: readonly string[],
+): Promise<string[]> {
+  const rows = await query.all<{ edge_id: string }>(edgesBelow(tenant, trajectory_ids));
+  return [...new Set(rows.map(({ edge_id }) => edge_id))];
+}
+
+/** Deletes them, as deleteEdges does, and gives them. */
+export const deleteEdgesBelow = async (
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+): Promise<string[]> => deleteEdges(tx, tenant, await edgesLeftBelow(tx, tenant, trajectory_ids));

@@ -1,0 +1,53 @@
+/** Operations on turns (seed path: /turns). */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { makes, reads, writes } from '../../engine/contract/touches.js';
+import { uuid } from '../../kernel/ids.js';
+import { batchOptions, batchResult, MAX_BATCH_ITEMS } from '../versions/model.js';
+import { addedTurn, turn, turnInput } from './model.js';
+
+const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
+const AN_EXAMPLE = { scope_id: A_SCOPE, role: 'User', content: 'Login fails for long names.' };
+
+export const turns = {
+  add: operation({
+    method: 'POST',
+    path: '/api/v1/turns',
+    input: turnInput,
+    output: addedTurn,
+    access: 'write',
+    touches: [makes('Turn', 'scope_id')],
+    event: 'cairn.turn.added',
+    status: 201,
+    summary: 'Add a turn to an open scope. The answer says how much of the budget is used.',
+    example: AN_EXAMPLE,
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/turns/{turn_id}',
+    input: z.strictObject({ turn_id: uuid }),
+    output: turn,
+    access: 'read',
+    touches: [reads('Turn', 'turn_id')],
+    event: null,
+    summary: 'Read one turn of an open scope.',
+    example: { turn_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5d' },
+  }),
+  batch: operation({
+    method: 'POST',
+    path: '/api/v1/turns/batch',
+    input: z.strictObject({
+      items: z
+        .array(z.strictObject({ operation: z.literal('create').optional(), create: turnInput }))
+        .min(1)
+        .max(MAX_BATCH_ITEMS),
+      ...batchOptions,
+    }),
+    output: batchResult(addedTurn),
+    access: 'write',
+    touches: [writes('Turn', 'items')],
+    event: 'cairn.turn.added',
+    summary: 'Add up to 1,000 turns, in order, each answered alone.',
+    example: { items: [{ operation: 'create', create: AN_EXAMPLE }] },
+  }),
+};

@@ -1,0 +1,56 @@
+/** A turn: a message in a scope. It is a card at a position of the scope's box, and goes with the scope. */
+import { z } from 'zod';
+import { inAnyCase } from '../../engine/contract/lenient-input.js';
+import { computed, instant } from '../../kernel/common.js';
+import { anyId, uuid } from '../../kernel/ids.js';
+import { jsonObject, text, toolCalls, toolResults } from '../../kernel/json.js';
+import { content, smallMetadata } from '../versions/model.js';
+
+export const turnRole = inAnyCase(['User', 'Assistant', 'System', 'Tool']);
+
+export const turnInput = z.strictObject({
+  turn_id: uuid.optional().describe('Made by the server when absent'),
+  scope_id: uuid,
+  sequence: z.int().min(1).optional().describe('Assigned when absent; else it must be the next'),
+  role: turnRole,
+  content: content.optional().describe('Text, or a list of parts; empty unless given'),
+  token_count: z.int().min(0).max(1_000_000_000).optional().describe('Counted when absent'),
+  model_id: text(200, 1).nullish(),
+  tool_calls: toolCalls.nullish(),
+  tool_results: toolResults.nullish(),
+  metadata: smallMetadata.optional(),
+  agent_id: anyId.nullish().describe('Who said it; default: the agent of the key'),
+  created_at: computed,
+  budget: computed,
+});
+export type TurnInput = z.output<typeof turnInput>;
+
+export const turn = z
+  .object({
+    turn_id: z.string(),
+    scope_id: z.string(),
+    sequence: z.int(),
+    role: turnRole,
+    content,
+    token_count: z.int(),
+    model_id: z.string().nullable(),
+    tool_calls: toolCalls.nullable(),
+    tool_results: toolResults.nullable(),
+    metadata: jsonObject,
+    agent_id: z.string().nullable(),
+    created_at: instant,
+  })
+  .meta({ id: 'Turn' });
+export type Turn = z.output<typeof turn>;
+
+export const addedTurn = turn
+  .extend({
+    budget: z.object({
+      token_budget: z.int(),
+      tokens_used: z.int().describe('With this turn'),
+      threshold_reached: z.boolean(),
+      over_budget: z.boolean().describe('True when this turn did not fit, and was taken all the same'),
+    }),
+  })
+  .meta({ id: 'AddedTurn' });
+export type AddedTurn = z.output<typeof addedTurn>;

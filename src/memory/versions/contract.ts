@@ -1,0 +1,57 @@
+/** What the operations on artifacts and on notes share. */
+import { z } from 'zod';
+import { asPatch } from '../../engine/contract/lenient-input.js';
+import { instant, pageInput } from '../../kernel/common.js';
+import { uuid } from '../../kernel/ids.js';
+import {
+  abstractionLevel,
+  agentFilter,
+  batchOptions,
+  lifetimeClass,
+  MAX_BATCH_ITEMS,
+  timeFilters,
+} from './model.js';
+
+export const asOf = instant
+  .optional()
+  .describe('As it was known at this moment; the same answer every time, unless it was erased since');
+
+export const listFilters = {
+  agent_id: agentFilter,
+  trajectory_id: uuid.optional(),
+  abstraction_level: abstractionLevel.optional(),
+  lifetime: lifetimeClass.optional(),
+  include_superseded: z
+    .boolean()
+    .optional()
+    .describe('Also those that another supersedes; hidden unless true'),
+  as_of: asOf,
+  ...timeFilters,
+  ...pageInput,
+};
+
+/** The items of a batch over entities that are named by an id. */
+export const batchInput = <C extends z.ZodType, U extends z.ZodType, K extends string>(
+  id: Record<K, typeof uuid>,
+  create: C,
+  update: U,
+) =>
+  z.strictObject({
+    items: z
+      .array(
+        z.discriminatedUnion('operation', [
+          z.strictObject({ operation: z.literal('create'), create }),
+          z.strictObject({ operation: z.literal('update'), ...id, update: asPatch(update) }),
+          z.strictObject({ operation: z.literal('delete'), ...id }),
+        ]),
+      )
+      .min(1)
+      .max(MAX_BATCH_ITEMS),
+    ...batchOptions,
+  });
+
+export const versionPage = {
+  order: pageInput.order,
+  limit: pageInput.limit,
+  cursor: pageInput.cursor,
+};

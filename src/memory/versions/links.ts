@@ -1,0 +1,109 @@
+/** What artifacts and notes are linked to: where they came from, what supersedes and contradicts them. */
+import type { Query } from '../../driver/driver.js';
+import { newId } from '../../kernel/ids.js';
+import type { EdgeType, EntityType } from '../edges/model.js';
+import { type NewEdge, NOTHING_MORE, relationsOf } from '../edges/store.js';
+import type { EntityRef, Moment } from '../entities/store.js';
+
+const edgeOf = (
+  edge_type: NewEdge['edge_type'],
+  agent_id: string | null,
+  ends: readonly EntityRef[],
+): NewEdge => ({
+  edge_id: newId(),
+  edge_type,
+  agent_id,
+  body: NOTHING_MORE,
+  sent_hash: null,
+  participants: ends.map((end) => ({ ...end, role: null })),
+});
+
+/** One edge a source. Something new cannot close a cycle, so nothing is looked at. */
+export const derivedEdges = (
+  from: EntityRef,
+  sources: readonly EntityRef[],
+  agent_id: string | null,
+): NewEdge[] => sources.map((source) => edgeOf('DerivedFrom', agent_id, [from, source]));
+
+/** How many ends an edge has at most. */
+const MAX_ENDS = 100;
+
+/** What was made from many: an edge for all of them, or as many as it takes. */
+export function synthesizedEdges(
+  from: EntityRef,
+  sources: readonly EntityRef[],
+  agent_id: string | null,
+): NewEdge[] {
+  const edges: NewEdge[] = [];
+  for (let i = 0; i < sources.length; i += MAX_ENDS - 1)
+    edges.push(edgeOf('SynthesizedFrom', agent_id, [from, ...sources.slice(i, i + MAX_ENDS - 1)]));
+  return edges;
+}
+
+/** Of one thing that was learned to another. */
+export const linkEdge = (
+  edge_type: NewEdge['edge_type'],
+  from: EntityRef,
+  to: EntityRef,
+  agent_id: string | null,
+): NewEdge => edgeOf(edge_type, agent_id, [from, to]);
+
+export const supersedingEdge = (card_id: string, old_card_id: string, agent_id: string | null): NewEdge =>
+  edgeOf('Supersedes', agent_id, [
+    { entity_type: 'Card', entity_id: card_id },
+    { entity_type: 'Card', entity_id: old_card_id },
+  ]);
+
+export interface Links {
+  readonly superseded_by: readonly string[];
+  readonly contradicted_by: readonly string[];
+  readonly source_trajectory_ids: readonly string[];
+  readonly source_artifact_ids: readonly string[];
+}
+
+const NO_LINKS: Links = {
+  superseded_by: [],
+  contradicted_by: [],
+  source_trajectory_ids: [],
+  source_artifact_ids: [],
+};
+
+/** The links of each of these entities, as they are or as they were at a moment. */
+export async function memoryLinks(
+  query: Query,
+  tenant: string,
+  ids: readonly string[],
+  moment: Moment,
+): Promise<(memory_id: string) => Links> {
+  if (ids.length === 0) return () => NO_LINKS;
+  const relations = await relationsOf(query, tenant, ids, moment);
+  return (memory_id) => {
+    const own = relations.get(memory_id);
+    if (!own) return NO_LINKS;
+    return {
+      superseded_by: own.superseded_by,
+      contradicted_by: own.contradicted_by,
+      source_trajectory_ids: idsOf(own.sources, 'Trajectory'),
+      source_artifact_ids: idsOf(own.sources, 'Artifact'),
+    };
+  };
+}
+
+/** Of some ends those of a type, each once. */
+const idsOf = (ends: readonly EntityRef[], type: EntityType): string[] => [
+  ...new Set(ends.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id)),
+];
+
+/** Of something new, by the edges that lead from it. */
+export function linksTo(edges: readonly NewEdge[]): Links {
+  const ends = (...types: readonly EdgeType[]): EntityRef[] =>
+    edges
+      .filter(({ edge_type }) => types.includes(edge_type))
+      .flatMap(({ participants }) => participants.slice(1));
+  return {
+    superseded_by: [],
+    contradicted_by: [...new Set(ends('Contradicts').map(({ entity_id }) => entity_id))],
+    source_trajectory_ids: idsOf(ends('DerivedFrom'), 'Trajectory'),
+    source_artifact_ids: idsOf(ends('DerivedFrom', 'SynthesizedFrom'), 'Artifact'),
+  };
+}

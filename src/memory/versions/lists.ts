@@ -1,0 +1,75 @@
+/** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
+import type { Query } from '../../driver/driver.js';
+import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
+import { ENDS_OF_EDGE } from '../../driver/lookups.js';
+import { join, type Sql, sql } from '../../driver/sql.js';
+import { artifactsWithin, notesWithin, type Reach } from '../../engine/access/reach.js';
+import { ENDS_BY_ENTITY, holdsAt } from '../edges/store.js';
+import { versionNotSuperseded } from '../entities/supersession.js';
+import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';
+
+export interface MemoryFilter {
+  readonly kind: MemoryKind;
+  readonly type?: string | undefined;
+  readonly name_prefix?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly trajectory_id?: string | undefined;
+  readonly scope_id?: string | undefined;
+  /** Those that came from one of each of these, by their edges. */
+  readonly source_ids?: readonly string[];
+  readonly abstraction_level?: string | undefined;
+  readonly lifetime?: string | undefined;
+  readonly times: Times;
+  readonly include_superseded: boolean;
+  readonly as_of?: number | undefined;
+  readonly reach?: Reach | undefined;
+}
+
+/** The first participants of the edges by which something came from a source. */
+const derivedFrom = (tenant: string, source_id: string, as_of: number | undefined): Sql =>
+  sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
+        CROSS JOIN ${ENDS_OF_EDGE}
+        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
+          AND p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type IN ('DerivedFrom', 'SynthesizedFrom')
+          AND p.position > 1 AND (p.edge_type = 'DerivedFrom' OR p.entity_type = 'Artifact')
+          AND ${holdsAt(as_of)})`;
+
+function where(tenant: string, filter: MemoryFilter, now: number): Sql {
+  const { as_of, name_prefix: prefix } = filter;
+  const conditions: Sql[] = [
+    sql`v.tenant_id = ${tenant} AND v.kind = ${filter.kind}`,
+    heldAt(as_of),
+    livesAt(now),
+  ];
+  const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
+    if (value !== undefined) conditions.push(condition(value));
+  };
+  add(filter.type, (type) => sql`v.type = ${type}`);
+  add(prefix, (start) => startsWith(sql`v.name`, start));
+  add(filter.agent_id, (agent) => sql`v.agent_id = ${agent}`);
+  add(filter.trajectory_id, (id) => sql`v.trajectory_id = ${id}`);
+  add(filter.scope_id, (id) => sql`v.scope_id = ${id}`);
+  add(filter.abstraction_level, (level) => sql`v.abstraction_level = ${level}`);
+  add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
+  conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
+  for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
+  if (!filter.include_superseded) conditions.push(versionNotSuperseded(tenant, now, as_of));
+  const reached = filter.kind === 'artifact' ? artifactsWithin : notesWithin;
+  add(filter.reach, (reach) => reached(tenant, reach));
+  return join(conditions, ' AND ');
+}
+
+export function listMemories(
+  query: Query,
+  tenant: string,
+  filter: MemoryFilter,
+  page: KeysetPage,
+  now: number,
+): Promise<VersionRow[]> {
+  return query.all<VersionRow>(
+    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(tenant, filter, now)}${keyset(sql`v.memory_id`, page)}`,
+  );
+}
+
+export const countMemories = (tenant: string, filter: MemoryFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE ${where(tenant, filter, now)}`;

@@ -1,0 +1,116 @@
+/** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
+import { setImmediate } from 'node:timers/promises';
+import type { Query } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { cardBytes, inChunks } from '../../engine/reads/chunks.js';
+import { type CardRow, findCards } from '../../facts/cards/store.js';
+import { promptOf } from '../../facts/transcripts/hydration.js';
+import { textOf } from '../../facts/transcripts/transcript.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import { asList } from '../../kernel/json-values.js';
+import { toIso } from '../../kernel/times.js';
+import type { TurnMetadata } from '../../memory/turns/store.js';
+import { parseDate } from '../../text/parse-date.js';
+import { charactersWithin, countTokens } from '../../text/tokenizer.js';
+import type { Meter } from '../windows/assembly.js';
+import { type Conflict, calledBy } from '../windows/conflicts.js';
+import { saidText } from '../windows/content.js';
+import type { TurnCard } from '../windows/turns.js';
+import { titleBeside, type WindowPart } from '../windows/window.js';
+import type { SectionName } from './model.js';
+import type { MemoryName } from './sources.js';
+
+/** As `remember` takes them; what else is called a speaker is no name. */
+const LONGEST_NAME = 200;
+/** Others get their turn after so many characters. */
+const CHARACTERS_AT_A_TIME = 32_768;
+
+export function newMeter(): Meter {
+  let since = 0;
+  return {
+    count: async (text, at_most) => {
+      if (text === '') return 0;
+      since += text.length;
+      if (since > CHARACTERS_AT_A_TIME) {
+        since = 0;
+        await setImmediate();
+      }
+      return countTokens(text, at_most);
+    },
+    within: charactersWithin,
+  };
+}
+
+const contentOf = ({ content }: CardRow): Json => JSON.parse(content ?? 'null') as Json;
+
+export function turnCardOf(row: CardRow): TurnCard {
+  const kept = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
+  const named = kept.metadata?.tool_call_id;
+  return {
+    card_id: row.card_id,
+    role: kept.role ?? 'user',
+    content: contentOf(row),
+    tool_calls: row.tool_calls === null ? null : asList(JSON.parse(row.tool_calls) as Json),
+    tool_results: kept.tool_results === undefined ? null : asList(kept.tool_results),
+    tool_call_id: typeof named === 'string' ? named : null,
+    created_at: row.created_at,
+  };
+}
+
+/** A text that the request brought, or that its profile has. */
+export const givenPart = (section: SectionName, row: Pick<CardRow, 'content'>): WindowPart => {
+  const content = JSON.parse(row.content ?? 'null') as Json;
+  return { section, title: '', type: '', text: section === 'profile' ? promptOf(content) : textOf(content) };
+};
+
+/** What `remember` notes is called by its first sentence, which is not told twice. */
+export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName | undefined): WindowPart => {
+  const text = saidText(contentOf(row));
+  const title = [titleBeside(named?.name ?? '', text), ...whoAndWhen(named)].filter((part) => part !== '');
+  return { section, title: title.join(', '), type: named?.type ?? '', text };
+};
+
+/** How others in the window name it that contradict it. */
+export const conflictOf = (
+  row: CardRow,
+  named: MemoryName | undefined,
+  { text }: WindowPart,
+  others: readonly string[],
+): Conflict => {
+  const { occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
+  return {
+    called: calledBy(named?.name, text),
+    with: others,
+    at: parseDate(occurred_at) ?? row.created_at,
+  };
+};
+
+/** Who said it, and when it was, as far as that was told: without it the same words of two people are one. */
+function whoAndWhen(named: MemoryName | undefined): string[] {
+  const { speaker, occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
+  const isShort = (given: Json | undefined): given is string =>
+    typeof given === 'string' && given.length <= LONGEST_NAME;
+  return [...(isShort(speaker) ? [`by ${speaker}`] : []), ...(isShort(occurred_at) ? [occurred_at] : [])];
+}
+
+/** A turn that is shown apart from the conversation: who said it, and when. */
+export function passagePart(row: CardRow): WindowPart {
+  const { metadata = {}, role } = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
+  const speaker = typeof metadata.speaker === 'string' ? metadata.speaker : (role ?? 'user');
+  const when = typeof metadata.occurred_at === 'string' ? metadata.occurred_at : toIso(row.created_at);
+  return { section: 'passages', title: `${speaker}, ${when}`, type: '', text: saidText(contentOf(row)) };
+}
+
+/** Cards by their ids, those that are still there. */
+export async function cardsOf(
+  call: Call,
+  query: Query,
+  card_ids: readonly string[],
+): Promise<Map<string, CardRow>> {
+  const found = new Map<string, CardRow>();
+  const read = async (ids: readonly string[]) => [...(await findCards(query, call.tenant, ids)).values()];
+  for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
+    for (const row of rows) if (row.erased_at === null) found.set(row.card_id, row);
+  }
+  return found;
+}

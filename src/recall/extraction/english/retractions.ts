@@ -1,0 +1,61 @@
+/** Rules of extraction: what is not so, or no longer, of what the other rules would take if it were. */
+import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/first-person.js';
+import { type FactDraft, type FactRule, sentenceOf } from './drafts.js';
+import { lives, relatives } from './personal.js';
+import { firstClause, standsAlone } from './sentences.js';
+import { named } from './things.js';
+
+const NO_MORE = / (?:any ?more|any longer)\b/i;
+const I_AM_NOT = /^i(?:'m| am) (?:not|(no longer)) (.+)$/i;
+const I_DO_NOT = /^i (?:(no longer)|don't|do not) ([a-z]+) (.+)$/i;
+const IS_NOT = /^(.{2,60}?) (?:is not|isn't|is no longer) (.+)$/i;
+const DOES_NOT = /^(.{2,60}?) (?:(no longer)|doesn't|does not) ([a-z]+) (.+)$/i;
+
+/** What is denied, with the sentence that would say it. */
+interface Denied {
+  readonly said: string;
+  readonly content: string;
+}
+
+function ofOneself(sentence: string, name: string, over: boolean): Denied | undefined {
+  const am = I_AM_NOT.exec(sentence);
+  if (am) {
+    const not = over || am[1] !== undefined ? 'no longer' : 'not';
+    return { said: `I am ${am[2]}`, content: `${name} is ${not} ${ofSpeaker(am[2]!)}` };
+  }
+  const found = I_DO_NOT.exec(sentence);
+  if (!found) return undefined;
+  const [, longer, verb, rest] = found as unknown as [string, string | undefined, string, string];
+  const does =
+    over || longer !== undefined ? `no longer ${conjugated(verb)}` : `doesn't ${verb.toLowerCase()}`;
+  return { said: `I ${verb} ${rest}`, content: `${name} ${does} ${ofSpeaker(rest)}` };
+}
+
+function ofOthers(sentence: string, name: string, over: boolean): Denied | undefined {
+  const is = IS_NOT.exec(sentence);
+  const does = is ? null : DOES_NOT.exec(sentence);
+  if (!is && !does) return undefined;
+  const told = sentence.replace(/^my (.+)$/i, (_, mine: string) => `${possessive(name)} ${ofSpeaker(mine)}`);
+  const content = `${told}${over ? ' anymore' : ''}`;
+  if (is) return { said: `${is[1]} is ${is[2]}`, content };
+  const [, who, longer, verb, rest] = does as unknown as (string | undefined)[];
+  return { said: `${who} ${longer === undefined ? conjugated(verb!) : verb} ${rest}`, content };
+}
+
+/** "I'm not a lawyer" is said before advice, not of oneself; that one is a lawyer no longer is. */
+const isModest = ({ slot }: FactDraft, content: string): boolean =>
+  slot === 'occupation' && !/ no longer /.test(content);
+
+export const retractions: FactRule = (all, voice) => {
+  if (!voice.person || !standsAlone(all)) return undefined;
+  const clause = firstClause(all);
+  const over = NO_MORE.test(all);
+  const name = subjectName(voice.name);
+  const own = /^i\b/i.test(clause);
+  const denied = own ? ofOneself(clause, name, over) : ofOthers(clause, name, over);
+  if (!denied) return undefined;
+  const { said, content } = denied;
+  const draft = own ? lives(said, voice) : (relatives(said, voice) ?? named(said, voice));
+  if (!draft || isModest(draft, content)) return undefined;
+  return { ...draft, content: sentenceOf(content), negated: true };
+};

@@ -1,0 +1,92 @@
+/** Rules of extraction: what somebody likes and prefers, be it the speaker or one who is named. */
+import { conjugated, ofSpeaker, subjectName } from '../../../text/first-person.js';
+import { isPerson, PROPER } from '../../../text/names.js';
+import { type FactDraft, type FactRule, keyOf, noteOf, sentenceOf } from './drafts.js';
+import { firstClause, firstHalf, standsAlone, withoutInitials } from './sentences.js';
+
+const ADVERBS =
+  'really|absolutely|strongly|much|generally|usually|always|still|truly|definitely|also|particularly|especially|personally';
+const LIKES = new RegExp(
+  `^i(?: (?=[a-z])|(?='m not a fan))(?:(${ADVERBS}) )?(like|love|enjoy|adore|hate|dislike|prefer|avoid|can't stand|cannot stand|don't like|do not like|don't enjoy|don't eat|do not eat|don't drink|do not drink|can't eat|cannot eat|never eat|never drink|no longer (?:like|love|enjoy|eat|drink)|am not a fan of|'m not a fan of) (.+)$`,
+  'i',
+);
+const NAMED_LIKES = new RegExp(
+  `^(${PROPER}) (?:(${ADVERBS}) )?(likes|loves|enjoys|adores|hates|dislikes|prefers|avoids|can't stand|cannot stand|(?:doesn't|does not) (?:like|enjoy|eat|drink)|can't eat|cannot eat|never (?:eats|drinks)|no longer (?:likes|loves|enjoys|eats|drinks)|is not a fan of|isn't a fan of) (.+)$`,
+  'u',
+);
+/** "I love how…", "I like that…", "I love the dress": of the moment, or of what only those present can see. */
+export const PASSING =
+  /^(?:how|that|when|what|where|who|why|to (?:say|hear|see|think|know|admit|ask|bother|be|have)|hearing|seeing|talking about|being (?:able|here)|the (?![A-Z])|a good|some (?:of|more)|all|both|every|any|everything|anything|nothing|something|more|our|us|catching up|chatting)\b/;
+
+const NEGATIVE = /hate|dislike|avoid|n't|not|never|no longer/;
+
+/** What is liked. In "to swim and play" both are. */
+const objectOf = (all: string): string => {
+  const clause = firstClause(all);
+  return /^to /i.test(clause) ? clause : firstHalf(clause);
+};
+
+/** What one cannot eat one may like all the same, and the other way round. */
+function slotOf(verb: string, object: string): Pick<FactDraft, 'slot' | 'value' | 'negated'> {
+  if (/^prefers?$/.test(verb)) return preferred(object);
+  const [does] = /(?:eat|drink)(?=s?$)/.exec(verb) ?? ['like'];
+  return { slot: `${does}s:${keyOf(object)}`, value: object, negated: NEGATIVE.test(verb) };
+}
+
+export const preferences: FactRule = (sentence, voice) => {
+  const found = LIKES.exec(sentence);
+  if (!found || PASSING.test(found[3]!)) return undefined;
+  const [, adverb, verb, all] = found as unknown as [string, string | undefined, string, string];
+  const object = objectOf(all);
+  if (keyOf(object) === '') return undefined;
+  const small = verb.toLowerCase();
+  const content = `${subjectName(voice.name)} ${adverb ? `${adverb.toLowerCase()} ` : ''}${thirdPerson(small)} ${ofSpeaker(object)}`;
+  const confidence = small === 'prefer' ? 0.9 : 0.85;
+  return noteOf(voice, 'Preference', content, { ...slotOf(small, object), confidence });
+};
+
+function thirdPerson(verb: string): string {
+  const [first, ...rest] = verb.split(' ');
+  if (first === "don't") return ["doesn't", ...rest].join(' ');
+  if (first === 'do') return ['does', ...rest].join(' ');
+  if (/^(?:am|'m)$/.test(first!)) return ['is', ...rest].join(' ');
+  if (first === 'never') return `never ${conjugated(rest[0]!)}`;
+  if (first === 'no') return `no longer ${conjugated(rest[1]!)}`;
+  return first === "can't" || first === 'cannot' ? verb : conjugated(verb);
+}
+
+/** Dark mode or light mode: what is preferred is one of its kind, which the last word names. */
+function preferred(object: string): Pick<FactDraft, 'slot' | 'value'> {
+  const parts =
+    /^(.+?)(?: (?:to|over|rather than|instead of) (.+?))?(?: (?:for|in|when|on|with) (.+))?$/i.exec(object)!;
+  const [, what, other, purpose] = parts;
+  // Of two the same slot is told by both, whichever is preferred.
+  const kind = purpose ?? (other === undefined ? what!.split(' ').at(-1)! : `${what} ${other}`);
+  return { slot: `prefers:${keyOf(kind)}`, value: what! };
+}
+
+/** "Anna prefers tea": as she would say it herself, so that the one is known by the other. */
+export const namedTastes: FactRule = (sentence, voice) => {
+  if (!voice.person || !standsAlone(sentence)) return undefined;
+  const found = NAMED_LIKES.exec(sentence);
+  if (!found || PASSING.test(found[4]!) || !isPerson(found[1]!, found[3]!, voice)) return undefined;
+  const [, name, adverb, verb, all] = found as unknown as [
+    string,
+    string,
+    string | undefined,
+    string,
+    string,
+  ];
+  const object = objectOf(all);
+  // "Anna likes my cooking": told by somebody else, it is somebody else's.
+  if (keyOf(object) === '' || /\b(?:i|me|my|mine|we|us|our)\b/i.test(withoutInitials(object)))
+    return undefined;
+  return {
+    kind: 'note',
+    type: 'Preference',
+    content: sentenceOf(`${name} ${adverb ? `${adverb} ` : ''}${verb} ${object}`),
+    subject: name.toLowerCase(),
+    ...slotOf(verb, object),
+    confidence: 0.75,
+  };
+};

@@ -1,0 +1,182 @@
+/** Gets facts out of turns by a model endpoint. What it answers is checked: its form, its sources, and that they say it. */
+import { z } from 'zod';
+import { givingWay } from '../../kernel/cooperative-yield.js';
+import { type ProviderCost, sumOfCosts } from '../../providers/cost.js';
+import { ModelEndpoint } from '../../providers/model-endpoint.js';
+import { modelFailure } from '../../providers/model-failure.js';
+import type { ModelSettings } from '../../providers/model-settings.js';
+import { codeOf } from '../../text/code-blocks.js';
+import { countTokens } from '../../text/tokenizer.js';
+import { MATERIAL_RULES, type MarkedSource, markedSources } from '../summaries/model-material.js';
+import { isHeard, type TextSource } from '../summaries/sources.js';
+import { keyOf } from './english/drafts.js';
+import { isNegated, statementOf } from './english/statements.js';
+import type { Extraction, ExtractionRequest, Extractor } from './extractor.js';
+import type { ExtractedFact } from './facts.js';
+import { isRecalled, recalledStatements, withoutMemory } from './recalled-facts.js';
+
+const TYPES = [
+  'Decision',
+  'Preference',
+  'Fact',
+  'Relationship',
+  'Convention',
+  'Gotcha',
+  'Procedure',
+  'Insight',
+] as const;
+
+const answerForm = z.object({
+  facts: z.array(
+    z.object({
+      type: z.enum(TYPES),
+      statement: z.string().min(3).max(2000).describe('One sentence that stands alone'),
+      subject: z.string().min(1).max(200).describe('Whom or what it is about'),
+      attribute: z.string().min(1).max(200).describe('What is said of the subject, such as home town'),
+      value: z.string().min(1).max(1000),
+      confidence: z.number().min(0).max(1),
+      sources: z.array(z.string()).min(1).describe('Ids of the sources that say it'),
+    }),
+  ),
+});
+type Told = z.output<typeof answerForm>['facts'][number];
+
+const TASK = `Extract the facts from the sources that will still matter in later conversations: decisions, preferences, facts about named people and things, conventions, pitfalls, procedures, dates. Leave out small talk, questions, guesses, hypotheticals, general knowledge, and what an assistant merely explains. Each statement stands alone: names instead of pronouns, dates instead of "tomorrow". Nothing worth keeping is an empty list. ${MATERIAL_RULES} Answer with JSON alone: {"facts":[{"type":one of ${TYPES.join('|')},"statement":"…","subject":"…","attribute":"…","value":"…","confidence":0 to 1,"sources":["s1"]}]}`;
+
+/** So much of a statement has to stand in its sources. */
+const GROUNDED = 0.5;
+
+export function modelExtractor(settings: ModelSettings): Extractor {
+  const endpoint = new ModelEndpoint(settings);
+  return {
+    name: endpoint.name,
+    async extract(request, { signal } = {}) {
+      const heard = request.sources
+        .filter(isHeard)
+        .map((source) => ({ ...source, text: withoutMemory(source.text) }))
+        .filter(({ text }) => text.trim() !== '');
+      const extractions: Extraction[] = [];
+      for (const batch of await batchesOf(heard, settings.max_input_tokens)) {
+        const { value, cost } = await endpoint.ask(
+          {
+            instructions: TASK,
+            material: materialOf(batch, request),
+            max_output_tokens: settings.max_output_tokens,
+            schema: answerForm,
+            read: (answer) => factsOf(answer, batch),
+          },
+          signal,
+        );
+        extractions.push({ facts: value, cost });
+      }
+      const [first, ...others] = extractions.map(({ cost }) => cost);
+      const known = await recalledStatements(request.sources, request.recalled ?? [], givingWay(signal));
+      const facts = extractions.flatMap((extraction) => extraction.facts);
+      return {
+        // Code needs no judgement: it is taken as it stands.
+        facts: [
+          ...facts.filter((fact) => !isRecalled(fact, known)),
+          ...heard.flatMap((source) => [...codeOf(source)].filter((fact) => fact !== undefined)),
+        ],
+        cost: first ? sumOfCosts(first, ...others) : nothing(settings),
+      };
+    },
+  };
+}
+
+const nothing = ({ kind, model }: ModelSettings): ProviderCost => ({
+  provider: kind,
+  model,
+  input_tokens: 0,
+  output_tokens: 0,
+  duration_ms: 0,
+  attempts: 0,
+});
+
+/** As many sources as one question may hold. One that is too long by itself loses its end. */
+async function batchesOf(sources: readonly TextSource[], max_tokens: number): Promise<MarkedSource[][]> {
+  const batches: MarkedSource[][] = [];
+  let room = 0;
+  for (const marked of markedSources(sources)) {
+    let one = marked;
+    let tokens = await countTokens(one.text);
+    if (tokens > max_tokens) {
+      one = {
+        ...one,
+        text: `${one.text.slice(0, Math.floor((one.text.length * max_tokens) / tokens / 1.1))}\n</source>`,
+      };
+      tokens = max_tokens;
+    }
+    if (tokens > room) {
+      batches.push([]);
+      room = max_tokens;
+    }
+    batches.at(-1)!.push(one);
+    room -= tokens;
+  }
+  return batches;
+}
+
+function materialOf(batch: readonly MarkedSource[], { recalled = [] }: ExtractionRequest): string {
+  const texts = batch.map(({ text }) => text);
+  if (recalled.length > 0)
+    texts.unshift(
+      `<known>\n${recalled
+        .join('\n')
+        .slice(0, 8000)
+        .replace(/<(?=\/?known\b)/gi, '‹')}\n</known>\nWhat is known is not extracted again.`,
+    );
+  return texts.join('\n');
+}
+
+function factsOf(answer: string, batch: readonly MarkedSource[]): ExtractedFact[] {
+  const parsed = answerForm.safeParse(jsonIn(answer));
+  if (!parsed.success)
+    throw modelFailure('nonsense', 'answered with something else than the facts that were asked for');
+  const byMark = new Map(batch.map((marked) => [marked.mark, marked]));
+  const facts = parsed.data.facts.flatMap((told) => factOf(told, byMark) ?? []);
+  if (facts.length === 0 && parsed.data.facts.length > 0)
+    throw modelFailure('nonsense', 'answered with facts that none of the sources says');
+  return facts;
+}
+
+/** Some put their JSON into a fence, or a word before it. */
+function jsonIn(answer: string): unknown {
+  const start = answer.indexOf('{');
+  const end = answer.lastIndexOf('}');
+  if (start < 0 || end < start) return undefined;
+  try {
+    return JSON.parse(answer.slice(start, end + 1));
+  } catch {
+    return undefined;
+  }
+}
+
+function factOf(told: Told, byMark: ReadonlyMap<string, MarkedSource>): ExtractedFact | undefined {
+  const cited = [...new Set(told.sources)].flatMap(
+    (mark) => byMark.get(mark.trim().replace(/^\[|\]$/g, '')) ?? [],
+  );
+  const content = told.statement.trim();
+  if (cited.length === 0 || content === '' || !isGrounded(content, cited)) return undefined;
+  return {
+    kind: told.type === 'Decision' ? 'artifact' : 'note',
+    type: told.type,
+    title: content.replace(/[.。]$/, '').slice(0, 120),
+    content,
+    confidence: told.confidence,
+    source_ids: cited.map(({ source }) => source.id),
+    subject: told.subject.trim().toLowerCase(),
+    slot: keyOf(told.attribute) || told.attribute.trim().toLowerCase(),
+    value: told.value.trim(),
+    negated: isNegated(content),
+  };
+}
+
+/** What a model adds of its own is not in the words of those it names. */
+function isGrounded(content: string, cited: readonly MarkedSource[]): boolean {
+  const said = statementOf(content).stems;
+  const there = statementOf(cited.map(({ text }) => text).join('\n')).stems;
+  let found = 0;
+  for (const stem of said) if (there.has(stem)) found += 1;
+  return said.size > 0 && found >= said.size * GROUNDED;
+}

@@ -1,0 +1,15 @@
+/** Gets facts out of turns without a model. */
+import { givingWay } from '../../kernel/cooperative-yield.js';
+import { offlineCost } from '../../providers/cost.js';
+import { extractFacts } from './english/extraction.js';
+import type { Extractor } from './extractor.js';
+
+export const offlineExtractor: Extractor = {
+  name: 'offline',
+  async extract({ sources, recalled = [] }, { signal } = {}) {
+    const started = performance.now();
+    signal?.throwIfAborted();
+    const facts = await extractFacts(sources, { give_way: givingWay(signal), recalled });
+    return { facts, cost: offlineCost(started) };
+  },
+};

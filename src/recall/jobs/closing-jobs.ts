@@ -1,0 +1,113 @@
+/** Before a scope closes: what its policies make of it is made, by the offline way if the other one takes too long. */
+import type { Query } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { systemCall } from '../../engine/leases/timekeeper.js';
+import { waitFor } from '../../engine/leases/wait-for.js';
+import { writeGuarded } from '../../engine/writes/change.js';
+import { lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/scopes/store.js';
+import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import { anyPolicy } from '../policies/store.js';
+import type { Made } from './model.js';
+import { jobKey, runJob } from './service.js';
+import { findJob, openJobs, resultOf } from './store.js';
+import { PROVIDER_SHARE } from './times.js';
+import { fireOnClose } from './triggers.js';
+
+/** The scopes that are about to close: one with those nested in it, or all of some trajectories. */
+export type Closing =
+  | { readonly scope_ids: readonly string[] }
+  | { readonly trajectory_ids: readonly string[] };
+
+/** Refuses what they would close with, before anything is made of them. */
+type Check = (query: Query) => Promise<void>;
+
+async function idsAt(query: Query, tenant: string, closing: Closing): Promise<string[]> {
+  return (await openScopesAt(query, tenant, closing)).map(({ scope_id }) => scope_id);
+}
+
+/** Fires what closing these scopes makes fire, and gives the jobs of them that are still to be done. */
+function jobsToDo(call: Call, closing: Closing, check: Check): Promise<string[]> {
+  const { driver, tenant } = call;
+  return writeGuarded(call, async (tx) => {
+    const scopes =
+      'scope_ids' in closing
+        ? await lockOpenScopes(tx, tenant, closing.scope_ids)
+        : await lockScopesOf(tx, tenant, closing.trajectory_ids);
+    for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
+      await refuseFormerOwner(call, tx, trajectory_id);
+    await check(tx);
+    await fireOnClose(call, tx, scopes, driver.now());
+    return openJobs(
+      tx,
+      tenant,
+      scopes.map(({ scope_id }) => scope_id),
+    );
+  });
+}
+
+/** Moments of `performance.now()`: until when providers are asked, and when all is over. */
+interface Deadline {
+  readonly asked_until: number;
+  readonly end: number;
+}
+
+/** Does a job, or waits for whoever does it; gives what it made, as far as it has ended in time. */
+async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline): Promise<readonly Made[]> {
+  const { driver, tenant, jobs } = call;
+  const left = (): number => end - performance.now();
+  const look = async () => {
+    const job = await findJob(driver.at(tenant), tenant, job_id);
+    if (job && job.ended_at === null) return undefined;
+    return job ? resultOf(job).made : [];
+  };
+  let at_once = true;
+  const trying = async () => {
+    // However many there are, and whoever closes something: so many ask a provider at a time.
+    await jobs.closing.run(async () => {
+      if (left() <= 0) return;
+      const timeout_ms = asked_until - performance.now();
+      await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: jobs.signal });
+    });
+    at_once = false;
+    return look();
+  };
+  // Another server may have it, and may lose it: what is not done by the next look is tried again.
+  const found = await waitFor(
+    call,
+    [jobKey(job_id)],
+    Math.max(0, left()),
+    trying,
+    () => performance.now() + 1000,
+  );
+  return found ?? [];
+}
+
+/**
+ * Makes what is to be made of scopes before they close, in rounds: turns may be added meanwhile, and there may be more of
+ * them than one summary takes. Ends by the deadline, whatever hangs.
+ */
+export async function workBeforeClosing(
+  call: Call,
+  closing: Closing,
+  check: Check = async () => undefined,
+): Promise<Made[]> {
+  const { driver, tenant } = call;
+  const query = driver.at(tenant);
+  const made: Made[] = [];
+  const ids = await idsAt(query, tenant, closing);
+  if (ids.length === 0) return made;
+  if (!(await anyPolicy(query, tenant)) && (await openJobs(query, tenant, ids)).length === 0) return made;
+  // Cairn does it, as its policies say, whoever closes the scope.
+  const own = systemCall(call, tenant);
+  const { max_closing_ms } = call.limits;
+  const begin = performance.now();
+  const end = begin + max_closing_ms;
+  const asked_until = begin + max_closing_ms * PROVIDER_SHARE;
+  for (;;) {
+    const job_ids = await jobsToDo(call, closing, check);
+    if (job_ids.length === 0) return made;
+    const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, { asked_until, end })));
+    made.push(...done.flat());
+    if (performance.now() >= end) return made;
+  }
+}

@@ -1,0 +1,106 @@
+/** Operations on summarization policies (path: /summarization-policies) and on the jobs that they cause. */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { makes, reads, writes } from '../../engine/contract/touches.js';
+import { pageInput, pageOutput } from '../../kernel/common.js';
+import { uuid } from '../../kernel/ids.js';
+import { job, policyInput, policyPatch, summarizationPolicy } from './model.js';
+
+const byId = { policy_id: uuid };
+const A_POLICY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
+const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+const A_JOB = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a61';
+
+export const summarization_policies = {
+  create: operation({
+    method: 'POST',
+    path: '/api/v1/summarization-policies',
+    input: policyInput,
+    output: summarizationPolicy,
+    access: 'write',
+    touches: [makes('Turn', 'trajectory_id', 'scope_id')],
+    event: 'cairn.summarization_policy.created',
+    status: 201,
+    summary: 'Say when to summarise or extract: for the tenant, a trajectory or a scope.',
+    example: { trajectory_id: A_TRAJECTORY, trigger: { type: 'DosageThreshold', percent: 80 } },
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/summarization-policies/{policy_id}',
+    input: z.strictObject(byId),
+    output: summarizationPolicy,
+    access: 'read',
+    touches: [reads('Turn', 'policy_id')],
+    event: null,
+    summary: 'Read one policy.',
+    example: { policy_id: A_POLICY },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/api/v1/summarization-policies',
+    input: z.strictObject({
+      trajectory_id: uuid.optional().describe('Those of this trajectory and of its scopes'),
+      scope_id: uuid.optional(),
+      ...pageInput,
+    }),
+    output: z.object({ summarization_policies: z.array(summarizationPolicy), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Turn', 'listed')],
+    event: null,
+    summary: 'List policies, in the order of their ids.',
+    example: {},
+  }),
+  update: operation({
+    method: 'PATCH',
+    path: '/api/v1/summarization-policies/{policy_id}',
+    input: z.strictObject({ ...byId, ...policyPatch }),
+    output: summarizationPolicy,
+    access: 'write',
+    touches: [writes('Turn', 'policy_id')],
+    event: 'cairn.summarization_policy.updated',
+    summary: 'Change a policy; what has fired stays as it was.',
+    example: { policy_id: A_POLICY, enabled: false },
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/api/v1/summarization-policies/{policy_id}',
+    input: z.strictObject(byId),
+    output: z.void(),
+    access: 'write',
+    touches: [writes('Turn', 'policy_id')],
+    event: 'cairn.summarization_policy.deleted',
+    status: 204,
+    summary: 'Delete a policy; what has fired is still done.',
+    example: { policy_id: A_POLICY },
+  }),
+};
+
+export const jobs = {
+  get: operation({
+    method: 'GET',
+    path: '/api/v1/jobs/{job_id}',
+    input: z.strictObject({ job_id: uuid }),
+    output: job,
+    access: 'read',
+    touches: [reads('Turn', 'job_id')],
+    event: null,
+    summary: 'Read one job: how far it is, what came of it, what it cost.',
+    example: { job_id: A_JOB },
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/api/v1/jobs',
+    input: z.strictObject({
+      scope_id: uuid.optional(),
+      policy_id: uuid.optional(),
+      state: z.enum(['waiting', 'running', 'done', 'failed']).optional(),
+      ...pageInput,
+    }),
+    output: z.object({ jobs: z.array(job), ...pageOutput }),
+    access: 'read',
+    touches: [reads('Turn', 'listed')],
+    event: null,
+    summary: 'List jobs of summarising and extracting, in the order of their ids.',
+    example: {},
+  }),
+};

@@ -1,0 +1,194 @@
+/** How the record of a context is stored: as lists, with turns that follow each other by their places in their box. */
+import type { Query } from '../../driver/driver.js';
+import { sql } from '../../driver/sql.js';
+import type { ContextEntry } from '../contexts/model.js';
+
+/** Where a turn stands. A box never gives a position to another card, so it says which card it was. */
+export interface TurnPlace {
+  readonly box_id: string;
+  readonly position: number;
+}
+
+/** One entry, without the names of its members, which would be most of it. */
+type Single = [
+  ContextEntry['action'],
+  ContextEntry['section'],
+  ContextEntry['reason'],
+  ContextEntry['entity_type'],
+  string,
+  string | null,
+  number | null,
+  number | null,
+  number | null,
+  number | null,
+  string | null,
+  string[]?,
+];
+
+/**
+ * Turns that follow each other and fared alike: a context has hundreds of them, the next one almost the same, and their
+ * ids would soon be more than all that was said. Behind the mark: action, reason, by, the first place in the context, the
+ * box, the first position in it, and the tokens of each.
+ */
+type Run = [
+  typeof RUN,
+  ContextEntry['action'],
+  ContextEntry['reason'],
+  string | null,
+  number | null,
+  string,
+  number,
+  (number | null)[],
+];
+const RUN = 'run';
+
+const isRun = (one: Single | Run): one is Run => one[0] === RUN;
+
+const mayRun = (entry: ContextEntry): boolean =>
+  entry.section === 'turns' &&
+  entry.entity_type === 'Turn' &&
+  entry.id === entry.card_id &&
+  entry.score === null &&
+  entry.kept_characters === null;
+
+/** Whether an entry is the next of a run. */
+function continues(run: Run, { action, reason, by, place }: ContextEntry, at: TurnPlace): boolean {
+  const [, its_action, its_reason, its_by, its_place, box_id, first, tokens] = run;
+  return (
+    action === its_action &&
+    reason === its_reason &&
+    by === its_by &&
+    place === (its_place === null ? null : its_place + tokens.length) &&
+    at.box_id === box_id &&
+    at.position === first + tokens.length
+  );
+}
+
+const singleOf = (e: ContextEntry): Single => [
+  e.action,
+  e.section,
+  e.reason,
+  e.entity_type,
+  e.id,
+  e.card_id === e.id ? null : e.card_id,
+  e.tokens,
+  e.score,
+  e.place,
+  e.kept_characters,
+  e.by,
+  ...(e.contradicts ? ([e.contradicts] as const) : ([] as const)),
+];
+
+export function entriesToText(
+  entries: readonly ContextEntry[],
+  places: ReadonlyMap<string, TurnPlace>,
+): string {
+  const list: (Single | Run)[] = [];
+  for (const entry of entries) {
+    const at = mayRun(entry) ? places.get(entry.card_id) : undefined;
+    if (!at) {
+      list.push(singleOf(entry));
+      continue;
+    }
+    const last = list.at(-1);
+    if (last && isRun(last) && continues(last, entry, at)) {
+      last[7].push(entry.tokens);
+      continue;
+    }
+    const { action, reason, by, place, tokens } = entry;
+    list.push([RUN, action, reason, by, place, at.box_id, at.position, [tokens]]);
+  }
+  return JSON.stringify(list);
+}
+
+const toEntry = ([action, section, reason, entity_type, id, card_id, ...rest]: Single): ContextEntry => {
+  const [tokens, score, place, kept_characters, by, contradicts] = rest;
+  return {
+    action,
+    section,
+    reason,
+    entity_type,
+    id,
+    card_id: card_id ?? id,
+    tokens,
+    score,
+    place,
+    kept_characters,
+    by,
+    ...(contradicts ? { contradicts } : {}),
+  };
+};
+
+/** The entries of a stored record, in order. */
+export async function readEntries(query: Query, tenant: string, text: string): Promise<ContextEntry[]> {
+  const entries: ContextEntry[] = [];
+  for (const one of JSON.parse(text) as (Single | Run)[]) {
+    if (isRun(one)) for (const entry of await entriesOfRun(query, tenant, one)) entries.push(entry);
+    else entries.push(toEntry(one));
+  }
+  return entries;
+}
+
+async function entriesOfRun(query: Query, tenant: string, run: Run): Promise<ContextEntry[]> {
+  const [, action, reason, by, place, box_id, first, tokens] = run;
+  const card_ids = await cardsAt(query, tenant, box_id, first, first + tokens.length - 1);
+  return card_ids.map((card_id, i) => ({
+    action,
+    section: 'turns',
+    reason,
+    entity_type: 'Turn',
+    id: card_id,
+    card_id,
+    tokens: tokens[i]!,
+    score: null,
+    place: place === null ? null : place + i,
+    kept_characters: null,
+    by,
+  }));
+}
+
+/** The cards between two positions of a box, also those that it has from its base, whether or not they are in it still. */
+async function cardsAt(
+  query: Query,
+  tenant: string,
+  box_id: string,
+  first: number,
+  last: number,
+): Promise<string[]> {
+  const stretches: string[][] = [];
+  let until = last;
+  for (let at: string | null = box_id; at !== null && until >= first; ) {
+    const box: Base | undefined = await query.get<Base>(
+      sql`SELECT base_box_id, base_position FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${at}`,
+    );
+    const from = Math.max(first, box?.base_position ?? first);
+    const rows = await query.all<{ card_id: string }>(
+      sql`SELECT card_id FROM box_entries
+          WHERE tenant_id = ${tenant} AND box_id = ${at} AND position >= ${from} AND position <= ${until}
+          ORDER BY position`,
+    );
+    stretches.unshift(rows.map(({ card_id }) => card_id));
+    until = from - 1;
+    at = box?.base_box_id ?? null;
+  }
+  const found = stretches.flat();
+  if (found.length === last - first + 1) return found;
+  throw new Error(`box ${box_id} lacks entries between ${first} and ${last}, which were in a context`);
+}
+
+interface Base {
+  readonly base_box_id: string | null;
+  readonly base_position: number | null;
+}
+
+/** The cards that stand in a context apart from its turns, in the order of their ids. */
+export const cardsShownBy = (
+  entries: readonly Pick<ContextEntry, 'place' | 'section' | 'card_id'>[],
+): string[] => {
+  const shown = entries.filter(({ place, section }) => place !== null && section !== 'turns');
+  return [...new Set(shown.map(({ card_id }) => card_id))].sort();
+};
+
+/** The same of a stored record. */
+export const cardsShownIn = (text: string): string[] =>
+  cardsShownBy((JSON.parse(text) as (Single | Run)[]).flatMap((one) => (isRun(one) ? [] : toEntry(one))));

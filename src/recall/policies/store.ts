@@ -1,0 +1,238 @@
+/** summarization_policies: when to summarise and extract, for a tenant, a trajectory or a scope. */
+import type { Query, Table, Tx } from '../../driver/driver.js';
+import { type KeysetPage, keyset } from '../../driver/filters.js';
+import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { policiesWithin, type Reach } from '../../engine/access/reach.js';
+import { toIso } from '../../kernel/times.js';
+import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
+import type { FiringPolicy } from './rules.js';
+
+export interface PolicyRow {
+  readonly policy_id: string;
+  readonly name: string | null;
+  readonly agent_id: string | null;
+  /** `tenant`, `trajectory:<id>` or `scope:<id>`. */
+  readonly attached: string;
+  /** Of one for a scope, the scope's. */
+  readonly trajectory_id: string | null;
+  readonly scope_id: string | null;
+  readonly trigger_type: TriggerType;
+  readonly threshold: number;
+  readonly source_level: string;
+  readonly target_level: string;
+  readonly max_sources: number;
+  readonly max_tokens: number;
+  readonly create_edges: number;
+  /** JSON. */
+  readonly actions: string;
+  readonly enabled: number;
+  readonly sent_hash: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly deleted_at: number | null;
+}
+
+const policiesTable: Table = {
+  name: 'summarization_policies',
+  columns: {
+    tenant_id: 'text',
+    policy_id: 'text',
+    name: 'text',
+    agent_id: 'text',
+    attached: 'text',
+    trajectory_id: 'text',
+    scope_id: 'text',
+    trigger_type: 'text',
+    threshold: 'bigint',
+    source_level: 'text',
+    target_level: 'text',
+    max_sources: 'bigint',
+    max_tokens: 'bigint',
+    create_edges: 'bigint',
+    actions: 'json',
+    enabled: 'bigint',
+    sent_hash: 'text',
+    created_at: 'bigint',
+    updated_at: 'bigint',
+  },
+};
+
+const COLUMNS: Sql = sql`p.policy_id, p.name, p.agent_id, p.attached, p.trajectory_id, p.scope_id, p.trigger_type, p.threshold,
+  p.source_level, p.target_level, p.max_sources, p.max_tokens, p.create_edges, p.actions, p.enabled, p.sent_hash,
+  p.created_at, p.updated_at, p.deleted_at`;
+
+export const attachedTo = {
+  tenant: 'tenant',
+  trajectory: (trajectory_id: string): string => `trajectory:${trajectory_id}`,
+  scope: (scope_id: string): string => `scope:${scope_id}`,
+};
+
+export function triggerOf({ trigger_type: type, threshold }: PolicyRow): Trigger {
+  if (type === 'DosageThreshold') return { type, percent: threshold };
+  if (type === 'TurnCount' || type === 'ArtifactCount') return { type, count: threshold };
+  return { type };
+}
+
+export const toPolicy = (row: PolicyRow): SummarizationPolicy => ({
+  policy_id: row.policy_id,
+  name: row.name,
+  agent_id: row.agent_id,
+  trajectory_id: row.trajectory_id,
+  scope_id: row.scope_id,
+  trigger: triggerOf(row),
+  source_level: row.source_level as SummarizationPolicy['source_level'],
+  target_level: row.target_level as SummarizationPolicy['target_level'],
+  max_sources: row.max_sources,
+  max_tokens: row.max_tokens,
+  create_edges: row.create_edges === 1,
+  actions: JSON.parse(row.actions) as PolicyAction[],
+  enabled: row.enabled === 1,
+  created_at: toIso(row.created_at),
+  updated_at: toIso(row.updated_at),
+});
+
+export function insertPolicy(tx: Tx, tenant: string, row: PolicyRow): Promise<void> {
+  return tx.insert(policiesTable, [
+    [
+      tenant,
+      row.policy_id,
+      row.name,
+      row.agent_id,
+      row.attached,
+      row.trajectory_id,
+      row.scope_id,
+      row.trigger_type,
+      row.threshold,
+      row.source_level,
+      row.target_level,
+      row.max_sources,
+      row.max_tokens,
+      row.create_edges,
+      row.actions,
+      row.enabled,
+      row.sent_hash,
+      row.created_at,
+      row.updated_at,
+    ],
+  ]);
+}
+
+/** Deleted ones included, since an id is never used twice. */
+export function findPolicy(query: Query, tenant: string, policy_id: string): Promise<PolicyRow | undefined> {
+  return query.get<PolicyRow>(
+    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.policy_id = ${policy_id}`,
+  );
+}
+
+/** The same, and nobody changes it until the commit. */
+export function lockPolicy(tx: Tx, tenant: string, policy_id: string): Promise<PolicyRow | undefined> {
+  return tx.get<PolicyRow>(
+    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.policy_id = ${policy_id}
+        FOR UPDATE`,
+  );
+}
+
+export function updatePolicy(tx: Tx, tenant: string, row: PolicyRow): Promise<void> {
+  return tx.send(
+    sql`UPDATE summarization_policies SET name = ${row.name}, trigger_type = ${row.trigger_type},
+          threshold = ${row.threshold}, source_level = ${row.source_level}, target_level = ${row.target_level},
+          max_sources = ${row.max_sources}, max_tokens = ${row.max_tokens}, create_edges = ${row.create_edges},
+          actions = ${row.actions}, enabled = ${row.enabled}, updated_at = ${row.updated_at}
+        WHERE tenant_id = ${tenant} AND policy_id = ${row.policy_id}`,
+  );
+}
+
+/** Its row and id stay; what it was called goes. */
+export function deletePolicy(tx: Tx, tenant: string, policy_id: string, now: number): Promise<void> {
+  return tx.send(
+    sql`UPDATE summarization_policies SET deleted_at = ${now}, name = NULL, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND policy_id = ${policy_id}`,
+  );
+}
+
+/** Those of trajectories that are deleted, and of their scopes. */
+export function deletePoliciesOf(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  now: number,
+): Promise<void> {
+  return tx.send(
+    sql`UPDATE summarization_policies SET deleted_at = ${now}, name = NULL, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+  );
+}
+
+export interface PolicyFilter {
+  readonly trajectory_id?: string | undefined;
+  readonly scope_id?: string | undefined;
+  readonly reach?: Reach | undefined;
+}
+
+function where(tenant: string, { trajectory_id, scope_id, reach }: PolicyFilter): Sql {
+  const conditions: Sql[] = [sql`p.tenant_id = ${tenant}`, sql`p.deleted_at IS NULL`];
+  if (trajectory_id !== undefined) conditions.push(sql`p.trajectory_id = ${trajectory_id}`);
+  if (scope_id !== undefined) conditions.push(sql`p.attached = ${attachedTo.scope(scope_id)}`);
+  if (reach !== undefined) conditions.push(policiesWithin(tenant, reach));
+  return join(conditions, ' AND ');
+}
+
+/** How many there are for a place. */
+export async function policiesAt(query: Query, tenant: string, attached: string): Promise<number> {
+  const row = await query.get<{ policies: number }>(
+    sql`SELECT COUNT(*) AS policies FROM summarization_policies p
+        WHERE p.tenant_id = ${tenant} AND p.attached = ${attached} AND p.deleted_at IS NULL`,
+  );
+  return row!.policies;
+}
+
+export function listPolicies(
+  query: Query,
+  tenant: string,
+  filter: PolicyFilter,
+  page: KeysetPage,
+): Promise<PolicyRow[]> {
+  return query.all<PolicyRow>(
+    sql`SELECT ${COLUMNS} FROM summarization_policies p
+        WHERE ${where(tenant, filter)}${keyset(sql`p.policy_id`, page)}`,
+  );
+}
+
+export const countPolicies = (tenant: string, filter: PolicyFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM summarization_policies p WHERE ${where(tenant, filter)}`;
+
+/** Whether the tenant of a scope, under the name s, has a policy at all: 1 or 0. One look at an index that is mostly empty. */
+export const WATCHED: Sql = sql`CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
+  WHERE p.tenant_id = s.tenant_id AND p.deleted_at IS NULL) THEN 1 ELSE 0 END`;
+
+export async function anyPolicy(query: Query, tenant: string): Promise<boolean> {
+  const row = await query.get(
+    sql`SELECT p.policy_id FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.deleted_at IS NULL LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+/** SQLite keeps no statistics, and would rather go through all policies of the tenant. */
+const byPlace: Sql = byDialect({
+  sqlite: sql`summarization_policies p INDEXED BY policies_attached`,
+  postgres: sql`summarization_policies p`,
+});
+
+/** The policies of these triggers for a place, whether enabled or not, in the order of their ids. */
+export async function policiesFor(
+  query: Query,
+  tenant: string,
+  place: { readonly trajectory_id: string; readonly scope_id: string | null },
+  triggers: readonly TriggerType[],
+): Promise<FiringPolicy[]> {
+  const places = [attachedTo.tenant, attachedTo.trajectory(place.trajectory_id)];
+  if (place.scope_id !== null) places.push(attachedTo.scope(place.scope_id));
+  const rows = await query.all<PolicyRow>(
+    sql`SELECT ${COLUMNS} FROM ${byPlace}
+        WHERE p.tenant_id = ${tenant} AND p.attached = ANY(${places}) AND p.trigger_type = ANY(${triggers})
+          AND p.deleted_at IS NULL`,
+  );
+  return rows
+    .map((row) => ({ ...row, actions: JSON.parse(row.actions) as PolicyAction[] }))
+    .sort((a, b) => (a.policy_id < b.policy_id ? -1 : 1));
+}

@@ -1,0 +1,168 @@
+/** A question as the ranking reads it: its terms and what they weigh, the dates and names in it, and what it asks for. */
+import { type DateMention, dateMentions, relativeMentions } from '../../text/question-dates.js';
+import { stem } from '../../text/stem.js';
+import { stopWords } from '../../text/stop-words.js';
+import { contentWords, wordsOf } from '../../text/text-analysis.js';
+import { relatedTerms } from './related-terms.js';
+
+/** More terms than these are no question but a text: its first ones stand for it. */
+export const MAX_QUESTION_TERMS = 64;
+/** What comes after is not read. */
+const MAX_QUESTION_TEXT = 10_000;
+
+export interface Question {
+  /** Each once, in order; frequencies and statistics are given in this order. */
+  readonly terms: readonly string[];
+  /** The word that each term is the stem of. */
+  readonly asked: readonly string[];
+  /** For each term, others that are of the kind it names: they help to rank, and are not searched for. */
+  readonly related: readonly (readonly string[])[];
+  /** What a match of each term counts, beside its rarity. */
+  readonly weights: readonly number[];
+  /** All words, folded. */
+  readonly words: ReadonlySet<string>;
+  /** The words of them that are written as names are. */
+  readonly names: ReadonlySet<string>;
+  readonly dates: readonly DateMention[];
+  readonly asks: Asks;
+}
+
+/** What an answer would be; several may hold. */
+export interface Asks {
+  readonly when: boolean;
+  readonly where: boolean;
+  /** For something to be done or proposed, rather than for what was said. */
+  readonly advice: boolean;
+  /** What the one who answers said before. */
+  readonly you: boolean;
+  /** Both sides of a conversation, in short. */
+  readonly summary: boolean;
+  /** Something that runs through many conversations. */
+  readonly broad: boolean;
+}
+
+/** Words that belong to the asking and not to the matter. */
+const FRAME = `
+mention say tell talk discuss discussion conversation chat message question ask bring list order summary summarize
+summarise comprehensive overview describe explain provide give walk different various aspect across throughout item
+many much long often kind type sort way thing total specific ever clear complete detailed one two three four five six
+seven eight nine ten recent recently currently like consider likely accord base know think suggest recommend help
+please want
+`;
+const frameTerms: ReadonlySet<string> = new Set(FRAME.trim().split(/\s+/).map(stem));
+const FRAME_WEIGHT = 0.8;
+const NAME_WEIGHT = 1.2;
+
+const WHEN = /\b(?:when|(?:what|which) (?:time|date|day|week|month|year)|how long ago)\b/i;
+const WHERE = /\b(?:where|(?:what|which) (?:city|country|town|state|place))\b/i;
+const REQUEST =
+  /\b(?:(?:can|could|would|will) you|(?:should|can|could|do|would) i|i should|suggest|recommend(?:ations?)?|advi[cs]e|help me|how to|please)\b/i;
+const SAID_BEFORE = /\b(?:(?:did|have|had) (?:i|we|you)|(?:i|we|you) (?:mention|say|said|told))/i;
+const OF_YOU =
+  /\b(?:(?:did|have|had) you|you (?:said|told|suggested|recommended|mentioned|explained|advised|proposed|gave|wrote)|your (?:advice|suggestions?|recommendations?|answers?))\b/i;
+const SUMMARY = /\b(?:summar(?:y|ies|i[sz]e[ds]?)|overview|recap)\b/i;
+const BROAD =
+  /\b(?:throughout|across|over time|order in which|in (?:what|which) order|in total|altogether|how many (?:different|total)|evolve[ds]?|develop(?:ed|s)?|progress(?:ed|es)?)\b/i;
+
+function asksOf(text: string): Asks {
+  const summary = SUMMARY.test(text);
+  const order = /\border\b/i.test(text);
+  return {
+    when: WHEN.test(text),
+    where: WHERE.test(text),
+    advice: REQUEST.test(text) && !summary && !order && !SAID_BEFORE.test(text),
+    you: OF_YOU.test(text),
+    summary,
+    broad: summary || BROAD.test(text),
+  };
+}
+
+/** Words with a capital: of the first word of a sentence it says nothing, unless it is no common word. */
+const CAPITALISED = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}]+/gu;
+const WITHIN_SENTENCE = /[\p{Ll}\p{N},'"’”] ["'“‘]?$/u;
+
+/** Capitalised words within a sentence, and all capitalised words. */
+function namesIn(text: string): { within: Set<string>; all: Set<string> } {
+  const within = new Set<string>();
+  const all = new Set<string>();
+  for (const match of text.matchAll(CAPITALISED))
+    for (const word of wordsOf(match[0])) {
+      all.add(word);
+      if (WITHIN_SENTENCE.test(text.slice(Math.max(0, match.index - 3), match.index))) within.add(word);
+    }
+  return { within, all };
+}
+
+/** Given when it is asked, in ms, it is known what "yesterday" is. */
+export function readQuestion(whole: string, now?: number): Question {
+  const text = whole.slice(0, MAX_QUESTION_TEXT);
+  const words = wordsOf(text);
+  const content = contentWords(words);
+  const asked = new Map<string, string>();
+  // Where nothing but stop words is left, those are what is asked.
+  for (const word of content.length > 0 ? content : words) {
+    if (asked.size === MAX_QUESTION_TERMS) break;
+    if (!asked.has(stem(word))) asked.set(stem(word), word);
+  }
+  const terms = [...asked.keys()];
+  const { within, all } = namesIn(text);
+  const nameTerms = new Set([...within].map(stem));
+  return {
+    terms,
+    asked: [...asked.values()],
+    related: terms.map((term) => relatedTerms(term).filter((other) => !asked.has(other))),
+    weights: terms.map(
+      (term) => (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (nameTerms.has(term) ? NAME_WEIGHT : 1),
+    ),
+    words: new Set(words),
+    names: all,
+    dates: [...dateMentions(text), ...(now === undefined ? [] : relativeMentions(text, now))],
+    asks: asksOf(text),
+  };
+}
+
+/** The words of a question that name a speaker: by a part of the name, short for it, or spelt a little otherwise. */
+export function wordsNaming(question: Question, speaker: string): string[] {
+  const parts = wordsOf(speaker);
+  const exact = parts.filter(
+    (part) => question.words.has(part) && (question.names.has(part) || !stopWords.has(part)),
+  );
+  if (exact.length > 0) return exact;
+  return [...question.names].filter(
+    (name) => !stopWords.has(name) && parts.some((part) => isNearly(name, part)),
+  );
+}
+
+/** Longer names are no names. */
+const MAX_NAME = 30;
+
+/** "Mel" for Melanie; or one letter apart in five or more; or the same consonants, as in Muhammad and Mohamed. */
+function isNearly(name: string, part: string): boolean {
+  if (name[0] !== part[0] || name.length < 3 || part.length < 3) return false;
+  if (Math.max(name.length, part.length) > MAX_NAME) return false;
+  if (part.startsWith(name)) return true;
+  if (name.length < 5 || part.length < 5) return false;
+  const apart = editDistance(name, part);
+  return apart <= 1 || (apart <= 3 && consonants(name) === consonants(part));
+}
+
+/** Of a name, what its spellings have in common; letters that sound alike as one. */
+const consonants = (name: string): string =>
+  name
+    .replace(/ph/g, 'f')
+    .replace(/[ckq]+/g, 'k')
+    .replace(/[aeiouyhw]/g, '')
+    .replace(/(.)\1+/g, '$1');
+
+function editDistance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(above[j]! + 1, row[j - 1]! + 1, replaced));
+    }
+    above = row;
+  }
+  return above[b.length]!;
+}

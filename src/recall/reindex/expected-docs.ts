@@ -1,0 +1,275 @@
+/**
+ * What the search should know of what is stored: read page by page, and measured as it was when it was written. A module
+ * that computes: it runs beside the event loop where it can, and lets others run in between where it cannot.
+ */
+import { type ThinkingExecution, thoughtDoc } from '../../checkpoints/states/thought-docs.js';
+import type { Query } from '../../driver/driver.js';
+import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { type PacketInput, RESERVED_PREFIX } from '../../engine/journal/model.js';
+import { indexKey, readMeta } from '../../engine/writes/tenants.js';
+import { cardDoc, isSearched, memoryDoc, packetDoc, turnDoc } from '../../index/docs-of.js';
+import { type Doc, type NewDoc, newDoc, thoughtContent, thoughtOf } from '../../index/documents.js';
+import {
+  measureCard,
+  measureMemory,
+  measurePacket,
+  measureThought,
+  measureTurn,
+} from '../../index/searchable.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import type { TurnMetadata } from '../../memory/turns/store.js';
+import { memoryLinks } from '../../memory/versions/links.js';
+import type { NewVersion } from '../../memory/versions/store.js';
+
+export const SOURCES = ['cards', 'packets', 'thoughts'] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** Something that is stored, and what it is to be found by; undefined for what is not to be found. */
+export interface Content {
+  readonly content_id: string;
+  readonly doc: NewDoc | undefined;
+}
+
+export interface ContentPage {
+  readonly contents: readonly Content[];
+  /** Where the next page begins; null at the end. */
+  readonly next: string | null;
+}
+
+/** A page behind a place, as it is at a moment. */
+type Pager = (
+  query: Query,
+  tenant: string,
+  after: string,
+  limit: number,
+  now: number,
+  index_key: string,
+) => Promise<ContentPage>;
+
+interface StoredCard {
+  readonly card_id: string;
+  readonly content: string | null;
+  readonly tool_calls: string | null;
+  readonly metadata: string | null;
+  readonly author_id: string | null;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly held_by: string | null;
+  readonly deleted_at: number | null;
+}
+
+const SCOPE = 'scope:';
+/** What holds artifacts and notes; cards of their own are held by nothing, or by an agent_turn. */
+const HOLDS_VERSIONS = /^(?:scope|session|trajectory|note):/;
+
+const isTurn = ({ held_by }: StoredCard, metadata: JsonObject): boolean =>
+  held_by?.startsWith(SCOPE) === true && metadata.type === 'turn';
+
+const parsed = (text: string | null): Json | undefined =>
+  text === null ? undefined : (JSON.parse(text) as Json);
+
+/** Long enough to be worth a turn of the event loop, and short enough for those who wait. */
+const AT_A_TIME_MS = 5;
+
+function breather(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < AT_A_TIME_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    since = performance.now();
+  };
+}
+
+const cards: Pager = async (query, tenant, after, limit, now, index_key) => {
+  const rows = await query.all<StoredCard>(
+    sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
+          c.deleted_at
+        FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${limit}`,
+  );
+  const there = rows
+    .filter(({ content, deleted_at }) => content !== null && deleted_at === null)
+    .map((card) => ({ card, metadata: JSON.parse(card.metadata!) as JsonObject }));
+  const turns = there.filter(({ card, metadata }) => isTurn(card, metadata));
+  const places = await placesOf(query, tenant, turns);
+  const held = there.filter(
+    ({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata),
+  );
+  const versions = await versionsOf(query, tenant, held);
+  const notes = [...versions.values()].filter(({ kind }) => kind === 'note');
+  const links = await memoryLinks(
+    query,
+    tenant,
+    notes.map(({ memory_id }) => memory_id),
+    { now, agent: null },
+  );
+  const learnedIn = ({ kind, memory_id }: NewVersion) =>
+    kind === 'note' ? links(memory_id).source_trajectory_ids : [];
+  const breathe = breather();
+  const contents: Content[] = [];
+  for (const { card, metadata } of there) {
+    await breathe();
+    const place = places.get(card.card_id);
+    const version = versions.get(card.card_id);
+    const doc: Doc | undefined = place
+      ? turnOf(index_key, card, metadata as unknown as TurnMetadata, place)
+      : HOLDS_VERSIONS.test(card.held_by ?? '')
+        ? version && versionOf(index_key, card, version, learnedIn(version))
+        : cardOf(index_key, card, metadata);
+    const { card_id, author_id, created_at, expires_at, held_by } = card;
+    contents.push({
+      content_id: card_id,
+      doc: newDoc(doc, card_id, author_id, created_at, expires_at, held_by)[0],
+    });
+  }
+  return { contents, next: rows.length < limit ? null : rows.at(-1)!.card_id };
+};
+
+type Placed = { readonly card: StoredCard };
+
+interface TurnPlace {
+  readonly card_id: string;
+  readonly scope_id: string;
+  readonly trajectory_id: string;
+  readonly sequence: number;
+}
+
+const entriesByCard: Sql = byDialect({
+  sqlite: sql`box_entries e INDEXED BY box_entries_by_card`,
+  postgres: sql`box_entries e`,
+});
+
+/** Where each turn stands in the scope that it was said in; scopes that were restored from that show it as well. */
+async function placesOf(
+  query: Query,
+  tenant: string,
+  turns: readonly Placed[],
+): Promise<Map<string, TurnPlace>> {
+  const scopes = new Map(turns.map(({ card }) => [card.card_id, card.held_by!.slice(SCOPE.length)]));
+  if (scopes.size === 0) return new Map();
+  const rows = await query.all<TurnPlace>(
+    sql`SELECT e.card_id, s.scope_id, s.trajectory_id, e.ordinal AS sequence FROM ${entriesByCard} CROSS JOIN scopes s
+        WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${[...scopes.keys()]}) AND e.removed_revision IS NULL
+          AND s.tenant_id = ${tenant} AND s.box_id = e.box_id`,
+  );
+  const own = rows.filter(({ card_id, scope_id }) => scopes.get(card_id) === scope_id);
+  return new Map(own.map((row) => [row.card_id, row]));
+}
+
+/** The current versions that these cards have the content of. */
+async function versionsOf(
+  query: Query,
+  tenant: string,
+  held: readonly Placed[],
+): Promise<Map<string, NewVersion>> {
+  if (held.length === 0) return new Map();
+  const holders = [...new Set(held.map(({ card }) => card.held_by!))];
+  const ids = held.map(({ card }) => card.card_id);
+  const rows = await query.all<NewVersion>(
+    sql`SELECT v.* FROM memory_versions v
+        WHERE v.tenant_id = ${tenant} AND v.held_by = ANY(${holders}) AND v.erased_at IS NULL
+          AND v.card_id = ANY(${ids}) AND v.superseded_at IS NULL`,
+  );
+  return new Map(rows.map((row) => [row.card_id, row]));
+}
+
+const turnOf = (index_key: string, card: StoredCard, kept: TurnMetadata, place: TurnPlace): Doc =>
+  turnDoc(
+    { turn_id: card.card_id, sequence: Number(place.sequence), role: kept.role, scope: place },
+    measureTurn(index_key, {
+      content: parsed(card.content),
+      tool_calls: parsed(card.tool_calls),
+      tool_results: kept.tool_results,
+      metadata: kept.metadata,
+    }),
+  );
+
+function versionOf(
+  index_key: string,
+  card: StoredCard,
+  version: NewVersion,
+  learned_in: readonly string[],
+): Doc {
+  const metadata = JSON.parse(version.metadata!) as JsonObject;
+  const measured = measureMemory(index_key, { content: card.content!, name: version.name, metadata });
+  return memoryDoc(version, learned_in, measured);
+}
+
+function cardOf(index_key: string, card: StoredCard, metadata: JsonObject): Doc | undefined {
+  if (!isSearched(metadata.type)) return undefined;
+  const measured = measureCard(index_key, parsed(card.content)!, parsed(card.tool_calls), metadata);
+  return cardDoc(card.card_id, metadata, card.expires_at !== null || card.held_by !== null, measured);
+}
+
+interface StoredPacket {
+  readonly seq: number;
+  readonly packet_id: string;
+  readonly packet_type: string;
+  readonly timestamp: number;
+  readonly thread_id: string | null;
+  readonly agent: string | null;
+  readonly expires_at: number | null;
+  readonly envelope: string | null;
+}
+
+const packets: Pager = async (query, tenant, after, limit, _now, index_key) => {
+  const rows = await query.all<StoredPacket>(
+    sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.expires_at,
+          CASE WHEN SUBSTR(p.packet_type, 1, ${RESERVED_PREFIX.length}) = ${RESERVED_PREFIX} THEN NULL
+            ELSE p.envelope END AS envelope
+        FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
+  );
+  const breathe = breather();
+  const contents: Content[] = [];
+  for (const row of rows) {
+    if (row.envelope === null) continue;
+    await breathe();
+    const packet = JSON.parse(row.envelope) as PacketInput;
+    const doc = packetDoc(row, measurePacket(index_key, packet));
+    const [made] = newDoc(doc, row.packet_id, row.agent, row.timestamp, row.expires_at, null);
+    contents.push({ content_id: row.packet_id, doc: made });
+  }
+  return { contents, next: rows.length < limit ? null : String(rows.at(-1)!.seq) };
+};
+
+interface StoredThought extends ThinkingExecution {
+  readonly checkpoint_id: string;
+  readonly id: string;
+  readonly removed: number;
+  readonly body: string;
+}
+
+const thoughts: Pager = async (query, tenant, after, limit, _now, index_key) => {
+  const [checkpoint_id, id] = thoughtOf(after);
+  const rows = await query.all<StoredThought>(
+    sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
+        FROM thoughts t JOIN executions x ON x.tenant_id = t.tenant_id AND x.execution_id = t.execution_id
+        WHERE t.tenant_id = ${tenant} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
+        ORDER BY t.checkpoint_id, t.id LIMIT ${limit}`,
+  );
+  const breathe = breather();
+  const contents: Content[] = [];
+  for (const row of rows) {
+    if (row.removed === 0) continue;
+    await breathe();
+    const doc = thoughtDoc(row, row, measureThought(index_key, row.body));
+    contents.push({ content_id: doc.content_id, doc });
+  }
+  const last = rows.at(-1);
+  return { contents, next: rows.length < limit ? null : thoughtContent(last!.checkpoint_id, last!.id) };
+};
+
+const pagers: Record<Source, Pager> = { cards, packets, thoughts };
+
+/** What is stored behind a place, in an order of its own; erased content is not among it. */
+export async function contentsAfter(
+  query: Query,
+  source: Source,
+  tenant: string,
+  after: string,
+  limit: number,
+  now: number,
+): Promise<ContentPage> {
+  const meta = await readMeta(query);
+  if (!meta) throw new Error('the store has no key');
+  return pagers[source](query, tenant, after, limit, now, indexKey(meta, tenant));
+}

@@ -1,0 +1,156 @@
+/** Putting right what the search knows: rows of search_docs, how many there are, and how far an indexing anew has come. */
+import type { Query, Tx } from '../../driver/driver.js';
+import { acrossTenants, type Sql, sql } from '../../driver/sql.js';
+import { columnsOf, contentKey, insertDocs, type NewDoc } from '../../index/documents.js';
+import { GENERATION } from '../../index/postings.js';
+import { presentAmong } from '../search/present-contents.js';
+import type { Drift } from './drift.js';
+
+/**
+ * Makes rows what their content says, as long as it is there; says how many were changed. Rows are changed in place or
+ * emptied, and never deleted: deleting moves others within the file, and what they held would be left where they were.
+ */
+export async function heal(tx: Tx, tenant: string, drifts: readonly Drift[]): Promise<number> {
+  const docs = drifts.flatMap((drift) => ('doc' in drift ? [drift.doc] : []));
+  const gone = drifts.flatMap((drift) => ('doc' in drift ? [] : [drift.doc_no]));
+  const there = await presentAmong(tx, tenant, docs, true);
+  const ids = docs.map(({ content_id }) => content_id);
+  const rows = await tx.all<{ content_id: string; entity_type: string; doc_no: number }>(
+    sql`SELECT content_id, entity_type, doc_no FROM search_docs
+        WHERE tenant_id = ${tenant} AND content_id = ANY(${ids}) ORDER BY doc_no DESC`,
+  );
+  // The first of each: it comes last.
+  const known = new Map(rows.map((row) => [contentKey(row), Number(row.doc_no)]));
+  const fresh: NewDoc[] = [];
+  let changed = 0;
+  for (const doc of docs) {
+    const lifetime = there.get(contentKey(doc));
+    if (!lifetime) continue;
+    const doc_no = known.get(contentKey(doc));
+    if (doc_no === undefined) fresh.push({ ...doc, ...lifetime });
+    else await updateDoc(tx, tenant, doc_no, { ...doc, ...lifetime });
+    changed++;
+  }
+  await insertDocs(tx, tenant, fresh);
+  if (gone.length > 0)
+    changed += await tx.run(
+      sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
+          WHERE tenant_id = ${tenant} AND doc_no = ANY(${gone}) AND terms IS NOT NULL`,
+    );
+  return changed;
+}
+
+async function updateDoc(tx: Tx, tenant: string, doc_no: number, doc: NewDoc): Promise<void> {
+  const row = columnsOf(doc);
+  await tx.send(
+    sql`UPDATE search_docs SET entity_type = ${row.entity_type}, entity_id = ${row.entity_id}, type = ${row.type},
+          name = ${row.name}, trajectory_id = ${row.trajectory_id}, scope_id = ${row.scope_id},
+          position = ${row.position}, role = ${row.role}, speaker = ${row.speaker}, agent_id = ${row.agent_id},
+          abstraction_level = ${row.abstraction_level}, category = ${row.category}, tags = ${row.tags},
+          occurred_at = ${row.occurred_at}, created_at = ${row.created_at}, expires_at = ${row.expires_at},
+          held_by = ${row.held_by}, length = ${row.length}, flags = ${row.flags}, terms = ${row.terms}
+        WHERE tenant_id = ${tenant} AND doc_no = ${doc_no}`,
+  );
+}
+
+export interface DocCount {
+  readonly docs: number;
+  /** As it is kept, for the statistics. */
+  readonly noted: number;
+}
+
+/** How many documents a tenant has. Of one moment: whoever writes changes both at once. */
+export async function countDocs(query: Query, tenant: string): Promise<DocCount> {
+  const row = await query.get<DocCount>(
+    sql`SELECT (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${tenant} AND terms IS NOT NULL) AS docs,
+          ${noted(tenant)} AS noted`,
+  );
+  return { docs: Number(row!.docs), noted: Number(row!.noted) };
+}
+
+const noted = (tenant: string): Sql =>
+  sql`(SELECT COALESCE(SUM(docs), 0) FROM search_counts WHERE tenant_id = ${tenant})`;
+
+/** Adds what is missing; false when the number has changed since it was counted. */
+export async function noteCount(tx: Tx, tenant: string, counted: DocCount): Promise<boolean> {
+  await tx.all(sql`SELECT shard FROM search_counts WHERE tenant_id = ${tenant} ORDER BY shard FOR UPDATE`);
+  const row = await tx.get<Pick<DocCount, 'noted'>>(sql`SELECT ${noted(tenant)} AS noted`);
+  if (Number(row!.noted) !== counted.noted) return false;
+  await tx.run(
+    sql`INSERT INTO search_counts (tenant_id, shard, docs) VALUES (${tenant}, 0, ${counted.docs - counted.noted})
+        ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
+  );
+  return true;
+}
+
+/** How much there is to look at. */
+export async function countContents(query: Query, tenant: string): Promise<number> {
+  const row = await query.get<{ total: number }>(
+    sql`SELECT (SELECT COUNT(*) FROM cards WHERE tenant_id = ${tenant} AND erased_at IS NULL)
+          + (SELECT COUNT(*) FROM packet_store WHERE tenant_id = ${tenant} AND packet_type NOT LIKE 'cairn.%')
+          + (SELECT COUNT(*) FROM thoughts WHERE tenant_id = ${tenant})
+          + (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${tenant}) AS total`,
+  );
+  return Number(row!.total);
+}
+
+const VERSION = 'search_version';
+const UNDER_WAY = 'search_reindex';
+
+async function readSetting(query: Query, name: string): Promise<string | undefined> {
+  const row = await query.get<{ value: string }>(
+    acrossTenants`SELECT value FROM store_meta WHERE name = ${name}`,
+  );
+  return row?.value;
+}
+
+const putSetting = (tx: Tx, name: string, value: string): Promise<number> =>
+  tx.run(
+    acrossTenants`INSERT INTO store_meta (name, value) VALUES (${name}, ${value})
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  );
+
+/** By which analysis all is indexed; undefined for a store that was made before there was a search. */
+export async function indexedBy(query: Query): Promise<number | undefined> {
+  const value = await readSetting(query, VERSION);
+  return value === undefined ? undefined : Number(value);
+}
+
+export async function noteIndexed(tx: Tx, version: number): Promise<void> {
+  await putSetting(tx, VERSION, String(version));
+}
+
+/** What was kept in memory of rows from before is not used again. */
+export async function raiseGeneration(tx: Tx): Promise<void> {
+  await tx.run(
+    acrossTenants`INSERT INTO store_meta (name, value) VALUES (${GENERATION}, '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(store_meta.value AS BIGINT) + 1 AS TEXT)`,
+  );
+}
+
+/** Where it is noted how far an indexing anew has come: that of all tenants, or of one. */
+const underWayName = (only: string | null): string => (only === null ? UNDER_WAY : `${UNDER_WAY}:${only}`);
+
+/** As the text that is stored. */
+export const underWay = (query: Query, only: string | null): Promise<string | undefined> =>
+  readSetting(query, underWayName(only));
+
+/** Takes it over from another one, if there is one. */
+export async function begin(tx: Tx, only: string | null, place: string): Promise<void> {
+  await putSetting(tx, underWayName(only), place);
+}
+
+/** False when another has taken it over. */
+export async function goOn(tx: Tx, only: string | null, from: string, to: string): Promise<boolean> {
+  const changed = await tx.run(
+    acrossTenants`UPDATE store_meta SET value = ${to} WHERE name = ${underWayName(only)} AND value = ${from}`,
+  );
+  return changed > 0;
+}
+
+export async function end(tx: Tx, only: string | null, from: string): Promise<boolean> {
+  const changed = await tx.run(
+    acrossTenants`DELETE FROM store_meta WHERE name = ${underWayName(only)} AND value = ${from}`,
+  );
+  return changed > 0;
+}

@@ -1,0 +1,116 @@
+/** Memory in two calls: keep this, and what is known about that. */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { makes, readsAnything, where } from '../../engine/contract/touches.js';
+import { instant } from '../../kernel/common.js';
+import { uuid } from '../../kernel/ids.js';
+import { jsonObject, text } from '../../kernel/json.js';
+import { turnRole } from '../../memory/turns/model.js';
+import { ttl } from '../../memory/versions/model.js';
+import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../search/model.js';
+import { passagesAsText } from '../search/passages.js';
+
+const rememberInput = z.strictObject({
+  text: text(1_000_000, 1).describe('What to keep, in plain words'),
+  as: z
+    .enum(['note', 'turn'])
+    .optional()
+    .describe('A note outlives its task; a turn goes with its scope. A note, unless given'),
+  type: text(100, 1).optional().describe('The note_type: Fact unless given'),
+  title: text(500, 1).optional().describe('Of a note; its first words unless given'),
+  tags: z.array(text(200, 1)).max(32).optional(),
+  speaker: text(200, 1).optional().describe('Who said it'),
+  role: turnRole.optional().describe('Of a turn; User unless given'),
+  occurred_at: text(100, 1)
+    .optional()
+    .describe('When it happened, such as 2026-01-31, 8 May 2023 or 2026-01-31T12:00:00Z; now unless given'),
+  trajectory_id: uuid.optional().describe('The task it belongs to; one called memory unless given'),
+  scope_id: uuid.optional().describe('Of a turn: the scope it belongs to; one called memory unless given'),
+  ttl: ttl.optional().describe('Of a note'),
+  metadata: jsonObject.optional(),
+});
+
+const remembered = z
+  .object({
+    entity_type: z.enum(['Note', 'Turn']),
+    id: z.string(),
+    name: z.string().nullable(),
+    trajectory_id: z.string(),
+    scope_id: z.string().nullable(),
+    token_count: z.int(),
+    created_at: instant,
+  })
+  .meta({ id: 'Remembered' });
+
+const recallInput = z.strictObject({
+  ...searchInput,
+  query: text(MAX_QUERY, 1).describe('What you want to know, in plain words'),
+  entity_types: z
+    .array(wantedType)
+    .min(1)
+    .max(6)
+    .optional()
+    .describe('Default: Turn, Artifact, Note and Card'),
+  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
+});
+
+const passage = z
+  .object({
+    ...foundEntity,
+    ...excerpt,
+    text: z.string(),
+    token_count: z.int(),
+    same_as: z
+      .array(z.string())
+      .describe('Ids of other notes or artifacts that say the same of the same; a hundred at most'),
+  })
+  .meta({ id: 'Passage' });
+
+export const memory = {
+  remember: operation({
+    method: 'POST',
+    path: '/api/v1/remember',
+    input: rememberInput,
+    output: remembered,
+    access: 'write',
+    touches: [
+      where(makes('Note'), 'as', undefined, 'note'),
+      where(makes('Turn', 'trajectory_id', 'scope_id'), 'as', 'turn'),
+    ],
+    event: 'cairn.note.created, or cairn.turn.added',
+    status: 201,
+    summary: 'Keep something: a note, or a turn, found again by what it says.',
+    mcp: {
+      tool: 'remember',
+      use:
+        'Use it when something comes up that will matter later: a decision and its reason, a preference, a fact about ' +
+        'people or the project, a lesson. One at a time, in words that stand alone.',
+      place: ['trajectory_id'],
+    },
+    example: { text: 'Anna prefers tea to coffee.', tags: ['people'] },
+  }),
+  recall: operation({
+    method: 'POST',
+    path: '/api/v1/recall',
+    input: recallInput,
+    output: z.object({
+      passages: z.array(passage),
+      token_count: z.int().describe('Of all texts together'),
+      left_out: z.int().describe('How many of this page did not fit into max_tokens'),
+      next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
+    }),
+    access: 'read',
+    touches: readsAnything,
+    event: null,
+    summary: 'What is known about something: the best passages first, whole, with the reasons.',
+    mcp: {
+      tool: 'recall',
+      use:
+        'Use it before you answer what may rest on earlier work, decisions or preferences. Ask in plain words, as ' +
+        'you would ask a colleague. Up to 8,000 tokens of passages unless max_tokens says otherwise.',
+      unless_given: { max_tokens: 8000 },
+      text: passagesAsText,
+    },
+    example: { query: 'What does Anna drink?', limit: 5 },
+  }),
+};

@@ -1,0 +1,134 @@
+/** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
+import type { z } from 'zod';
+import type { Call } from '../../engine/calls/call.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { JsonObject } from '../../kernel/json.js';
+import { checkNote, create as createNote } from '../../memory/notes/service.js';
+import { findScope } from '../../memory/scopes/store.js';
+import { add as addTurn } from '../../memory/turns/service.js';
+import { parseDate } from '../../text/parse-date.js';
+import { countTokens, loadTokenizer } from '../../text/tokenizer.js';
+import { describeHit, find } from '../search/service.js';
+import type { memory as operations } from './contract.js';
+import { defaultScope, defaultTrajectory, refuseCommonGround } from './default-place.js';
+
+type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
+type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
+
+const FACT = 'Fact';
+const TITLE_LENGTH = 80;
+
+/** The first sentence, or as much of it as a title holds. */
+export function titleOf(text: string): string {
+  const line = text
+    .trim()
+    .split(/\n|(?<=[.!?。！？])\s/, 1)[0]!
+    .trim();
+  const letters = [...(line === '' ? text.trim() : line)];
+  return letters.length <= TITLE_LENGTH
+    ? letters.join('')
+    : `${letters.slice(0, TITLE_LENGTH - 1).join('')}…`;
+}
+
+export async function remember(call: Call, input: In<'remember'>): Promise<Out<'remember'>> {
+  checkInput(input);
+  const { tags, speaker, occurred_at } = input;
+  const metadata: JsonObject = {
+    ...input.metadata,
+    ...(tags === undefined ? {} : { tags }),
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(occurred_at === undefined ? {} : { occurred_at }),
+  };
+  return input.as === 'turn' ? rememberTurn(call, input, metadata) : rememberNote(call, input, metadata);
+}
+
+/** Before anything is made for it. */
+function checkInput(input: In<'remember'>): void {
+  refuseMixed(input);
+  const { text, type = FACT, ttl, occurred_at } = input;
+  // Nothing but spaces, and what shows even less.
+  if (!/[^\s\p{C}\p{Z}]/u.test(text))
+    throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
+  if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `occurred_at "${occurred_at}" is no date that can be read: write it as 2026-01-31 or 2026-01-31T12:00:00Z`,
+    );
+  }
+  if (ttl !== undefined) checkNote({ type, ttl });
+}
+
+/** A field that says nothing about what is made would be lost without a word. */
+function refuseMixed(input: In<'remember'>): void {
+  const foreign = input.as === 'turn' ? (['type', 'title', 'ttl'] as const) : (['role', 'scope_id'] as const);
+  for (const name of foreign) {
+    if (input[name] === undefined) continue;
+    const what = input.as === 'turn' ? 'a note' : 'a turn';
+    throw new CairnError('INVALID_INPUT', `${name} is for ${what}: leave it out, or set as`);
+  }
+}
+
+async function rememberNote(
+  call: Call,
+  input: In<'remember'>,
+  metadata: JsonObject,
+): Promise<Out<'remember'>> {
+  const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
+  // The place of all is not the caller's choice, so it need not be able to read it.
+  const { acting: _, ...placed } = call;
+  const note = await createNote(input.trajectory_id === undefined ? placed : call, {
+    note_type: input.type ?? FACT,
+    title: input.title ?? titleOf(input.text),
+    content: input.text,
+    source_trajectory_ids: [trajectory_id],
+    metadata,
+    ...(input.ttl === undefined ? {} : { ttl: input.ttl }),
+  });
+  const { note_id: id, title: name, token_count, created_at } = note;
+  return { entity_type: 'Note', id, name, trajectory_id, scope_id: null, token_count, created_at };
+}
+
+async function rememberTurn(
+  call: Call,
+  input: In<'remember'>,
+  metadata: JsonObject,
+): Promise<Out<'remember'>> {
+  const query = call.driver.at(call.tenant);
+  if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
+  const scope_id =
+    input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
+  const scope = await findScope(query, call.tenant, scope_id);
+  if (scope && input.trajectory_id !== undefined && scope.trajectory_id !== input.trajectory_id)
+    throw new CairnError('INVALID_INPUT', `scope ${scope_id} is not in trajectory ${input.trajectory_id}`);
+  const turn = await addTurn(call, { scope_id, role: input.role ?? 'User', content: input.text, metadata });
+  const { turn_id: id, token_count, created_at } = turn;
+  const trajectory_id = scope!.trajectory_id;
+  return { entity_type: 'Turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
+}
+
+const RECALLED = ['Turn', 'Artifact', 'Note', 'Card'] as const;
+
+export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
+  const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
+  void loadTokenizer();
+  const entity_types = asked.entity_types ?? [...RECALLED];
+  const found = await find(call, { ...asked, entity_types }, 'text', true);
+  const passages: Out<'recall'>['passages'] = [];
+  let total = 0;
+  for (const hit of found.hits) {
+    const token_count = await countTokens(hit.text!);
+    // A later one may be short enough.
+    if (total + token_count > max_tokens) continue;
+    total += token_count;
+    const { snippet, highlights, same_as } = hit;
+    const told = { snippet, highlights, text: hit.text!, token_count, same_as: [...same_as] };
+    passages.push({ ...describeHit(hit), ...told });
+  }
+  const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
+  call.access.touch(
+    call.tenant,
+    memories.map(({ id }) => id),
+  );
+  const left_out = found.hits.length - passages.length;
+  return { passages, token_count: total, left_out, next_cursor: found.next_cursor };
+}

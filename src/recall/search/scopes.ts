@@ -1,0 +1,67 @@
+/** In which scopes a turn is: that of its own, and open ones that were restored from it. */
+import type { Query } from '../../driver/driver.js';
+import { type Sql, sql } from '../../driver/sql.js';
+import { segmentsOf } from '../../facts/boxes/entries.js';
+import { findBox } from '../../facts/boxes/store.js';
+import { findScope } from '../../memory/scopes/store.js';
+import { placesOfTurn } from '../../memory/turns/store.js';
+import type { DocRow } from './rows.js';
+
+/** A scope whose turns are wanted, up to a place. */
+export interface WantedScope {
+  readonly scope_id: string;
+  /** Excluded; null for all. */
+  readonly until: number | null;
+}
+
+/** Whose turns a scope shows: its own, and those before it of what it was restored from. */
+export async function scopesShown(query: Query, tenant: string, scope_id: string): Promise<WantedScope[]> {
+  const own = { scope_id, until: null };
+  const scope = await findScope(query, tenant, scope_id);
+  if (!scope || scope.restored_from === null) return [own];
+  const box = await findBox(query, tenant, scope.box_id);
+  if (!box) return [own];
+  const segments = await segmentsOf(query, tenant, box);
+  const rows = await query.all<{ scope_id: string; box_id: string }>(
+    sql`SELECT scope_id, box_id FROM scopes
+        WHERE tenant_id = ${tenant} AND box_id = ANY(${segments.map(({ box_id }) => box_id)})`,
+  );
+  const byBox = new Map(rows.map((row) => [row.box_id, row.scope_id]));
+  const before = segments.flatMap(({ box_id, until }): WantedScope[] => {
+    const origin = byBox.get(box_id);
+    return origin === undefined || origin === scope_id ? [] : [{ scope_id: origin, until }];
+  });
+  return [own, ...before];
+}
+
+/** Whether an open scope that was restored from that of a turn, under the name d, has it: by the same way as turns.get. */
+export const isRestored = (tenant: string): Sql =>
+  sql`EXISTS (
+    WITH RECURSIVE held(box_id, position) AS (
+      SELECT e.box_id, e.position FROM box_entries e
+        WHERE e.tenant_id = ${tenant} AND e.card_id = d.content_id AND e.removed_revision IS NULL
+      UNION
+      SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
+        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
+    )
+    SELECT 1 FROM held h CROSS JOIN scopes s
+      WHERE s.tenant_id = ${tenant} AND s.box_id = h.box_id AND s.closed_at IS NULL)`;
+
+/** Turns of closed scopes as they are read: in the open scope that has them. */
+export async function inOpenScopes(query: Query, tenant: string, rows: readonly DocRow[]): Promise<DocRow[]> {
+  const scope_ids = [...new Set(rows.filter(isTurn).map(({ scope_id }) => scope_id!))];
+  if (scope_ids.length === 0) return [...rows];
+  const closed = await query.all<{ scope_id: string }>(
+    sql`SELECT scope_id FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND closed_at IS NOT NULL`,
+  );
+  const isClosed = new Set(closed.map(({ scope_id }) => scope_id));
+  const shown: DocRow[] = [];
+  for (const row of rows) {
+    const [place] =
+      isTurn(row) && isClosed.has(row.scope_id!) ? await placesOfTurn(query, tenant, row.entity_id) : [];
+    shown.push(place ? { ...row, scope_id: place.scope_id, position: place.position } : row);
+  }
+  return shown;
+}
+
+const isTurn = ({ entity_type, scope_id }: DocRow): boolean => entity_type === 'turn' && scope_id !== null;

@@ -1,0 +1,135 @@
+/** The sentences that a summary may be made of, and how much each is worth by itself. */
+import type { GiveWay } from '../../kernel/cooperative-yield.js';
+import { type TextUnit, unitsOf } from '../../text/sentences.js';
+import { type Statement, statementOf } from '../extraction/english/statements.js';
+import { roleOf, type SourceRole, type TextSource } from './sources.js';
+
+export interface Candidate {
+  /** The place of its source. */
+  readonly source: number;
+  /** The sentences: one, or a question and its short answer. */
+  readonly parts: readonly CandidatePart[];
+  readonly statement: Statement;
+  readonly weight: number;
+}
+
+export interface CandidatePart {
+  readonly source: number;
+  /** Its place among all sentences that were read: summaries keep the order. */
+  readonly order: number;
+  readonly text: string;
+}
+
+/** So many sentences are read, evenly from all sources: of more than that a summary has only a few anyway. */
+const MAX_READ = 20_000;
+const MIN_READ_PER_SOURCE = 2;
+const MAX_LENGTH = 600;
+/** Fewer stems say little. */
+const FULL_STEMS = 5;
+const SHORT_ANSWER_STEMS = 4;
+
+const ROLE_WEIGHT: Readonly<Record<SourceRole, number>> = {
+  user: 1,
+  assistant: 0.9,
+  none: 1,
+  tool: 0.5,
+  system: 0.3,
+};
+
+/** What a reader wants to know later: what was decided, found out, done, or is still to do. */
+const OUTCOME =
+  /\b(?:decid\w+|decision|agreed?|chose|chosen|conclu\w+|settled|approved|rejected|confirmed|(?:go|going|went) with|instead of|root cause|caused by|turns? out|because|fixed|solved|works now|fails?|failed|broken|error|deadline|due|must|need to|needs to|plan(?:ned)? to|will use|next step|important|remember|prefers?|always|never|released|shipped|deployed|finished|completed)\b/i;
+const TALK =
+  /^(?:(?:ok(?:ay)?|sure|thanks?|thank you|great|nice|cool|hi|hello|hey|yes|yeah|no|sorry|absolutely|certainly|of course|good (?:morning|question|point|idea))\b[^.!?]{0,40}[.!]?$|(?:i(?:'d| would) be happy|i hope this|let me know|feel free|how can i|is there anything|here(?:'s| is| are) (?:a|an|the|some|your)\b.*:$))/i;
+/** Kind words to the other, with nothing of their own. */
+const REACTION =
+  /\b(?:(?:sounds?|looks?) (?:\w+ )?(?:great|good|awesome|amazing|fun|lovely|fantastic|interesting)|congrat\w*|wow|that's (?:\w+ )?(?:great|awesome|amazing|wonderful|nice|cool)|good luck|(?:glad|happy) to hear|you're so|proud of you|thanks for)\b/i;
+const QUESTION = /[?？؟\u037e]["'”’)\]]*$/u;
+const YES_OR_NO = /^(?:yes|yep|yeah|no|nope|right|correct|exactly|agreed|sure|definitely|done)\b/i;
+
+interface Read extends CandidatePart {
+  readonly statement: Statement;
+  readonly question: boolean;
+  readonly weight: number;
+}
+
+export async function candidatesOf(sources: readonly TextSource[], give_way: GiveWay): Promise<Candidate[]> {
+  const perSource = Math.max(MIN_READ_PER_SOURCE, Math.floor(MAX_READ / Math.max(1, sources.length)));
+  const all: Candidate[] = [];
+  let order = 0;
+  let before: Read | undefined;
+  for (const [at, source] of sources.entries()) {
+    const first = order;
+    for (const unit of unitsOf(source.text)) {
+      const due = give_way();
+      if (due) await due;
+      if (order - first >= perSource) break;
+      if (!isCandidate(unit)) continue;
+      const read = readUnit(unit.text, sources, at, order, order === first);
+      order += 1;
+      all.push(answers(before, read, sources) ? pairOf(before!, read) : aloneOf(read));
+      before = read;
+    }
+  }
+  return all.filter(({ weight }) => weight > 0);
+}
+
+const isCandidate = (unit: TextUnit): boolean =>
+  (unit.kind === 'sentence' || unit.kind === 'quote') && unit.text.length <= MAX_LENGTH;
+
+function readUnit(
+  raw: string,
+  sources: readonly TextSource[],
+  source: number,
+  order: number,
+  first: boolean,
+): Read {
+  const text = raw.replace(/\s+/g, ' ').trim();
+  const statement = statementOf(text);
+  const question = QUESTION.test(text);
+  let weight = ROLE_WEIGHT[roleOf(sources[source]!)] * Math.min(1, statement.stems.size / FULL_STEMS);
+  if (TALK.test(text)) weight = 0;
+  if (REACTION.test(text)) weight *= 0.5;
+  if (OUTCOME.test(text)) weight *= 1.4;
+  if (statement.numbers !== '') weight *= 1.1;
+  if (question) weight *= 0.6;
+  // "For example:" only introduces what is not taken along.
+  if (/[:：]$/.test(text)) weight *= 0.4;
+  if (first) weight *= 1.15;
+  weight *= placeWeight(source, sources.length);
+  return { source, order, text, statement, question, weight };
+}
+
+/** A conversation begins with what is wanted and ends with what came of it. */
+function placeWeight(source: number, sources: number): number {
+  if (sources < 5) return 1;
+  const place = source / (sources - 1);
+  if (place >= 0.9) return 1.2;
+  return place <= 0.1 ? 1.1 : 1;
+}
+
+const speakerOf = (source: TextSource): string => source.speaker ?? roleOf(source);
+
+/** A short answer says nothing without its question, which another has asked just before. */
+function answers(before: Read | undefined, read: Read, sources: readonly TextSource[]): boolean {
+  if (before === undefined || !before.question || read.question) return false;
+  if (read.source !== before.source + 1 || read.statement.stems.size > SHORT_ANSWER_STEMS) return false;
+  if (read.statement.stems.size === 0 && !YES_OR_NO.test(read.text)) return false;
+  return speakerOf(sources[before.source]!) !== speakerOf(sources[read.source]!);
+}
+
+const partOf = ({ source, order, text }: Read): CandidatePart => ({ source, order, text });
+
+const aloneOf = (read: Read): Candidate => ({
+  source: read.source,
+  parts: [partOf(read)],
+  statement: read.statement,
+  weight: read.weight,
+});
+
+function pairOf(question: Read, answer: Read): Candidate {
+  const statement = statementOf(`${question.text} ${answer.text}`);
+  // The question alone was worth less since it was open.
+  const weight = Math.max(question.weight / 0.6, answer.weight) * 1.1;
+  return { source: answer.source, parts: [partOf(question), partOf(answer)], statement, weight };
+}

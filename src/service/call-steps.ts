@@ -1,8 +1,0 @@
-/** Work on what a caller sent: in steps where the input was given away, at once where the caller may still change it. */
-import { givingWay } from '../domain/giving-way.js';
-import { atOnce, inSteps, type Steps } from '../domain/steps.js';
-import type { Call } from './runtime.js';
-
-/** Not async: work that is done at once is done before anything is waited for. */
-export const stepsOf = <T>(call: Pick<Call, 'options'>, steps: Steps<T>): Promise<T> | T =>
-  call.options.owned ? inSteps(steps, givingWay(call.options.signal)) : atOnce(steps);

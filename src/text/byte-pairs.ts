@@ -1,0 +1,152 @@
+/** Byte-pair merging of a long piece of text: by a heap, in n log n, where looking for the lowest rank again takes n². */
+import type { GiveWay } from '../kernel/cooperative-yield.js';
+
+export type RankOfBytes = (bytes: Uint8Array) => number | undefined;
+
+/** No token: the pair cannot be merged. */
+const NONE = -1;
+/** Ranks are below 2^18 and starts below 2^32, so both fit into one exact number that sorts by rank, then by place. */
+const STARTS = 2 ** 32;
+const RANKS = 2 ** 18;
+
+/** So many steps take well under a millisecond. */
+const STEPS_AT_A_TIME = 1024;
+
+/**
+ * How many tokens a piece becomes: always the pair of the lowest rank is merged, the leftmost first. A word may be as
+ * long as a text, so others get their turn in between.
+ */
+export async function longPieceTokens(
+  piece: Uint8Array,
+  rankOf: RankOfBytes,
+  giveWay: GiveWay,
+): Promise<number> {
+  const merging = new Merging(piece, rankOf);
+  while (merging.step(STEPS_AT_A_TIME)) {
+    const wait = giveWay();
+    if (wait) await wait;
+  }
+  return merging.parts;
+}
+
+/** The parts of a piece while they are merged. A part is known by its start. */
+class Merging {
+  parts: number;
+  private readonly piece: Uint8Array;
+  private readonly rankOf: RankOfBytes;
+  private readonly next: Int32Array;
+  private readonly before: Int32Array;
+  /** The rank of each part. */
+  private readonly token: Int32Array;
+  /** Of the part and its successor, as it stands now: an entry of the heap that says otherwise is out of date. */
+  private readonly pair: Int32Array;
+  private readonly known = new Map<number, number>();
+  private readonly heap: Heap;
+  /** How many bytes have their token, and of how many the pair was considered. */
+  private placed = 0;
+  private considered = 0;
+
+  constructor(piece: Uint8Array, rankOf: RankOfBytes) {
+    const n = piece.length;
+    this.piece = piece;
+    this.rankOf = rankOf;
+    this.parts = n;
+    this.next = new Int32Array(n);
+    this.before = new Int32Array(n + 1);
+    this.token = new Int32Array(n);
+    this.pair = new Int32Array(n).fill(NONE);
+    this.heap = new Heap(n);
+  }
+
+  /** Goes on by so many steps; false at the end. */
+  step(steps: number): boolean {
+    const n = this.piece.length;
+    for (let i = 0; i < steps; i++) {
+      if (this.placed < n) this.place(this.placed++);
+      else if (this.considered < n - 1) this.consider(this.considered++);
+      else if (!this.mergeLowest()) return false;
+    }
+    return true;
+  }
+
+  private place(start: number): void {
+    this.next[start] = start + 1;
+    this.before[start + 1] = start;
+    this.token[start] = this.rankOf(this.piece.subarray(start, start + 1))!;
+  }
+
+  private consider(start: number): void {
+    const { piece, next, token, pair, known } = this;
+    const second = next[start]!;
+    pair[start] = NONE;
+    if (second >= piece.length) return;
+    // Two tokens say which bytes they are, so what they merge into is looked up once.
+    const both = token[start]! * RANKS + token[second]!;
+    let rank = known.get(both);
+    if (rank === undefined)
+      known.set(both, (rank = this.rankOf(piece.subarray(start, next[second])) ?? NONE));
+    pair[start] = rank;
+    if (rank !== NONE) this.heap.push(rank * STARTS + start);
+  }
+
+  /** False when no pair is left. */
+  private mergeLowest(): boolean {
+    const { next, before, pair } = this;
+    const entry = this.heap.pop();
+    if (entry === undefined) return false;
+    const start = entry % STARTS;
+    const rank = Math.floor(entry / STARTS);
+    if (pair[start] !== rank) return true;
+    const merged = next[start]!;
+    const after = next[merged]!;
+    next[start] = after;
+    before[after] = start;
+    pair[merged] = NONE;
+    this.token[start] = rank;
+    this.parts -= 1;
+    this.consider(start);
+    if (start > 0) this.consider(before[start]!);
+    return true;
+  }
+}
+
+/** The smallest number first. */
+class Heap {
+  private readonly items: Float64Array;
+  private size = 0;
+
+  /** Of n parts there are n - 1 pairs at first, and each of n - 1 merges adds two at most. */
+  constructor(parts: number) {
+    this.items = new Float64Array(3 * parts);
+  }
+
+  push(item: number): void {
+    const { items } = this;
+    let at = this.size++;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (items[parent]! <= item) break;
+      items[at] = items[parent]!;
+      at = parent;
+    }
+    items[at] = item;
+  }
+
+  pop(): number | undefined {
+    if (this.size === 0) return undefined;
+    const { items } = this;
+    const first = items[0]!;
+    const item = items[--this.size]!;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= this.size) break;
+      if (child + 1 < this.size && items[child + 1]! < items[child]!) child += 1;
+      if (items[child]! >= item) break;
+      items[at] = items[child]!;
+      at = child;
+    }
+    items[at] = item;
+    return first;
+  }
+}
