@@ -1,21 +1,11 @@
 /** The Api: a mapped type over the table. The service, the HTTP client and the library all hand out this. */
 import type { z } from 'zod';
+import type { CallOptions } from '../engine/contract/call-options.js';
 import type { Operation } from '../engine/contract/operation.js';
 import type { Caller } from '../identity/keys/model.js';
 import type { Operations } from './operations.js';
 
-export interface CallOptions {
-  /** Makes the call safe to repeat for 24 hours: the same key with the same input is done once. */
-  idempotency_key?: string;
-  /** `<agent_turn_id>:<turn_epoch>`: the call is made as that agent, and refused unless that turn is still held so. */
-  agent_turn?: string;
-  /** `<lock_id>:<fencing_token>`: a write is refused unless that lock is still held so. */
-  fencing_token?: string;
-  /** Ends waiting: a stream stops, a call over HTTP is abandoned. */
-  signal?: AbortSignal;
-  /** The input is given away: the caller will not change it, so it is not copied, and a large one is read in steps. */
-  owned?: boolean;
-}
+export type { CallOptions };
 
 export type Input<O extends Operation> = z.input<O['input']>;
 export type Output<O extends Operation> = z.output<O['output']>;

@@ -9,7 +9,6 @@ import { search } from './migrations/0005-search.js';
 import { contexts } from './migrations/0006-contexts.js';
 import { summaries } from './migrations/0007-summaries.js';
 import { vectors } from './migrations/0008-vectors.js';
-
 import type { Dialect } from './sql.js';
 
 /** What the dialects call things. Ids compare byte by byte on both. */

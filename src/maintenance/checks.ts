@@ -5,17 +5,12 @@ import { lockChecks } from '../coordination/locks/doctor.js';
 import { messageChecks } from '../coordination/messages/doctor.js';
 import type { Query } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
+import type { Check } from '../engine/doctor.js';
 import { vectorChecks } from '../index/vectors/doctor.js';
 import { scopeChecks } from '../memory/scopes/doctor.js';
 import { memoryChecks } from '../memory/versions/doctor.js';
 import { jobChecks } from '../recall/jobs/doctor.js';
 import { searchChecks } from '../recall/reindex/count-check.js';
-
-export interface Check {
-  readonly name: string;
-  /** Rows that break the rule, at most a few, each with a `what` to print. */
-  readonly broken: (tenant: string) => Sql;
-}
 
 const FEW = 5;
 

@@ -1,17 +1,12 @@
 /** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
 import type { Driver } from '../driver/driver.js';
+import type { Finding } from '../engine/doctor.js';
 import { headsAfter } from '../engine/reads/clock.js';
 import { listTenants } from '../engine/writes/tenants.js';
 import { sha256 } from '../kernel/canonical.js';
 import { CLOCK_TOLERANCE_MS, clockWarning } from '../kernel/clock-skew.js';
 import { indexFinding, searchFindings } from '../recall/reindex/doctor.js';
 import { checks, contentPage } from './checks.js';
-
-export interface Finding {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly problems: readonly string[];
-}
 
 const PAGE = 500;
 const FEW = 5;

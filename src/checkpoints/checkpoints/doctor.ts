@@ -1,6 +1,6 @@
 /** The doctor's questions about executions, their checkpoints, and the parts that states are made of. */
 import { join, type Sql, sql } from '../../driver/sql.js';
-import type { Check } from '../../maintenance/checks.js';
+import type { Check } from '../../engine/doctor.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
 

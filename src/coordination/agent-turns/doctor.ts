@@ -1,6 +1,6 @@
 /** The doctor's questions about agent_turns, and what belongs to them. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../maintenance/checks.js';
+import type { Check } from '../../engine/doctor.js';
 
 const FEW = 5;
 

@@ -2,9 +2,9 @@
  * Guards of stale writers: a write may say in which agent_turn, or under which lock, it is made. Both are checked in the
  * writing transaction, before anything else, so that a late one changes nothing anywhere.
  */
-import type { CallOptions } from '../../api/api.js';
 import type { Tx } from '../../driver/driver.js';
 import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import type { CallOptions } from '../../engine/contract/call-options.js';
 import { signOfLife } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import { uuid } from '../../kernel/ids.js';

@@ -1,6 +1,6 @@
 /** The doctor's questions about messages and what is on its way of them. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../maintenance/checks.js';
+import type { Check } from '../../engine/doctor.js';
 
 const FEW = 5;
 

@@ -1,5 +1,4 @@
 /** What every use case is given: the store it works on, and who calls. */
-import type { CallOptions } from '../../api/api.js';
 import type { RetainedStates } from '../../checkpoints/states/retained-states.js';
 import type { Driver } from '../../driver/driver.js';
 import { QUEUE_BYTES } from '../../driver/write-queue.js';
@@ -10,6 +9,7 @@ import type { VectorIndexing } from '../../index/vectors/indexing.js';
 import type { AccessCounts } from '../../memory/versions/access-counts.js';
 import type { Providers } from '../../recall/jobs/provider-calls.js';
 import type { JobQueue } from '../../recall/jobs/queue.js';
+import type { CallOptions } from '../contract/call-options.js';
 import type { WrittenTenants } from '../leases/timekeeper.js';
 import type { Wakes } from '../leases/wakes.js';
 import type { Erasures } from '../lifetimes/running-erasures.js';

@@ -1,6 +1,6 @@
 /** The doctor's questions about vectors: they are there for what can be found, and for nothing else. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../maintenance/checks.js';
+import type { Check } from '../../engine/doctor.js';
 
 const FEW = 5;
 

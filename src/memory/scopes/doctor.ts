@@ -1,7 +1,7 @@
 /** The doctor's questions about scopes and turns, and about what their ending leaves. */
 import { sql } from '../../driver/sql.js';
+import type { Check } from '../../engine/doctor.js';
 import { pinned } from '../../facts/cards/lifetime.js';
-import type { Check } from '../../maintenance/checks.js';
 
 const FEW = 5;
 

@@ -1,8 +1,8 @@
 /** The doctor's questions about artifacts and notes. */
 import { sql } from '../../driver/sql.js';
+import type { Check } from '../../engine/doctor.js';
 import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
-import type { Check } from '../../maintenance/checks.js';
 
 const FEW = 5;
 

@@ -1,6 +1,6 @@
 /** The doctor's questions about policies, jobs and what they made. */
 import { type Sql, sql } from '../../driver/sql.js';
-import type { Check } from '../../maintenance/checks.js';
+import type { Check } from '../../engine/doctor.js';
 
 const FEW = 5;
 

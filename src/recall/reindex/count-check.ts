@@ -1,6 +1,6 @@
 /** The doctor's question about how many documents there are; all others about the search are in service/search-doctor.ts. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../maintenance/checks.js';
+import type { Check } from '../../engine/doctor.js';
 
 export const searchChecks: readonly Check[] = [
   {

@@ -1,0 +1,18 @@
+/** What a doctor check is. Modules export theirs, and maintenance runs them all. */
+import type { Sql } from '../driver/sql.js';
+
+export interface Check {
+  /** The invariant, as a sentence. */
+  readonly name: string;
+  /** Rows that break it, at most a few, each with a `what` to print. */
+  readonly broken: (tenant: string) => Sql;
+}
+
+export interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+}
+
+/** How many examples of a problem are shown. */
+export const MAX_EXAMPLES = 5;
