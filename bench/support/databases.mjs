@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { Store } from '../../dist/api/store.js';
 import { openPostgres } from '../../dist/driver/postgres/driver.js';
-import { packetJournal } from '../../dist/engine/journal/store.js';
+import { packetJournal } from '../../dist/engine/writes/journal.js';
 import { startPostgres } from '../../scripts/postgres.mjs';
 
 export const TENANT = 'default';

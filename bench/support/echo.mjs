@@ -1,6 +1,6 @@
 // The HTTP library alone: parses a packet, checks it by Cairn's own schema, and echoes it.
 import Fastify from 'fastify';
-import { packetInput } from '../../dist/engine/journal/model.js';
+import { packetInput } from '../../dist/facts/packets/model.js';
 
 const app = Fastify();
 app.post('/api/v1/memory/packet', async (request, reply) => {

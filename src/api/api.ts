@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import type { CallOptions } from '../engine/contract/call-options.js';
 import type { Operation } from '../engine/contract/operation.js';
-import type { Caller } from '../identity/keys/model.js';
 import type { Operations } from './operations.js';
+import type { Caller } from '../engine/calls/caller.js';
 
 export type { CallOptions };
 

@@ -37,8 +37,7 @@ import * as packets from '../facts/packets/service.js';
 import * as profiles from '../facts/profiles/service.js';
 import { asPermitted } from '../identity/access/permissions.js';
 import * as agents from '../identity/agents/service.js';
-import type { Caller, KeyRole } from '../identity/keys/model.js';
-import { auth, events, keys } from '../identity/keys/service.js';
+import { auth, keys } from '../identity/keys/service.js';
 import { CairnError } from '../kernel/errors.js';
 import { keep } from '../kernel/json-values.js';
 import * as lifetime from '../maintenance/sweep.js';
@@ -67,6 +66,8 @@ import { query as searchAll, searchAmong } from '../recall/search/service.js';
 import { expandArtifact, expandNote } from '../recall/summaries/expanding.js';
 import type { Api, ApiByName, CallOptions } from './api.js';
 import { allOperations, type NamedOperation, type Operations } from './operations.js';
+import type { Caller, KeyRole } from '../engine/calls/caller.js';
+import { events } from '../facts/packets/stream.js';
 
 type UseCase<O extends Operation> = (
   call: Call,

@@ -16,10 +16,10 @@ export {
   importCheckpoints,
   importExecution,
 } from '../checkpoints/files/checkpoint-files.js';
-export type { Packet, WriteResult } from '../engine/journal/model.js';
+export type { Packet, WriteResult } from '../facts/packets/model.js';
 export type { AppendResult, Box, Grant, HydratedBox } from '../facts/boxes/model.js';
 export type { Card } from '../facts/cards/model.js';
-export type { Caller, Key } from '../identity/keys/model.js';
+export type { Key } from '../identity/keys/model.js';
 export { CairnError, type ErrorCode } from '../kernel/errors.js';
 export type { Json, JsonObject } from '../kernel/json.js';
 export type { CallOptions as ProviderCallOptions, ProviderCost } from '../providers/cost.js';
@@ -108,3 +108,5 @@ export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
   const embedded = (timeout_ms?: number) => store.embedded(timeout_ms);
   return { ...api, ...shorthandsOn(api), embedded, close: () => store.close() };
 }
+
+export type { Caller } from '../engine/calls/caller.js';

@@ -1,10 +1,17 @@
 /** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
-import { RetainedStates } from '../checkpoints/states/retained-states.js';
+import '../identity/register.js';
+import '../facts/register.js';
+import '../memory/register.js';
+import '../checkpoints/register.js';
+import '../recall/register.js';
+import '../coordination/register.js';
+import { providers } from '../recall/jobs/provider-calls.js';
+import { RetainedStates, retainedStates } from '../checkpoints/states/retained-states.js';
 import type { Driver } from '../driver/driver.js';
 import { openSqlite } from '../driver/sqlite/driver.js';
 import { defaultLimits, type Limits, type Runtime } from '../engine/calls/call.js';
 import { CallsUnderWay } from '../engine/calls/open-calls.js';
-import { packetJournal } from '../engine/journal/store.js';
+import { packetJournal } from '../engine/writes/journal.js';
 import { systemCall, Timekeeper, WrittenTenants } from '../engine/leases/timekeeper.js';
 import { Wakes } from '../engine/leases/wakes.js';
 import { eraseAll } from '../engine/lifetimes/erasure.js';
@@ -20,24 +27,24 @@ import {
 } from '../engine/writes/tenants.js';
 import { provideAgent } from '../identity/agents/registration.js';
 import { findAgent } from '../identity/agents/store.js';
-import type { Caller } from '../identity/keys/model.js';
 import { keyHash } from '../identity/keys/service.js';
 import { anyKey, findKeyByHash } from '../identity/keys/store.js';
-import { Embedding } from '../index/vectors/embedding.js';
+import { Embedding, embedding } from '../index/vectors/embedding.js';
 import { VectorFilling } from '../index/vectors/filling.js';
-import { INDEXED_FROM, VectorIndexing } from '../index/vectors/indexing.js';
+import { INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/vectors/indexing.js';
 import { CairnError } from '../kernel/errors.js';
 import { anyId, tenantId } from '../kernel/ids.js';
 import { clockAhead } from '../maintenance/clock.js';
-import { AccessCounts } from '../memory/versions/access-counts.js';
+import { AccessCounts, accessCounts } from '../memory/versions/access-counts.js';
 import type { Embedder } from '../providers/embedder.js';
 import { checkProviders } from '../recall/jobs/provider-checks.js';
 import { loadProviders, type ProviderOptions, providersOf } from '../recall/jobs/providers.js';
-import { JobQueue } from '../recall/jobs/queue.js';
+import { JobQueue, jobQueue } from '../recall/jobs/queue.js';
 import { runJob } from '../recall/jobs/service.js';
 import { needsReindex, reindex } from '../recall/reindex/service.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
+import type { Caller } from '../engine/calls/caller.js';
 
 export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */
@@ -101,12 +108,14 @@ export class Store implements Host {
 
   private constructor(runtime: Runtime, sweep_every_ms: number) {
     this.#runtime = runtime;
-    const { embedding, vector_indexing } = runtime;
-    if (embedding && vector_indexing) this.#filling = new VectorFilling(runtime, embedding, vector_indexing);
+    const asked = embedding.find(runtime);
+    if (asked) this.#filling = new VectorFilling(runtime, asked, vectorIndexing.of(runtime));
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
-      runtime.jobs.start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
+      jobQueue
+        .of(runtime)
+        .start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
 
@@ -131,15 +140,17 @@ export class Store implements Host {
         calls: new CallsUnderWay(),
         written: new WrittenTenants(),
         erasures: new Erasures(),
-        states: new RetainedStates(),
-        jobs: new JobQueue(),
-        providers: providersOf(options),
-        access: new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS),
-        ...(options.embedder && {
-          embedding: new Embedding(options.embedder),
-          vector_indexing: new VectorIndexing(driver, options.vectors_indexed_from ?? INDEXED_FROM),
-        }),
+        parts: new Map(),
       };
+      retainedStates.add(runtime, new RetainedStates());
+      jobQueue.add(runtime, new JobQueue());
+      providers.add(runtime, providersOf(options));
+      accessCounts.add(runtime, new AccessCounts(driver, options.count_every_ms ?? COUNT_EVERY_MS));
+      if (options.embedder) {
+        embedding.add(runtime, new Embedding(options.embedder));
+        const indexed_from = options.vectors_indexed_from ?? INDEXED_FROM;
+        vectorIndexing.add(runtime, new VectorIndexing(driver, indexed_from));
+      }
       const sweep_every_ms = options.sweep_every_ms ?? SWEEP_EVERY_MS;
       if (sweep_every_ms > 0) await loadProviders(options);
       const store = new Store(runtime, sweep_every_ms);
@@ -224,8 +235,10 @@ export class Store implements Host {
   }
 
   figures(): Readonly<Record<string, number>> {
-    const { driver, hub, wakes, embedding, vector_indexing } = this.#runtime;
-    const vectors = { ...embedding?.figures(), ...this.#filling?.figures(), ...vector_indexing?.figures() };
+    const { driver, hub, wakes } = this.#runtime;
+    const asked = embedding.find(this.#runtime);
+    const indexed = vectorIndexing.find(this.#runtime);
+    const vectors = { ...asked?.figures(), ...this.#filling?.figures(), ...indexed?.figures() };
     return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters, ...vectors };
   }
 
@@ -284,16 +297,16 @@ export class Store implements Host {
     clearInterval(this.#sweeper);
     this.#runtime.hub.close();
     this.#runtime.wakes.close();
-    this.#runtime.embedding?.stop();
+    embedding.find(this.#runtime)?.stop();
     await this.#filling?.stop();
-    await this.#runtime.vector_indexing?.stop();
+    await vectorIndexing.find(this.#runtime)?.stop();
     await this.#timekeeper?.stop();
-    await this.#runtime.jobs.stop();
+    await jobQueue.of(this.#runtime).stop();
     await this.#runtime.erasures.stop();
     await this.#sweeping;
     await this.#reindexing;
     await this.#runtime.calls.drain();
-    await this.#runtime.access.close();
+    await accessCounts.of(this.#runtime).close();
     await this.#runtime.driver.close();
   }
 }

@@ -5,7 +5,6 @@ import type { AnyMethod, ApiByName, Host } from '../api/api.js';
 import { openapiSteps } from '../api/openapi.js';
 import { allOperations } from '../api/operations.js';
 import { restGoesTo } from '../engine/contract/operation.js';
-import type { Caller } from '../identity/keys/model.js';
 import { clockWarning } from '../kernel/clock-skew.js';
 import { CairnError } from '../kernel/errors.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
@@ -22,6 +21,7 @@ import { sendStream } from './stream.js';
 import { admitBody, drainBody, holdExpecting, isUnread } from './unread-body.js';
 import { untilGone } from './waits.js';
 import { WrongKeys } from './wrong-keys.js';
+import type { Caller } from '../engine/calls/caller.js';
 
 export interface ServerOptions {
   readonly version: string;

@@ -1,6 +1,7 @@
 /** Shapes that every noun shares: times, roles, pages. */
 import { z } from 'zod';
 import { toMs } from './times.js';
+import { anyId } from './ids.js';
 
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -64,3 +65,5 @@ export const pageOutput = {
   next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
   total: z.int().nullable().describe('Exact, on the first page only; null with a cursor'),
 };
+
+export const subjectIds = z.array(anyId).max(100).describe('Whom or what this is about');

@@ -43,3 +43,27 @@ export const givingWay =
     signal?.throwIfAborted();
     return giveWay();
   };
+
+/** Runs work at once, or when it is its turn. */
+export async function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+  const due = giveWay();
+  if (due) await due;
+  return work();
+}
+
+/** Begun at once: more would take their first steps in one turn of the loop. */
+const AT_ONCE = 16;
+
+/** Prepares many things, some at a time: a batch of a thousand does not hold the event loop. */
+export async function eachInTurn<I, T>(
+  items: readonly I[],
+  prepare: (item: I, index: number) => Promise<T>,
+): Promise<PromiseSettledResult<T>[]> {
+  const settled: PromiseSettledResult<T>[] = [];
+  while (settled.length < items.length) {
+    const from = settled.length;
+    const some = items.slice(from, from + AT_ONCE);
+    settled.push(...(await inTurn(() => Promise.allSettled(some.map((item, i) => prepare(item, from + i))))));
+  }
+  return settled;
+}

@@ -55,3 +55,5 @@ export const anyId = z
 export const tenantId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
+
+export const profileName = anyId.regex(/^\S(.*\S)?$/, 'must not begin or end with a space');

@@ -95,3 +95,15 @@ export const toolCalls = z.union([z.array(jsonObject).max(1000), jsonObject], {
 export const toolResults = z.union([z.array(jsonValue).max(1000), jsonObject], {
   error: 'must be a list or an object',
 });
+
+export const MAX_METADATA_BYTES = 64 * 1024;
+
+/** Kept beside rows that are written often, so it is smaller than what a card takes. */
+export const smallMetadata = jsonObject
+  .superRefine((value, ctx) => {
+    // What is not JSON is refused already; a value that cannot be measured must not end the check.
+    const bytes = new TextEncoder().encode(JSON.stringify(value) ?? '').length;
+    if (bytes > MAX_METADATA_BYTES)
+      ctx.addIssue({ code: 'custom', message: `is ${bytes} bytes, the limit is ${MAX_METADATA_BYTES}` });
+  })
+  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>;

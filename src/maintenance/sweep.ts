@@ -22,10 +22,10 @@ import {
   noteKept,
   noteSweep,
 } from '../facts/cards/lifetime.js';
-import type { lifetime as operations } from '../identity/keys/contract.js';
 import { foldCounts } from '../index/documents.js';
 import { eraseExpired, expiredVersions } from '../memory/versions/store.js';
 import { releasePins } from '../recall/jobs/service.js';
+import type { lifetime as operations } from './contract.js';
 
 type Swept = z.output<(typeof operations)['sweep']['output']>;
 type Stats = z.output<(typeof operations)['stats']['output']>;

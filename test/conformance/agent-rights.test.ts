@@ -4,11 +4,11 @@ import { allOperations } from '#cairn/api/operations.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
 import { ruleOf } from '#cairn/engine/contract/touches.js';
-import { accessTo, type MemoryAccess } from '#cairn/identity/agents/model.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { makeWorld, type World } from '../support/memory-world.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 
 const coder = { agent_type: 'coder', capabilities: ['code'] };
 const NONE: MemoryAccess = { read: [], write: [] };

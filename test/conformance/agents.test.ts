@@ -4,13 +4,13 @@ import { sql } from '#cairn/driver/sql.js';
 import type { Runtime } from '#cairn/engine/calls/call.js';
 import { systemCall } from '#cairn/engine/leases/timekeeper.js';
 import { checkMayDelegate } from '#cairn/identity/agents/may-delegate.js';
-import { accessTo } from '#cairn/identity/agents/model.js';
 import { uuid } from '#cairn/kernel/ids.js';
 import { expire } from '../support/expiry.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/scopes.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { accessTo } from '#cairn/engine/access/model.js';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
-import { packetJournal } from '#cairn/engine/journal/store.js';
+import { packetJournal } from '#cairn/engine/writes/journal.js';
 import type { Embedder } from '#cairn/providers/embedder.js';
 import { type PgvectorServer, startPgvector } from '../../scripts/pgvector.mjs';
 import { targetNames } from '../support/targets.js';

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MemoryUse, ruleOf, usesOf } from '#cairn/engine/contract/touches.js';
-import { accessTo, type MemoryAccess } from '#cairn/identity/agents/model.js';
 import { CairnError } from '#cairn/kernel/errors.js';
 import { type Api, allOperations, type NamedOperation, type Planted } from '../support/contract.js';
 import { databases } from '../support/http.js';
 import { type Owner, plantOwned } from '../support/owned-world.js';
 import { openTarget, type TestStore } from '../support/targets.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 
 const EXTENTS = ['none', 'own', 'own_trajectory', 'all'] as const;
 type Extent = (typeof EXTENTS)[number];

@@ -7,7 +7,7 @@ import type { Driver } from '#cairn/driver/driver.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite/driver.js';
-import { packetJournal } from '#cairn/engine/journal/store.js';
+import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { illnesses } from '../support/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/faulty-driver.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

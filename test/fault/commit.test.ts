@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cairn, openCairn } from '#cairn/api/index.js';
 import type { JournalEntry } from '#cairn/driver/driver.js';
-import { packetJournal } from '#cairn/engine/journal/store.js';
+import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { audit, illnesses, survey } from '../support/audit.js';
 import { Ledger } from '../support/load.js';
 import { type Cut, PostgresProxy } from '../support/postgres-proxy.js';

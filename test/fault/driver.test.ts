@@ -7,7 +7,7 @@ import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite/driver.js';
 import { LongReader } from '#cairn/driver/sqlite/long-reader.js';
-import { packetJournal } from '#cairn/engine/journal/store.js';
+import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { illnesses } from '../support/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/faulty-driver.js';
 import { sleep } from '../support/server.js';

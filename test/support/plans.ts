@@ -8,7 +8,7 @@ import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite/driver.js';
 import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
-import { packetJournal } from '#cairn/engine/journal/store.js';
+import { packetJournal } from '#cairn/engine/writes/journal.js';
 
 export interface Plans {
   readonly store: Store;

@@ -12,7 +12,7 @@ import { Store, type StoreOptions } from '#cairn/api/store.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
 import { createServer } from '#cairn/http/server.js';
 import { findAgent } from '#cairn/identity/agents/store.js';
-import type { KeyRole } from '#cairn/identity/keys/model.js';
+import type { KeyRole } from '#cairn/engine/calls/caller.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';
 const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];

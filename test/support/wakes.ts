@@ -1,5 +1,4 @@
 /** Hearing of wakes in tests: what a driver tells, and calls as operations that wait get them. */
-import { RetainedStates } from '#cairn/checkpoints/states/retained-states.js';
 import type { CallOptions } from '#cairn/client/index.js';
 import type { Driver } from '#cairn/driver/driver.js';
 import { type Call, defaultLimits } from '#cairn/engine/calls/call.js';
@@ -9,9 +8,6 @@ import { Wakes } from '#cairn/engine/leases/wakes.js';
 import { Erasures } from '#cairn/engine/lifetimes/running-erasures.js';
 import { StreamHub } from '#cairn/engine/reads/stream-hub.js';
 import { readMeta } from '#cairn/engine/writes/tenants.js';
-import { AccessCounts } from '#cairn/memory/versions/access-counts.js';
-import { providersOf } from '#cairn/recall/jobs/providers.js';
-import { JobQueue } from '#cairn/recall/jobs/queue.js';
 
 export const TENANT = 'default';
 
@@ -48,10 +44,7 @@ export async function callOn(driver: Driver, options: CallOptions = {}): Promise
     calls: new CallsUnderWay(),
     written: new WrittenTenants(),
     erasures: new Erasures(),
-    access: new AccessCounts(driver, 0),
-    states: new RetainedStates(),
-    jobs: new JobQueue(),
-    providers: providersOf({}),
+    parts: new Map(),
     operation: 'locks.acquire',
     caller: { tenant_id: TENANT, agent_id: null, role: 'admin', key_id: null },
     tenant: TENANT,

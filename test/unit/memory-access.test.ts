@@ -8,8 +8,8 @@ import {
   reachesCard,
   widest,
 } from '#cairn/engine/access/rules.js';
-import { memoryScope, memoryType } from '#cairn/identity/agents/model.js';
 import { allowsDelegation, commonDelegates } from '#cairn/identity/agents/rules.js';
+import { memoryScope, memoryType } from '#cairn/engine/access/model.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
 const rules = fc.array(

@@ -7,7 +7,7 @@ import type { Tx } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite/driver.js';
 import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
-import { packetJournal } from '#cairn/engine/journal/store.js';
+import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { lockScopesOf } from '#cairn/memory/scopes/store.js';
 import { artifactsOf, notesFrom } from '#cairn/memory/trajectories/outputs.js';
 import {

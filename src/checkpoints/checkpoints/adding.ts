@@ -1,4 +1,5 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
+import { retainedStates } from '../states/retained-states.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
@@ -139,7 +140,8 @@ interface Taken {
 }
 
 async function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: SentDraft): Promise<Taken> {
-  const { tenant, states } = call;
+  const { tenant } = call;
+  const states = retainedStates.of(call);
   const likely = parent_id === undefined ? states.lastOf(tenant, execution_id) : parent_id;
   const base_id = likely ?? null;
   const state = base_id === null ? undefined : states.get(tenant, base_id);
@@ -184,9 +186,9 @@ const headOf = async (call: Call, execution_id: string): Promise<string | null> 
 
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
-  if (parent_id !== null && row.is_branch === 0) call.states.forget(call.tenant, parent_id);
-  call.states.set(call.tenant, row, state);
-  call.states.setLast(call.tenant, row.execution_id, row.checkpoint_id);
+  if (parent_id !== null && row.is_branch === 0) retainedStates.of(call).forget(call.tenant, parent_id);
+  retainedStates.of(call).set(call.tenant, row, state);
+  retainedStates.of(call).setLast(call.tenant, row.execution_id, row.checkpoint_id);
 }
 
 /** The state that a checkpoint comes to follow. */

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { readsLike } from '../../engine/contract/lenient-input.js';
 import { pageOutput } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
-import { type JsonObject, jsonObject, jsonValue, text } from '../../kernel/json.js';
-import { confidence, name, smallMetadata } from '../../memory/versions/model.js';
+import { type JsonObject, jsonObject, jsonValue, text, smallMetadata } from '../../kernel/json.js';
+import { confidence, name } from '../../memory/versions/model.js';
 
 export const CHECKPOINT_VERSION = '1.0.0';
 

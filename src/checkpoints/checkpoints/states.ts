@@ -1,4 +1,5 @@
 /** The state of a checkpoint: read in one query, retained for the one that follows, shown in the portable form. */
+import { retainedStates } from '../states/retained-states.js';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -41,13 +42,13 @@ export async function readState(
 
 /** The state of a checkpoint to compare another with: the one that is retained, or read and retained from now on. */
 export async function retainedState(call: Call, checkpoint_id: string): Promise<State> {
-  const known = call.states.get(call.tenant, checkpoint_id);
+  const known = retainedStates.of(call).get(call.tenant, checkpoint_id);
   if (known) return known;
   const { row, state } = await call.driver.snapshot(call.tenant, async (query) => {
     const row = await openCheckpoint(call, query, checkpoint_id);
     return { row, state: await readState(call, query, row, true) };
   });
-  call.states.set(call.tenant, row, state);
+  retainedStates.of(call).set(call.tenant, row, state);
   return state;
 }
 

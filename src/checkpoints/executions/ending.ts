@@ -1,4 +1,5 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
+import { retainedStates } from '../states/retained-states.js';
 import type { z } from 'zod';
 import { atLength, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -139,7 +140,7 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
       return true;
     });
     if (!done) return false;
-    for (const id of ids) call.states.forget(tenant, id);
+    for (const id of ids) retainedStates.of(call).forget(tenant, id);
     gone.push(...ids);
   }
   return true;
@@ -153,7 +154,7 @@ export async function endExecutions(
   now: number,
 ): Promise<string[]> {
   const execution_ids = executions.map(({ execution_id }) => execution_id);
-  call.states.forgetExecutions(call.tenant, execution_ids);
+  retainedStates.of(call).forgetExecutions(call.tenant, execution_ids);
   await clearExecutions(tx, call.tenant, execution_ids, now);
   await addEndings(
     tx,

@@ -1,4 +1,5 @@
 /** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
+import { retainedStates } from '../states/retained-states.js';
 import type { z } from 'zod';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -94,7 +95,7 @@ async function stateAt(call: Call, query: Query, checkpoint_id: string | null): 
 
 /** What was stored by this process just now is still at hand, and shares what did not change with the state before. */
 async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Promise<Snapshot> {
-  const retained = call.states.get(call.tenant, row.checkpoint_id);
+  const retained = retainedStates.of(call).get(call.tenant, row.checkpoint_id);
   return snapshotOf(retained ?? (await readState(call, query, row)));
 }
 

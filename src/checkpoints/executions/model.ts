@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { instant } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
-import { jsonObject, jsonValue, text } from '../../kernel/json.js';
-import { name, smallMetadata } from '../../memory/versions/model.js';
+import { jsonObject, jsonValue, text, smallMetadata } from '../../kernel/json.js';
+import { name } from '../../memory/versions/model.js';
 import {
   changes,
   checkpoint,

@@ -1,4 +1,5 @@
 /** The states that were last stored or loaded, so that the next one is compared with memory and not with the database. */
+import { RuntimePart } from '../../engine/calls/call.js';
 import { type State, sizeOf } from './snapshot-state.js';
 
 /** Characters of JSON in all that is retained. What a caller still holds is shared with it, so it is mostly less. */
@@ -81,3 +82,5 @@ export class RetainedStates {
 }
 
 const nameOf = (tenant: string, id: string): string => `${tenant} ${id}`;
+
+export const retainedStates = new RuntimePart<RetainedStates>('retained states');

@@ -4,12 +4,11 @@ import type { Query, Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { putLease } from '../../engine/leases/store.js';
-import { waitForEnd } from '../../engine/leases/timekeeper.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
 import { type AgentRow, lockAgent } from '../../identity/agents/store.js';
 import { noteSeen } from '../../identity/presence/heartbeats.js';
 import { startDelegation } from '../delegations/moves.js';
-import { checkTurnHeld, isGuarded } from '../guards/guards.js';
+import { isGuarded } from '../../engine/writes/guards.js';
 import type { agent_turns as operations } from './contract.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { journalTurn, openTurn } from './service.js';
@@ -22,6 +21,8 @@ import {
   lockAgentTurn,
   toAgentTurn,
 } from './store.js';
+import { checkTurnHeld } from './holding.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -4,10 +4,9 @@ import { operation } from '../../engine/contract/operation.js';
 import { makes, reads } from '../../engine/contract/touches.js';
 import { cardIds } from '../../facts/boxes/model.js';
 import { card, cardInput } from '../../facts/cards/model.js';
-import { profileName } from '../../facts/profiles/model.js';
 import { hydrated, promptFormat } from '../../facts/transcripts/model.js';
 import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
+import { anyId, uuid, profileName } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
 import {
   agentTurn,

@@ -12,7 +12,7 @@ import { sha256 } from '../../kernel/canonical.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import { inSteps } from '../../kernel/steps.js';
-import { isGuarded } from '../guards/guards.js';
+import { isGuarded } from '../../engine/writes/guards.js';
 import { cardsAt, cardsSeen, type Held, heldAt, turnBox } from './cards.js';
 import type { agent_turns as operations } from './contract.js';
 import { keepRecords, recordsOf } from './prompt-records.js';

@@ -3,13 +3,11 @@ import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call, TurnGuard } from '../../engine/calls/call.js';
 import { putLease } from '../../engine/leases/store.js';
-import { noticeDue, waitForEnd } from '../../engine/leases/timekeeper.js';
+import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change, event } from '../../engine/writes/change.js';
-import { seenAtWork } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
-import { checkTurnHeld } from '../guards/guards.js';
 import type { agent_turns as operations } from './contract.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { checkTurnMove, hasEnded, isPartyTo } from './rules.js';
@@ -23,6 +21,8 @@ import {
   lockAgentTurn,
   toAgentTurn,
 } from './store.js';
+import { checkTurnHeld, seenAtWork } from './holding.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

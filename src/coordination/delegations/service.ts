@@ -4,7 +4,7 @@ import { atLength, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { putLease } from '../../engine/leases/store.js';
-import { noticeDue, waitForEnd } from '../../engine/leases/timekeeper.js';
+import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change } from '../../engine/writes/change.js';
 import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
@@ -38,6 +38,7 @@ import {
   listDelegations,
   toDelegation,
 } from './store.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

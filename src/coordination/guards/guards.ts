@@ -8,10 +8,10 @@ import type { CallOptions } from '../../engine/contract/call-options.js';
 import { signOfLife } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import { uuid } from '../../kernel/ids.js';
-import { toIso } from '../../kernel/times.js';
 import { isPartyTo } from '../agent-turns/rules.js';
-import { type AgentTurnView, findAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
+import { findAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
 import { checkFencing } from './fencing.js';
+import { checkTurnHeld, isHeld, staleTurn } from '../agent-turns/holding.js';
 
 /** An id and a number, as `<id>:<number>`. */
 function parseGuard(name: string, text: string): { readonly id: string; readonly number: number } {
@@ -58,20 +58,20 @@ export async function guarding(call: Call, input: unknown, writes: boolean): Pro
   return { ...call, caller: { ...call.caller, agent_id: turn.agent_id }, turn: guard };
 }
 
-export const isGuarded = ({ turn, options }: Call): boolean =>
-  turn !== undefined || options.fencing_token !== undefined;
-
 /** What the holder of an agent_turn does with it names turn and epoch, and locks it in an order of its own. */
 function namesTurnItself(guard: TurnGuard, input: unknown): boolean {
   const { agent_turn_id, turn_epoch } = input as Partial<TurnGuard>;
   return agent_turn_id === guard.agent_turn_id && turn_epoch === guard.turn_epoch;
 }
 
-/** Before anything else of a writing transaction. */
-export async function checkGuards(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
-  if (call.turn !== undefined && !namesTurnItself(call.turn, input)) {
+/** The holder of an agent_turn may write only while it holds it. */
+export async function checkTurnGuard(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
+  if (call.turn !== undefined && !namesTurnItself(call.turn, input))
     await checkTurn(call, tx, call.turn, now);
-  }
+}
+
+/** A write under a lock counts only while that lock is held. */
+export async function checkLockGuard(call: Call, tx: Tx, _input: unknown, now: number): Promise<void> {
   const { fencing_token } = call.options;
   if (fencing_token === undefined) return;
   const { id, number } = parseFencing(fencing_token);
@@ -83,27 +83,3 @@ async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Pro
   if (!turn) throw staleTurn(guard.agent_turn_id, guard.turn_epoch, 'it does not exist');
   checkTurnHeld(turn, guard.turn_epoch, now);
 }
-
-/** Refuses whoever does not hold an agent_turn now, in this epoch. */
-export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {
-  const why = whyNotHeld(turn, turn_epoch, now);
-  if (why !== undefined) throw staleTurn(turn.agent_turn_id, turn_epoch, why, turn);
-}
-
-export const isHeld = (turn: AgentTurnView, turn_epoch: number, now: number): boolean =>
-  whyNotHeld(turn, turn_epoch, now) === undefined;
-
-function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): string | undefined {
-  const { status, lease_expires_at, due_at } = turn;
-  if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
-  if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
-  if (lease_expires_at === null || lease_expires_at <= now) return 'its lease is over';
-  return due_at !== null && due_at <= now ? `it was due at ${toIso(due_at)}` : undefined;
-}
-
-const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTurnView): CairnError =>
-  new CairnError(
-    'STALE_TURN',
-    `agent_turn ${id} is not held in epoch ${epoch} any more: ${why}. Nothing was written: stop working on it`,
-    turn && { status: turn.status, turn_epoch: turn.turn_epoch },
-  );

@@ -1,4 +1,5 @@
 /** Accepting a handoff: the trajectory moves, the giver's scope is packed for the receiver and closed, in one transaction. */
+import { jobQueue } from '../../recall/jobs/queue.js';
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -61,7 +62,7 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
   await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
   for (const job_id of await moveJobs(tx, tenant, scope_id, new_scope_id, now))
-    call.jobs.expect(tenant, job_id);
+    jobQueue.of(call).expect(tenant, job_id);
   // Those nested in it do not go on: what is to be made of them is made.
   const nested = open.filter((one) => one.scope_id !== scope_id);
   if (nested.length > 0) await endScopes(call, tx, nested, now);

@@ -6,7 +6,7 @@
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { renewLease } from '../../engine/leases/store.js';
-import { waitFor } from '../../engine/leases/wait-for.js';
+import { waitFor } from '../../identity/presence/wait-for.js';
 import { writeGuarded } from '../../engine/writes/change.js';
 import { forgetRequest } from '../../engine/writes/requests.js';
 import { CairnError } from '../../kernel/errors.js';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
-import { waitFor } from '../../engine/leases/wait-for.js';
+import { waitFor } from '../../identity/presence/wait-for.js';
 import { inChunks } from '../../engine/reads/chunks.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
 import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';

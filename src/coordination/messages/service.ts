@@ -4,7 +4,7 @@ import { listToText, textToList } from '../../driver/codec.js';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/journal/store.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change, event } from '../../engine/writes/change.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';

@@ -7,7 +7,6 @@ import { event } from '../../engine/writes/change.js';
 import { openProfile, profileContent } from '../../facts/profiles/service.js';
 import { findProfile, type ProfileRow } from '../../facts/profiles/store.js';
 import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
-import type { MemoryAccess } from '../../identity/agents/model.js';
 import { DEFAULT_OFFLINE_AFTER_MS } from '../../identity/agents/model.js';
 import { commonDelegates } from '../../identity/agents/rules.js';
 import { type AgentRow, findAgent, insertAgent, lockAgent, MADE } from '../../identity/agents/store.js';
@@ -15,8 +14,9 @@ import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../agent-turns/store.js';
-import { checkTurnHeld } from '../guards/guards.js';
 import type { Refusal, Task } from './dispatch.js';
+import type { MemoryAccess } from '../../engine/access/model.js';
+import { checkTurnHeld } from '../agent-turns/holding.js';
 
 /** Who delegates. */
 export interface Source {

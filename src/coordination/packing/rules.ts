@@ -1,7 +1,5 @@
-/** What a recipe makes of arguments: which profile, which cards, which boxes. No I/O: whether they exist is asked later. */
-import { profileName } from '../../facts/profiles/model.js';
 import { CairnError } from '../../kernel/errors.js';
-import { anyId } from '../../kernel/ids.js';
+import { anyId, profileName } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import type { Handover, PackRule } from './model.js';
 

@@ -1,14 +1,6 @@
 /** What every use case is given: the store it works on, and who calls. */
-import type { RetainedStates } from '../../checkpoints/states/retained-states.js';
 import type { Driver } from '../../driver/driver.js';
 import { QUEUE_BYTES } from '../../driver/write-queue.js';
-import type { ActingAgent } from '../../identity/access/permissions.js';
-import type { Caller } from '../../identity/keys/model.js';
-import type { Embedding } from '../../index/vectors/embedding.js';
-import type { VectorIndexing } from '../../index/vectors/indexing.js';
-import type { AccessCounts } from '../../memory/versions/access-counts.js';
-import type { Providers } from '../../recall/jobs/provider-calls.js';
-import type { JobQueue } from '../../recall/jobs/queue.js';
 import type { CallOptions } from '../contract/call-options.js';
 import type { WrittenTenants } from '../leases/timekeeper.js';
 import type { Wakes } from '../leases/wakes.js';
@@ -16,6 +8,8 @@ import type { Erasures } from '../lifetimes/running-erasures.js';
 import type { StreamHub } from '../reads/stream-hub.js';
 import type { StoreMeta } from '../writes/tenants.js';
 import type { CallsUnderWay } from './open-calls.js';
+import type { Caller } from './caller.js';
+import type { ActingAgent } from '../access/acting-agent.js';
 
 export interface Limits {
   /** Of a card's or packet's canonical JSON. */
@@ -44,14 +38,33 @@ export interface Runtime {
   readonly calls: CallsUnderWay;
   readonly written: WrittenTenants;
   readonly erasures: Erasures;
-  readonly access: AccessCounts;
-  readonly states: RetainedStates;
-  readonly jobs: JobQueue;
-  /** What summarises and extracts. */
-  readonly providers: Providers;
-  /** Where an embedder was given. */
-  readonly embedding?: Embedding | undefined;
-  readonly vector_indexing?: VectorIndexing | undefined;
+  /** What modules add of their own: see RuntimePart. */
+  readonly parts: Map<object, unknown>;
+}
+
+/** A part of the runtime that a module adds when a store is opened, and finds again through any call. */
+export class RuntimePart<T> {
+  readonly #what: string;
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  add({ parts }: Pick<Runtime, 'parts'>, part: T): T {
+    parts.set(this, part);
+    return part;
+  }
+
+  /** Undefined where the store was opened without it. */
+  find({ parts }: Pick<Runtime, 'parts'>): T | undefined {
+    return parts.get(this) as T | undefined;
+  }
+
+  of(runtime: Pick<Runtime, 'parts'>): T {
+    const part = this.find(runtime);
+    if (part === undefined) throw new Error(`the store was opened without ${this.#what}`);
+    return part;
+  }
 }
 
 /** An agent_turn, and the epoch in which the caller holds it. */

@@ -7,8 +7,6 @@ import type { Call, Runtime } from '../calls/call.js';
 import { listTenants } from '../writes/tenants.js';
 import { expiries } from './expiries.js';
 import { dueLeases, type Lease, nextDue } from './store.js';
-import { waitFor } from './wait-for.js';
-
 const TICK_MS = 500;
 /** How often tenants are looked at in which this process has written nothing: another that died may have left leases. */
 const ROUND_MS = 5000;
@@ -107,21 +105,6 @@ export async function noticeDue(call: Call): Promise<number | undefined> {
 }
 const RETRY_MS = 100;
 
-/** Waits as `waitFor` does, for something that may come of a lease's end: what is over is noticed before each look. */
-export function waitForEnd<T>(
-  call: Call,
-  keys: readonly string[],
-  timeout_ms: number,
-  look: () => Promise<T | undefined>,
-): Promise<T | undefined> {
-  let next_ms = Number.POSITIVE_INFINITY;
-  const noticing = async () => {
-    next_ms = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
-    return look();
-  };
-  return waitFor(call, keys, timeout_ms, noticing, () => performance.now() + next_ms);
-}
-
 /**
  * Ends the leases of a tenant that are over, each looked at once, so that one that stays as it is keeps none of the
  * others; says how many.
@@ -134,7 +117,7 @@ export async function expireDue(call: Call, isStopped: () => boolean = () => fal
     const due = await dueLeases(driver.at(tenant), tenant, now, BATCH, last);
     // Together they share commits. Those that fail are left to the next round.
     const outcomes = await Promise.allSettled(
-      due.map((lease) => driver.write(tenant, (tx) => expiries[lease.kind](call, tx, lease, driver.now()))),
+      due.map((lease) => driver.write(tenant, (tx) => expiries.get(lease.kind)(call, tx, lease, driver.now()))),
     );
     total += outcomes.filter(({ status }) => status === 'fulfilled').length;
     last = due.at(-1);

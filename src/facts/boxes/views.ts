@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { isOfTurn } from '../../engine/lifetimes/endings.js';
-import { readCards } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { mayReadCard } from '../../identity/access/permissions.js';
 import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/cursor.js';
@@ -19,6 +18,7 @@ import { entriesAfter, segmentsOf, tailOf } from './entries.js';
 import { entryPage } from './entry-pages.js';
 import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from './model.js';
 import { type BoxRow, countBoxes, findBoxes, listBoxes } from './store.js';
+import { readCards } from '../cards/reading.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { textToList } from '../../driver/codec.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
-import type { PacketInput } from '../../engine/journal/model.js';
-import { indexOf } from '../../engine/journal/packet-index.js';
+import type { PacketInput } from '../packets/model.js';
+import { indexOf } from '../packets/index-entries.js';
 import { BOX_ENDED, CARD_ENDED, OF_TURN } from '../../engine/lifetimes/endings.js';
 
 type Pin = (tenant: string, now: number) => Sql;

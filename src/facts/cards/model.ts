@@ -1,11 +1,8 @@
 /** A card: the smallest unit of information, immutable once written. */
 import { z } from 'zod';
-import { computed, instant, startsAs } from '../../kernel/common.js';
+import { computed, instant, startsAs, subjectIds } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
 import { jsonObject, jsonValue, toolCalls } from '../../kernel/json.js';
-
-export const subjectIds = z.array(anyId).max(100).describe('Whom or what this is about');
-
 const optionalMetadata = jsonObject
   .optional()
   .describe('Open object; `type` names the card type, `role` is user, assistant, system or tool');

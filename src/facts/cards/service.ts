@@ -5,7 +5,6 @@ import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { agreedExpiry } from '../../engine/lifetimes/ttl.js';
-import { cardBytes, readCards } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
@@ -14,7 +13,7 @@ import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { cardReachOf, mayReadCard } from '../../identity/access/permissions.js';
 import { cardDoc, isSearched } from '../../index/docs-of.js';
 import { type Measured, measureCard } from '../../index/searchable.js';
-import { inTurn, keyOf } from '../../index/term-extraction.js';
+import { keyOf } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -36,6 +35,8 @@ import {
   type NewCard,
   toCard,
 } from './store.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
+import { cardBytes, readCards } from './reading.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
 import { makes, reads } from '../../engine/contract/touches.js';
-import { packet, packetInput, writeResult } from '../../engine/journal/model.js';
+import { packet, packetInput, writeResult } from './model.js';
 import { instant, listOrder, pageInput, pageOutput } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';

@@ -4,49 +4,38 @@ import { textToList } from '../../driver/codec.js';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
-import { descend, parentsOf } from '../../engine/journal/lineage.js';
+import { descend, parentsOf } from './lineage.js';
 import {
   type Packet,
   type PacketInput,
   packetInput,
   RESERVED_PREFIX,
-  SCHEMA_VERSION,
   type WriteResult,
-} from '../../engine/journal/model.js';
-import { type IndexKind, indexOf } from '../../engine/journal/packet-index.js';
-import { differenceOf, originalOf } from '../../engine/journal/packet-original.js';
+} from './model.js';
+import { indexOf } from './index-entries.js';
+import { differenceOf, originalOf } from './original.js';
 import {
-  countPackets,
-  findOriginal,
-  findPacket,
-  findParents,
-  findSent,
-  isGone,
-  listPackets,
-  type NewPacket,
-  type PacketFilter,
-  type PacketRow,
-  packetsAt,
-  placesOf,
-  toPacket,
-} from '../../engine/journal/store.js';
-import { upcast } from '../../engine/journal/upcast.js';
+  type NewPacket, type IndexKind, SCHEMA_VERSION } from '../../engine/writes/journal.js';
+import { upcast } from './upcast.js';
 import { inChunks, packetBytes } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { checkUses, viewerOf } from '../../identity/access/permissions.js';
+import { checkUses } from '../../identity/access/permissions.js';
 import { packetDoc } from '../../index/docs-of.js';
 import { insertDocs, type NewDoc, newDoc } from '../../index/documents.js';
 import { type Measured, measurePacket } from '../../index/searchable.js';
-import { inTurn, keyOf } from '../../index/term-extraction.js';
+import { keyOf } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso, toMs } from '../../kernel/times.js';
 import { packets as operations } from './contract.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
+import { countPackets, findOriginal, findPacket, findParents, findSent, isGone, listPackets, type PacketFilter, type PacketRow, packetsAt, placesOf, toPacket } from './store.js';
+import { viewerOf } from './visibility.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -1,6 +1,8 @@
 /** Which packets an agent sees. */
 import { type Sql, sql } from '../../driver/sql.js';
 import { packetsWithin, type Reach } from '../../engine/access/reach.js';
+import type { Call } from '../../engine/calls/call.js';
+import { reachOf } from '../../identity/access/permissions.js';
 
 export interface PacketViewer {
   readonly agent: string;
@@ -15,3 +17,9 @@ export function visibleTo(tenant: string, { agent, reach }: PacketViewer): Sql {
     OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${tenant} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;
   return reach ? sql`(${onBoxes} AND ${packetsWithin(tenant, reach)})` : onBoxes;
 }
+
+/** Who looks at packets: an agent does not see events about boxes of others, nor what is beyond its reach. */
+export const viewerOf = (call: Call): PacketViewer | null => {
+  const agent = call.caller.agent_id;
+  return agent === null ? null : { agent, reach: reachOf(call, 'Packet') };
+};

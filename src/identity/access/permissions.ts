@@ -28,18 +28,11 @@ import {
   usesOf,
 } from '../../engine/contract/touches.js';
 import { findCard } from '../../facts/cards/store.js';
-import type { PacketViewer } from '../../facts/packets/visibility.js';
 import { CairnError } from '../../kernel/errors.js';
-import type { MemoryAccess } from '../agents/model.js';
 import { type AgentRow, findAgent } from '../agents/store.js';
 import { signOfLife } from '../presence/heartbeats.js';
-
-/** An agent that was given a part of memory, as a call is made by it. */
-export interface ActingAgent {
-  readonly agent_id: string;
-  readonly current_trajectory_id: string | null;
-  readonly memory_access: MemoryAccess;
-}
+import type { MemoryAccess } from '../../engine/access/model.js';
+import type { ActingAgent } from '../../engine/access/acting-agent.js';
 
 /**
  * The call, if the agent that it is made as may do this; it then says how far lists reach. For a key without an agent
@@ -296,10 +289,4 @@ export function mayReadCard(
 export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {
   const { agent_id } = call.caller;
   return agent_id === null || made_by === agent_id || (extentsOf(call)?.loose ?? 'all') === 'all';
-};
-
-/** Who looks at packets: an agent does not see events about boxes of others, nor what is beyond its reach. */
-export const viewerOf = (call: Call): PacketViewer | null => {
-  const agent = call.caller.agent_id;
-  return agent === null ? null : { agent, reach: reachOf(call, 'Packet') };
 };

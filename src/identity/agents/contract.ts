@@ -2,10 +2,8 @@
 import { z } from 'zod';
 import { clearable } from '../../engine/contract/lenient-input.js';
 import { operation } from '../../engine/contract/operation.js';
-import { profileName } from '../../facts/profiles/model.js';
 import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { smallMetadata } from '../../memory/versions/model.js';
+import { anyId, uuid, profileName } from '../../kernel/ids.js';
 import {
   agent,
   agentStatus,
@@ -13,10 +11,11 @@ import {
   canDelegateTo,
   capabilities,
   DEFAULT_OFFLINE_AFTER_MS,
-  memoryAccess,
   offlineAfter,
   sayableStatus,
 } from './model.js';
+import { memoryAccess } from '../../engine/access/model.js';
+import { smallMetadata } from '../../kernel/json.js';
 
 const byId = { agent_id: anyId };
 

@@ -4,6 +4,7 @@ import { refusesNull } from '../../engine/contract/lenient-input.js';
 import { instant } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
+import { writtenOut, memoryAccess } from '../../engine/access/model.js';
 
 export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
 
@@ -13,53 +14,6 @@ export const agentType = text(200, 1);
 export const agentStatus = z.enum(['active', 'idle', 'busy', 'offline']);
 export type AgentStatus = z.output<typeof agentStatus>;
 export const sayableStatus = z.enum(['active', 'idle', 'busy']);
-
-export const memoryType = z.enum(['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint', '*']);
-export type MemoryType = z.output<typeof memoryType>;
-export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
-export type MemoryScope = z.output<typeof memoryScope>;
-
-/** Rights are never cleared by null: a slip would open everything. */
-const writtenOut = (unrestricted: string) => ({
-  error: ({ input }: { readonly input?: unknown }): string | undefined =>
-    input === null ? `must not be null: without restriction is written ${unrestricted}` : undefined,
-});
-const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
-
-const rules = refusesNull(
-  z
-    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), writtenOut(EVERYTHING))
-    .max(100)
-    .describe('An empty list allows nothing'),
-);
-
-export const memoryAccess = refusesNull(
-  z
-    .strictObject(
-      { read: rules.optional(), write: rules.optional() },
-      writtenOut(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
-    )
-    .describe('What it may read and write; what is absent is not restricted')
-    .meta({ id: 'MemoryAccess' }),
-);
-export type MemoryAccess = z.output<typeof memoryAccess>;
-
-/** The same rule for every type, for reading and writing. */
-export const accessTo = (scope: MemoryScope): MemoryAccess => ({
-  read: [{ memory_type: '*', scope }],
-  write: [{ memory_type: '*', scope }],
-});
-
-/** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
-export const grantedAccess = refusesNull(
-  z
-    .union([z.enum(['none', ...memoryScope.options]), memoryAccess], {
-      error: 'must be none, own, own_trajectory, all, or a memory_access with read and write',
-    })
-    .describe('none, own, own_trajectory, all, or a memory_access; default: own'),
-);
-export type GrantedAccess = z.output<typeof grantedAccess>;
-
 export const capabilities = z.array(text(200, 1)).min(1).max(1000);
 
 export const canDelegateTo = refusesNull(

@@ -5,7 +5,7 @@ import { extentOf, isUnrestricted } from '../../engine/access/rules.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { change, event } from '../../engine/writes/change.js';
-import { findProfile } from '../../facts/profiles/store.js';
+import { agentReferences } from './references.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -15,13 +15,11 @@ import { holdOnline } from '../presence/offline.js';
 import type { agents as operations } from './contract.js';
 import {
   type Agent,
-  accessTo,
-  DEFAULT_OFFLINE_AFTER_MS,
-  type GrantedAccess,
-  type MemoryAccess,
+  DEFAULT_OFFLINE_AFTER_MS
 } from './model.js';
 import { type AgentRow, completeAgent, insertAgent, lockAgent, MADE, updateAgent } from './store.js';
 import { readAgent, showAgent } from './views.js';
+import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/access/model.js';
 
 type Input = z.output<(typeof operations)['register']['input']>;
 
@@ -78,7 +76,7 @@ async function refuseForeignProfile(
   profile_name: string | null | undefined,
 ): Promise<void> {
   if (profile_name == null || memory_access === null) return;
-  const profile = await findProfile(tx, call.tenant, profile_name);
+  const profile = await agentReferences.get('profile')(tx, call.tenant, profile_name);
   const readsAll = extentOf(JSON.parse(memory_access) as MemoryAccess, 'Card', 'read') === 'all';
   if (profile && (profile.agent_id === agent_id || readsAll)) return;
   throw ownRights(agent_id, ['profile_name']);

@@ -7,11 +7,11 @@ import { endLease } from '../../engine/leases/store.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change, event } from '../../engine/writes/change.js';
 import { CairnError } from '../../kernel/errors.js';
-import { findTrajectory } from '../../memory/trajectories/store.js';
 import { noteSeen } from '../presence/heartbeats.js';
 import { holdOnline, releaseAll } from '../presence/offline.js';
 import type { agents as operations } from './contract.js';
 import type { Agent } from './model.js';
+import { agentReferences, agentWork } from './references.js';
 import { accessText, ownRights, RIGHTS, textOf } from './registration.js';
 import {
   type AgentRow,
@@ -19,7 +19,6 @@ import {
   isOffline,
   listAgents,
   lockAgent,
-  unfinishedTurn,
   updateAgent,
 } from './store.js';
 import { openAgentLocked, present, readAgent, showAgent } from './views.js';
@@ -69,8 +68,8 @@ async function checkTrajectory(
   trajectory_id: string | null | undefined,
 ): Promise<void> {
   if (trajectory_id == null || trajectory_id === row.current_trajectory_id) return;
-  const trajectory = await findTrajectory(tx, call.tenant, trajectory_id);
-  if (!trajectory || trajectory.deleted_at !== null) {
+  const trajectory = await agentReferences.get('trajectory')(tx, call.tenant, trajectory_id);
+  if (!trajectory) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
       `current_trajectory_id names a trajectory that does not exist or is gone: ${trajectory_id}`,
@@ -201,7 +200,7 @@ async function refuseAtWork(call: Call, tx: Tx, row: AgentRow, now: number): Pro
       { status },
     );
   }
-  const agent_turn_id = await unfinishedTurn(tx, call.tenant, agent_id);
+  const agent_turn_id = await agentWork.get('agent_turn')(tx, call.tenant, agent_id);
   if (agent_turn_id === undefined) return;
   throw new CairnError(
     'STATE_CONFLICT',

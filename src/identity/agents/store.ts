@@ -4,7 +4,8 @@ import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
-import { type Agent, type AgentStatus, accessTo, type MemoryAccess } from './model.js';
+import { type Agent, type AgentStatus } from './model.js';
+import { accessTo, type MemoryAccess } from '../../engine/access/model.js';
 
 /** How an agent came to be. */
 export const MADE = {
@@ -85,19 +86,6 @@ export function lockAgent(tx: Tx, tenant: string, agent_id: string): Promise<Age
   );
 }
 
-/** The agent that does an agent_turn. */
-export function agentOfTurn(
-  query: Query,
-  tenant: string,
-  agent_turn_id: string,
-): Promise<AgentRow | undefined> {
-  return query.get<AgentRow>(
-    sql`SELECT a.* FROM agent_turns t CROSS JOIN agents a
-        WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id}
-          AND a.tenant_id = ${tenant} AND a.agent_id = t.agent_id`,
-  );
-}
-
 export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO agents (tenant_id, agent_id, agent_type, typed, capabilities, memory_access, can_delegate_to, status,
@@ -160,16 +148,3 @@ export function listAgents(
 
 export const countAgents = (tenant: string, filter: AgentFilter, now: number): Sql =>
   sql`SELECT COUNT(*) AS total FROM agents a WHERE ${where(tenant, filter, now)}`;
-
-/** The agent_turn of an agent that has not ended: there is one at most. */
-export async function unfinishedTurn(
-  query: Query,
-  tenant: string,
-  agent_id: string,
-): Promise<string | undefined> {
-  const row = await query.get<{ agent_turn_id: string }>(
-    sql`SELECT agent_turn_id FROM agent_turns
-        WHERE tenant_id = ${tenant} AND agent_id = ${agent_id} AND ended_at IS NULL`,
-  );
-  return row?.agent_turn_id;
-}

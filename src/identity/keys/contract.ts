@@ -1,13 +1,13 @@
 /** Operations on the store itself: who am I, keys, the live stream, lifetimes. */
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
-import { reads, writes } from '../../engine/contract/touches.js';
-import { packet } from '../../engine/journal/model.js';
 import { listOrder } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
-import { agentType, canDelegateTo, grantedAccess } from '../agents/model.js';
-import { caller, createdKey, key, keyRole } from './model.js';
+import { agentType, canDelegateTo } from '../agents/model.js';
+import { createdKey, key } from './model.js';
+import { grantedAccess } from '../../engine/access/model.js';
+import { caller, keyRole } from '../../engine/calls/caller.js';
 
 export const auth = {
   whoami: operation({
@@ -69,80 +69,5 @@ export const keys = {
     status: 204,
     summary: 'Revoke a key: it is refused from now on.',
     example: { key_id: 'a1b2c3d4-e5f6-7890-abcd-ef1234567890' },
-  }),
-};
-
-const followed = z.object({
-  token: z.string().describe('Give it as `after`, or as Last-Event-ID, to go on behind this event'),
-  packet: packet.nullable().describe('null in a heartbeat'),
-});
-
-export const events = {
-  follow: operation({
-    method: 'GET',
-    path: '/api/v1/events',
-    input: z.strictObject({
-      after: z
-        .string()
-        .max(100)
-        .optional()
-        .describe(
-          'Resume token of the last event seen; "0" for all of history; only what is new unless given',
-        ),
-      packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
-      thread_id: uuid.optional(),
-    }),
-    output: followed,
-    access: 'read',
-    touches: [reads('Packet', 'listed')],
-    event: null,
-    stream: true,
-    frames: {
-      toFrame: (item) => {
-        const { packet } = item as z.output<typeof followed>;
-        return packet === null ? null : { event: 'packet', data: packet };
-      },
-      toItem: (token, frame) => ({ token, packet: frame?.data ?? null }),
-    },
-    summary: 'Follow what happens, live: every packet once, in the order of seq, resumable.',
-    example: { after: '0' },
-  }),
-};
-
-export const lifetime = {
-  sweep: operation({
-    method: 'POST',
-    path: '/api/v1/memory/gc/run',
-    input: z.strictObject({}),
-    output: z.object({
-      cards_erased: z.int(),
-      memories_erased: z.int().describe('Versions of artifacts and notes, whose content is in cards'),
-      messages_erased: z.int(),
-      packets_erased: z.int(),
-      requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
-      cards_kept: z
-        .int()
-        .describe('Found expired but pinned by a sealed box; counted by the first sweep that finds it'),
-      duration_ms: z.int(),
-    }),
-    access: 'admin',
-    touches: [writes('Card', 'tenant'), writes('Packet', 'tenant')],
-    event: 'cairn.lifetime.swept',
-    summary: 'Erase now what has expired, in small batches.',
-    example: {},
-  }),
-  stats: operation({
-    method: 'GET',
-    path: '/api/v1/memory/gc/stats',
-    input: z.strictObject({}),
-    output: z.object({
-      cards: z.object({ total: z.int(), deleted: z.int(), expired: z.int(), erased: z.int() }),
-      packets: z.object({ total: z.int(), expired: z.int(), erased: z.int() }),
-    }),
-    access: 'read',
-    touches: [reads('Card', 'tenant'), reads('Packet', 'tenant')],
-    event: null,
-    summary: 'Count what is there, what has expired and waits for the sweep, and what was erased.',
-    example: {},
   }),
 };

@@ -1,9 +1,7 @@
 /** An API key: random, shown once, stored hashed; it names its tenant and maybe one agent. */
 import { z } from 'zod';
 import { instant } from '../../kernel/common.js';
-
-export const keyRole = z.enum(['admin', 'write', 'read']);
-export type KeyRole = z.output<typeof keyRole>;
+import { keyRole } from '../../engine/calls/caller.js';
 
 export const key = z
   .object({
@@ -19,14 +17,3 @@ export const key = z
 export type Key = z.output<typeof key>;
 
 export const createdKey = key.extend({ key: z.string().describe('The secret, shown this once') });
-
-/** Who is calling: what a key says, or the open default on loopback. */
-export const caller = z
-  .object({
-    tenant_id: z.string(),
-    agent_id: z.string().nullable(),
-    role: keyRole,
-    key_id: z.string().nullable(),
-  })
-  .meta({ id: 'Caller' });
-export type Caller = z.output<typeof caller>;

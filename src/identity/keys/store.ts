@@ -4,7 +4,8 @@ import { inOrder } from '../../driver/filters.js';
 import { acrossTenants, sql } from '../../driver/sql.js';
 import type { ListOrder } from '../../kernel/common.js';
 import { toIso } from '../../kernel/times.js';
-import type { Key, KeyRole } from './model.js';
+import type { Key } from './model.js';
+import type { KeyRole } from '../../engine/calls/caller.js';
 
 interface KeyRow {
   readonly tenant_id: string;

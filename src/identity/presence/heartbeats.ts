@@ -1,17 +1,13 @@
-/** Signs of life: whatever an agent does says that it is there. */
-import { findAgentTurn } from '../../coordination/agent-turns/store.js';
-import { isHeld } from '../../coordination/guards/guards.js';
 import type { Tx } from '../../driver/driver.js';
-import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import type { Call } from '../../engine/calls/call.js';
 import { event } from '../../engine/writes/change.js';
-import { type AgentRow, agentOfTurn, findAgent, isOffline, lockAgent, updateAgent } from '../agents/store.js';
+import { type AgentRow, findAgent, isOffline, lockAgent, updateAgent } from '../agents/store.js';
 import { goOffline, holdOnline, isBetweenTasks, onlineUntil } from './offline.js';
-
 /** So often within the time that it may be silent is a sign of life noted; the others cost one read. */
 const NOTED = 4;
 
 /** Whether it is time to note a sign of life. */
-const isDue = (row: AgentRow, now: number): boolean =>
+export const isDue = (row: AgentRow, now: number): boolean =>
   row.unregistered_at === null &&
   (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / NOTED <= now);
 
@@ -48,14 +44,6 @@ export async function actingFor(call: Call, agent_id: string): Promise<Call> {
   const own: Call = { ...call, for_agent: agent_id };
   await signOfLife(own);
   return own;
-}
-
-/** What is done with an agent_turn by who holds it is a sign of life of its agent. Called before the turn is locked. */
-export async function seenAtWork(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
-  const agent = await agentOfTurn(tx, call.tenant, guard.agent_turn_id);
-  if (!agent || !isDue(agent, now)) return;
-  const turn = await findAgentTurn(tx, call.tenant, guard.agent_turn_id);
-  if (turn && isHeld(turn, guard.turn_epoch, now)) await seen(call, tx, agent.agent_id, now);
 }
 
 /** The same for an agent whose row is locked, with what else changes in it. */

@@ -1,6 +1,5 @@
 /** What follows when an agent falls silent: it is offline, and what it held is let go. */
-import { releaseHeldBy } from '../../coordination/locks/service.js';
-import { releaseDeliveriesOf } from '../../coordination/messages/expiry.js';
+import { SlotRegistry } from '../../engine/registry.js';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { endLease, type Lease, putLease } from '../../engine/leases/store.js';
@@ -11,14 +10,17 @@ import { type AgentRow, lockAgent, MADE, updateAgent } from '../agents/store.js'
 export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
 
 /**
- * One for each kind of thing that an agent can hold. Asked when it is needed: what they do may lead back here. An
- * agent_turn is not among them: how long its worker may be silent its own lease says, which is longer while it is suspended.
+ * One for each kind of thing that an agent can hold. An agent_turn is not among them: its own lease says how long its
+ * worker may be silent, which is longer while it is suspended.
  */
-const releases = (): readonly Release[] => [releaseHeldBy, releaseDeliveriesOf];
+export const agentHoldings = new SlotRegistry<'lock' | 'message', Release>('what an agent holds', [
+  'lock',
+  'message',
+]);
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
 export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  for (const release of releases()) await release(call, tx, agent_id, now);
+  for (const [, release] of agentHoldings) await release(call, tx, agent_id, now);
 }
 
 export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>

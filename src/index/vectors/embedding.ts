@@ -1,4 +1,5 @@
 /** Asks the embedder, for questions and for documents: within a time, checked, and counted. */
+import { RuntimePart } from '../../engine/calls/call.js';
 import { anySignal } from '../../kernel/signals.js';
 import { type Embedder, EmbeddingFailure, type Vector } from '../../providers/embedder.js';
 import { normalised } from './encoding.js';
@@ -131,3 +132,5 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     work.catch(() => undefined);
   }
 }
+
+export const embedding = new RuntimePart<Embedding>('an embedder');

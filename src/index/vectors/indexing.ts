@@ -1,4 +1,5 @@
 /** Keeps an index of the vectors of tenants that have many, where the database can; made in the background. */
+import { RuntimePart } from '../../engine/calls/call.js';
 import type { Driver, IndexedVectors, VectorIndexes, VectorSpace } from '../../driver/driver.js';
 import type { VectorOperators } from './nearest.js';
 
@@ -97,3 +98,5 @@ export class VectorIndexing {
     await this.#looking;
   }
 }
+
+export const vectorIndexing = new RuntimePart<VectorIndexing>('an index of vectors');

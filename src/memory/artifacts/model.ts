@@ -3,18 +3,16 @@ import { z } from 'zod';
 import { clearable } from '../../engine/contract/lenient-input.js';
 import { computed, instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { jsonObject, text, smallMetadata } from '../../kernel/json.js';
 import {
   abstractionLevel,
   confidence,
   content,
   extractionMethod,
-  lifetimeClass,
   name,
-  smallMetadata,
-  sourceTurn,
-  ttl,
+  sourceTurn
 } from '../versions/model.js';
+import { lifetimeClass, ttl } from '../../engine/lifetimes/model.js';
 
 /** The types that people know; any other word is taken as well. */
 export const ARTIFACT_TYPES = [

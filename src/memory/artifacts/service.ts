@@ -18,7 +18,6 @@ import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { lockTrajectory } from '../trajectories/store.js';
 import { type Action, perform, performBatch, refuseEmpty } from '../versions/changes.js';
 import type { Links } from '../versions/links.js';
-import type { LifetimeClass, Ttl } from '../versions/model.js';
 import {
   createMemory,
   deleteMemory,
@@ -40,6 +39,7 @@ import {
 } from '../versions/views.js';
 import { artifacts as operations } from './contract.js';
 import { type Artifact, type ArtifactInput, type ArtifactPatch, artifactInput } from './model.js';
+import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

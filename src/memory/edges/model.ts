@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { computed, instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
-import { confidence, extractionMethod, smallMetadata, sourceTurn } from '../versions/model.js';
+import { jsonObject, text, smallMetadata } from '../../kernel/json.js';
+import { confidence, extractionMethod, sourceTurn } from '../versions/model.js';
 
 export const edgeType = z.enum([
   'Supports',

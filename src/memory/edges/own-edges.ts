@@ -1,7 +1,7 @@
 /** Edges that Cairn itself makes, between what it has just written. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/journal/store.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { event } from '../../engine/writes/change.js';
 import { insertEdges, type NewEdge, settleEdges } from './store.js';
 

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { atLength, DriverError, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/journal/store.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';

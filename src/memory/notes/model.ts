@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { clearable } from '../../engine/contract/lenient-input.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { text, smallMetadata } from '../../kernel/json.js';
 import { versionAnswer, versionFields } from '../artifacts/model.js';
-import { abstractionLevel, confidence, content, name, smallMetadata, ttl } from '../versions/model.js';
+import { abstractionLevel, confidence, content, name } from '../versions/model.js';
+import { ttl } from '../../engine/lifetimes/model.js';
 
 /** The types that people know; any other word is taken as well. */
 export const NOTE_TYPES = [

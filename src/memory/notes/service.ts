@@ -15,7 +15,6 @@ import type { EntityRef } from '../entities/store.js';
 import { isFinished, type TrajectoryRow } from '../trajectories/store.js';
 import { type Action, perform, performBatch, refuseEmpty } from '../versions/changes.js';
 import { type Links, memoryLinks } from '../versions/links.js';
-import type { LifetimeClass, Ttl } from '../versions/model.js';
 import {
   createMemory,
   deleteMemory,
@@ -38,6 +37,7 @@ import {
 } from '../versions/views.js';
 import { notes as operations } from './contract.js';
 import { type Note, type NoteInput, type NotePatch, noteInput } from './model.js';
+import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

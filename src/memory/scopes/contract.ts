@@ -5,11 +5,11 @@ import { operation } from '../../engine/contract/operation.js';
 import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { text, smallMetadata } from '../../kernel/json.js';
 import { extracted, summarized, summarizeInput } from '../../recall/jobs/model.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';
-import { agentFilter, name, namePrefix, smallMetadata, timeFilters } from '../versions/model.js';
+import { agentFilter, name, namePrefix, timeFilters } from '../versions/model.js';
 import {
   closedScope,
   contextState,

@@ -5,10 +5,10 @@ import { operation } from '../../engine/contract/operation.js';
 import { reads, writes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { text, smallMetadata } from '../../kernel/json.js';
 import { scope } from '../scopes/model.js';
 import { batchInput } from '../versions/contract.js';
-import { agentFilter, batchResult, name, namePrefix, smallMetadata, timeFilters } from '../versions/model.js';
+import { agentFilter, batchResult, name, namePrefix, timeFilters } from '../versions/model.js';
 import { outcomeInput, trajectory, trajectoryStatus } from './model.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';

@@ -1,7 +1,7 @@
 /** Links artifacts to the turn that they came from, when that is added after them. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/journal/store.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { insertEdges, settleEdges } from '../edges/store.js';
 import { derivedEdges } from '../versions/links.js';
 import { readableArtifacts, takeAwaited } from '../versions/sources.js';

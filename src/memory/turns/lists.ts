@@ -1,7 +1,6 @@
 /** The turns of a scope, as a list. */
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
-import { readCards } from '../../engine/reads/chunks.js';
 import { segmentsOf } from '../../facts/boxes/entries.js';
 import { entryPage } from '../../facts/boxes/entry-pages.js';
 import { findBox } from '../../facts/boxes/store.js';
@@ -9,6 +8,7 @@ import { CairnError } from '../../kernel/errors.js';
 import type { scopes } from '../scopes/contract.js';
 import { readScope } from '../scopes/service.js';
 import { toTurn } from './store.js';
+import { readCards } from '../../facts/cards/reading.js';
 
 type ListIn = z.output<(typeof scopes)['turns']['input']>;
 type ListOut = z.output<(typeof scopes)['turns']['output']>;

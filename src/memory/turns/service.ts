@@ -15,7 +15,7 @@ import { type CardRow, findCard, findCards, insertCards, type NewCard } from '..
 import { checkUses } from '../../identity/access/permissions.js';
 import { turnDoc } from '../../index/docs-of.js';
 import { type Measured, measureTurn } from '../../index/searchable.js';
-import { eachInTurn, inTurn, keyOf } from '../../index/term-extraction.js';
+import { keyOf } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -38,6 +38,7 @@ import {
   type TurnMetadata,
   toTurn,
 } from './store.js';
+import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

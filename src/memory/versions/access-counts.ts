@@ -1,4 +1,5 @@
 /** Counts reads of artifacts and notes in memory, and adds them to the store now and then: a read writes nothing. */
+import { RuntimePart } from '../../engine/calls/call.js';
 import type { Driver } from '../../driver/driver.js';
 import { addAccesses } from './access-counts-store.js';
 
@@ -84,3 +85,5 @@ export class AccessCounts {
     this.#size++;
   }
 }
+
+export const accessCounts = new RuntimePart<AccessCounts>('access counts');

@@ -7,10 +7,10 @@ import {
   abstractionLevel,
   agentFilter,
   batchOptions,
-  lifetimeClass,
   MAX_BATCH_ITEMS,
   timeFilters,
 } from './model.js';
+import { lifetimeClass } from '../../engine/lifetimes/model.js';
 
 export const asOf = instant
   .optional()

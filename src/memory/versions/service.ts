@@ -1,7 +1,7 @@
 /** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/journal/store.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { lifetimeOf } from '../../engine/lifetimes/ttl.js';
 import { event } from '../../engine/writes/change.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
@@ -19,7 +19,6 @@ import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../edges/
 import { momentFor } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';
 import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from './links.js';
-import type { Ttl } from './model.js';
 import { insertLearnedIn } from './sources.js';
 import {
   changeLifetime,
@@ -48,6 +47,7 @@ import {
   type Settling,
   showMemory,
 } from './views.js';
+import type { Ttl } from '../../engine/lifetimes/model.js';
 
 /** Content checked, hashed and counted, before any transaction. */
 export interface PreparedContent {

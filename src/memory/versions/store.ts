@@ -7,7 +7,7 @@ import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { eraseCards } from '../../facts/cards/lifetime.js';
 import { forgetDoc } from '../../index/documents.js';
-import type { LifetimeClass } from './model.js';
+import type { LifetimeClass } from '../../engine/lifetimes/model.js';
 
 export type MemoryKind = 'artifact' | 'note';
 

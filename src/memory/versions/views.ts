@@ -1,9 +1,10 @@
 /** Showing artifacts and notes: one, as it is or as it was; lists of them; all versions of one. */
+import { accessCounts } from './access-counts.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { atLength } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/journal/store.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { settledMoment } from '../../engine/reads/as-of.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
@@ -17,7 +18,6 @@ import { momentFor } from '../entities/access.js';
 import type { Note } from '../notes/model.js';
 import { type Links, memoryLinks } from './links.js';
 import { countMemories, listMemories, type MemoryFilter } from './lists.js';
-import type { LifetimeClass, Ttl } from './model.js';
 import {
   findLatest,
   findMemory,
@@ -28,6 +28,7 @@ import {
   type Origin,
   type VersionRow,
 } from './store.js';
+import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 
 export type Memory = Artifact | Note;
 
@@ -113,7 +114,7 @@ export const erased = (kind: MemoryKind, memory_id: string): CairnError =>
 
 /** What artifacts and notes show alike. */
 export function sharedFields(call: Call, row: VersionRow, links: Links) {
-  const waiting = call.access.pending(call.tenant, row.memory_id);
+  const waiting = accessCounts.of(call).pending(call.tenant, row.memory_id);
   const accessed_at = Math.max(row.accessed_at ?? 0, waiting?.accessed_at ?? 0);
   return {
     content: (row.content === null ? null : JSON.parse(row.content)) as Json,
@@ -152,7 +153,7 @@ export async function readMemory<M extends Memory>(
   if (!lives(row, now)) throw erased(noun.kind, memory_id);
   const links = await memoryLinks(query, tenant, [memory_id], momentFor(call, moment));
   // What was is no use of what is.
-  if (moment === undefined) call.access.touch(tenant, [memory_id]);
+  if (moment === undefined) accessCounts.of(call).touch(tenant, [memory_id]);
   return noun.render(call, row, links(memory_id));
 }
 

@@ -1,7 +1,6 @@
 /** A context: what is put into a model's window, of what sections, in which format, and what became of each candidate. */
 import { z } from 'zod';
-import { profileName } from '../../facts/profiles/model.js';
-import { anyId, uuid } from '../../kernel/ids.js';
+import { anyId, uuid, profileName } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
 
 export const SECTIONS = [

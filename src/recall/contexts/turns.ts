@@ -2,7 +2,7 @@
 import type { Query } from '../../driver/driver.js';
 import { scopesReached } from '../../engine/access/reach.js';
 import type { Call } from '../../engine/calls/call.js';
-import { cardBytes, nextLimit } from '../../engine/reads/chunks.js';
+import { nextLimit } from '../../engine/reads/chunks.js';
 import { segmentsOf, tailOf } from '../../facts/boxes/entries.js';
 import { type BoxRow, findBox } from '../../facts/boxes/store.js';
 import { type CardRow, findCards } from '../../facts/cards/store.js';
@@ -15,6 +15,7 @@ import { CUT_SHARE } from '../windows/fitting.js';
 import { type TurnCard, textsOf, unitsOf } from '../windows/turns.js';
 import { turnCardOf } from './parts.js';
 import { newestScopes, type ScopePlace, scopesAround, turnsIn } from './sources.js';
+import { cardBytes } from '../../facts/cards/reading.js';
 
 export interface TurnsWanted {
   readonly trajectory_id: string;

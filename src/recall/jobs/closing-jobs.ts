@@ -1,8 +1,9 @@
 /** Before a scope closes: what its policies make of it is made, by the offline way if the other one takes too long. */
+import { jobQueue } from './queue.js';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { systemCall } from '../../engine/leases/timekeeper.js';
-import { waitFor } from '../../engine/leases/wait-for.js';
+import { waitFor } from '../../identity/presence/wait-for.js';
 import { writeGuarded } from '../../engine/writes/change.js';
 import { lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/scopes/store.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
@@ -53,7 +54,8 @@ interface Deadline {
 
 /** Does a job, or waits for whoever does it; gives what it made, as far as it has ended in time. */
 async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline): Promise<readonly Made[]> {
-  const { driver, tenant, jobs } = call;
+  const { driver, tenant } = call;
+  const jobs = jobQueue.of(call);
   const left = (): number => end - performance.now();
   const look = async () => {
     const job = await findJob(driver.at(tenant), tenant, job_id);

@@ -1,4 +1,5 @@
 /** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
+import { jobQueue } from './queue.js';
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
@@ -161,7 +162,7 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
       const task = known ? undefined : await taskFor(call, input);
       if (task) round = { action, task, attempts };
       const { signal } = call.options;
-      const settings = { timeout_ms: PROVIDER_MS, final: true, signal: signal ?? call.jobs.signal };
+      const settings = { timeout_ms: PROVIDER_MS, final: true, signal: signal ?? jobQueue.of(call).signal };
       const ready = task && (await prepareTask(call, action, task, settings));
       spent = sumOf(spent, ready?.cost ?? null);
       const answered = await change<A>(call, {

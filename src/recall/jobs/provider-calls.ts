@@ -1,4 +1,5 @@
 /** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
+import { type Runtime, RuntimePart } from '../../engine/calls/call.js';
 import { anySignal } from '../../kernel/signals.js';
 import type { Breaker } from '../../providers/breaker.js';
 import { sumOfCosts } from '../../providers/cost.js';
@@ -21,6 +22,8 @@ export interface Providers {
   /** Of those that were asked for. */
   readonly breakers: { readonly summarizer: Breaker; readonly extractor: Breaker };
 }
+
+export const providers = new RuntimePart<Providers>('providers');
 
 export interface Attempt {
   /** How long a provider has; the offline one takes the time that it needs. */
@@ -117,18 +120,11 @@ async function asked<R, A extends Pick<Summary, 'cost' | 'fallback_reason'>>(
 /** For a provider to do with as it likes: what is kept goes by the request that was made. */
 const ownSources = (sources: readonly TextSource[]): TextSource[] => sources.map((source) => ({ ...source }));
 
-/** What is used of a call here. */
-interface Asking {
-  readonly providers: Providers;
-  readonly limits: { readonly max_card_bytes: number };
-}
+type Asking = Pick<Runtime, 'limits' | 'parts'>;
 
-export function summaryOf(
-  { providers, limits }: Asking,
-  request: SummaryRequest,
-  attempt: Attempt,
-): Promise<Summary> {
-  const { summarizer, offline, breakers } = providers;
+export function summaryOf(call: Asking, request: SummaryRequest, attempt: Attempt): Promise<Summary> {
+  const { limits } = call;
+  const { summarizer, offline, breakers } = providers.of(call);
   const other = offline.summarizer;
   return asked<SummaryRequest, Summary>(request, attempt, {
     provider: summarizer,
@@ -146,12 +142,9 @@ export function summaryOf(
   });
 }
 
-export function factsOf(
-  { providers, limits }: Asking,
-  request: ExtractionRequest,
-  attempt: Attempt,
-): Promise<Extraction> {
-  const { extractor, offline, breakers } = providers;
+export function factsOf(call: Asking, request: ExtractionRequest, attempt: Attempt): Promise<Extraction> {
+  const { limits } = call;
+  const { extractor, offline, breakers } = providers.of(call);
   const other = offline.extractor;
   const read = (answer: unknown, provider: Extractor): Extraction => ({
     ...readFacts(answer, request, limits.max_card_bytes),
@@ -166,3 +159,4 @@ export function factsOf(
     read: (answer) => read(answer, extractor),
   });
 }
+

@@ -1,4 +1,5 @@
 /** The jobs that this process is about to begin or has under way: so many at a time, and none once the store closes. */
+import { RuntimePart } from '../../engine/calls/call.js';
 import { Lane } from '../../driver/lane.js';
 
 /**
@@ -141,3 +142,5 @@ export class JobQueue {
     await Promise.allSettled([...this.#running, ...this.#hurrying]);
   }
 }
+
+export const jobQueue = new RuntimePart<JobQueue>('a job queue');

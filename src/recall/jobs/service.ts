@@ -2,6 +2,7 @@
  * Doing jobs: claimed by a lease, done outside any transaction, and written once, in a transaction that is guarded by the
  * token of the lease. So two servers, or one that is killed, make one result.
  */
+import { jobQueue } from './queue.js';
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -259,10 +260,10 @@ export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Pro
     await moveJob(tx, tenant, job_id, { ...job, state: 'waiting', error }, now);
   }
   // Too slow here, and lost: left as it is, so that another process notices it at once.
-  if (call.jobs.isUnderWay(job_id)) return;
+  if (jobQueue.of(call).isUnderWay(job_id)) return;
   // Nobody holds it meanwhile: another process that notices it before this one comes to it begins it.
-  call.jobs.expect(tenant, job_id, isUrgent(limits, job, now));
-  const expires_at = noticedAt(limits, job, call.jobs.waiting, now);
+  jobQueue.of(call).expect(tenant, job_id, isUrgent(limits, job, now));
+  const expires_at = noticedAt(limits, job, jobQueue.of(call).waiting, now);
   await putLease(tx, tenant, { ...over, holder: null, expires_at });
 }
 

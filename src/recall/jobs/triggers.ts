@@ -2,6 +2,7 @@
  * What makes policies fire: in the transaction of a change a job is inserted, once for each crossing, and nothing else is
  * done there. Where a tenant has no policy this costs a look at an empty index.
  */
+import { jobQueue } from './queue.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { putLease } from '../../engine/leases/store.js';
@@ -74,7 +75,7 @@ async function begin(call: Call, tx: Tx, job: NewJob, now: number): Promise<bool
     token: 0,
     expires_at: now,
   });
-  call.jobs.expect(call.tenant, job.job_id);
+  jobQueue.of(call).expect(call.tenant, job.job_id);
   return true;
 }
 

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { MAX_CONTEXT_CARDS } from '../../coordination/packing/service.js';
 import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import { readCards } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
 import { type BoxRow, findBox } from '../../facts/boxes/store.js';
@@ -29,6 +28,7 @@ import { diffContexts } from '../windows/diff.js';
 import { readEntries } from './entries.js';
 import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from './model.js';
 import { countManifests, listManifests, type ManifestRow } from './store.js';
+import { readCards } from '../../facts/cards/reading.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -1,4 +1,5 @@
 /** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
+import { accessCounts } from '../../memory/versions/access-counts.js';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -125,7 +126,7 @@ export async function recall(call: Call, input: In<'recall'>): Promise<Out<'reca
     passages.push({ ...describeHit(hit), ...told });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
-  call.access.touch(
+  accessCounts.of(call).touch(
     call.tenant,
     memories.map(({ id }) => id),
   );

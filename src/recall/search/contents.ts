@@ -1,7 +1,7 @@
 /** What was found, as text: from the card, packet or thought that has it. */
 import type { Query } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
-import type { Packet } from '../../engine/journal/model.js';
+import type { Packet } from '../../facts/packets/model.js';
 import { contentKey, thoughtOf } from '../../index/documents.js';
 import { callsAsText, resultsAsText, textOf } from '../../index/searchable.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';

@@ -1,4 +1,6 @@
 /** Use cases of searching. The work is done by store/search-job.ts, beside the event loop. */
+import { embedding } from '../../index/vectors/embedding.js';
+import { vectorIndexing } from '../../index/vectors/indexing.js';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import { cardReachOf, reachOf } from '../../identity/access/permissions.js';
@@ -76,17 +78,15 @@ export async function find(call: Call, input: In, shows: Shows, once = false): P
   return { hits, next_cursor, total };
 }
 
-async function answerTo(
-  { driver, tenant, vector_indexing }: Call,
-  request: SearchRequest,
-): Promise<SearchAnswer> {
+async function answerTo(call: Call, request: SearchRequest): Promise<SearchAnswer> {
+  const { driver, tenant } = call;
   const { likeness } = request;
   try {
     return await driver.away<SearchAnswer>(tenant, JOB, request);
   } catch (error) {
     if (!likeness?.operators || error instanceof CairnError) throw error;
     // They may have been taken away since they were last looked for.
-    vector_indexing?.forget();
+    vectorIndexing.find(call)?.forget();
     const compared = { ...likeness, operators: undefined };
     return driver.away<SearchAnswer>(tenant, JOB, { ...request, likeness: compared });
   }
@@ -94,15 +94,16 @@ async function answerTo(
 
 /** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
 async function likenessOf(
-  { embedding, vector_indexing, driver }: Call,
+  call: Call,
   query: string,
   place: Place | undefined,
 ): Promise<Likeness | undefined> {
-  const isAsked = embedding !== undefined && query.trim() !== '';
-  const vector = isAsked ? await embedding.question(query) : undefined;
+  const asked = query.trim() === '' ? undefined : embedding.find(call);
+  const vector = await asked?.question(query);
   if (vector) {
-    const { name: model, weight = VECTOR_WEIGHT } = embedding!.embedder;
-    return { model, weight, vector, dialect: driver.dialect, operators: vector_indexing?.operators };
+    const { name: model, weight = VECTOR_WEIGHT } = asked!.embedder;
+    const { operators } = vectorIndexing.of(call);
+    return { model, weight, vector, dialect: call.driver.dialect, operators };
   }
   // By terms alone it would be another ranking, which repeats some of what was shown and leaves some out.
   if (place?.measures)

@@ -1,11 +1,8 @@
 /** A packet: the only event, immutable, with lineage. Envelopes of 1.0.0 and 1.0.1 are 1.1.0 without its extensions. */
 import { z } from 'zod';
-import { subjectIds } from '../../facts/cards/model.js';
-import { computed, instant } from '../../kernel/common.js';
+import { computed, instant, subjectIds } from '../../kernel/common.js';
 import { uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
-
-export const SCHEMA_VERSION = '1.1.0';
 export const OLDER_VERSIONS = ['1.0.0', '1.0.1'] as const;
 /** The four fields that came with 1.1.0. */
 export const EXTENSIONS = ['thread_id', 'lineage', 'tags', 'ttl'] as const;

@@ -1,7 +1,8 @@
 /** Waiting until a look finds something: woken by keys, never looking more than ten times a second. */
-import { signOfLife } from '../../identity/presence/heartbeats.js';
-import type { Call } from '../calls/call.js';
-import { storeClosed } from '../calls/open-calls.js';
+import { signOfLife } from './heartbeats.js';
+import type { Call } from '../../engine/calls/call.js';
+import { storeClosed } from '../../engine/calls/open-calls.js';
+import { noticeDue } from '../../engine/leases/timekeeper.js';
 
 /** So many looks within so much time: the first wake is followed at once, many in a row are not. */
 const LOOKS = 2;
@@ -50,4 +51,19 @@ export async function waitFor<T>(
   } finally {
     waiter.leave();
   }
+}
+
+/** Waits as `waitFor` does, for something that may come of a lease's end: what is over is noticed before each look. */
+export function waitForEnd<T>(
+  call: Call,
+  keys: readonly string[],
+  timeout_ms: number,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  let next_ms = Number.POSITIVE_INFINITY;
+  const noticing = async () => {
+    next_ms = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
+    return look();
+  };
+  return waitFor(call, keys, timeout_ms, noticing, () => performance.now() + next_ms);
 }

@@ -1,7 +1,6 @@
 /** What a packet can be found by besides its columns: tags, subjects, and the simple members of its routing. */
 import type { PacketInput } from './model.js';
-
-export type IndexKind = 'tag' | 'parent' | 'subject' | 'routing';
+import type { IndexKind } from '../../engine/writes/journal.js';
 
 export function indexOf(
   packet: Pick<PacketInput, 'tags' | 'subject_ids' | 'routing'>,

@@ -1,134 +1,15 @@
-/** packet_store and packet_index: the journal of the tenant, and how it is read. */
-import { listToText, textToList } from '../../driver/codec.js';
-import type { Journal, JournalEntry, Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
+/** Reading packet_store and packet_index: single packets, lists, lineage and the stream. */
+import { textToList } from '../../driver/codec.js';
+import type { Query, Tx } from '../../driver/driver.js';
+import type { KeysetPage } from '../../driver/filters.js';
+import { keyset } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
-import { type PacketViewer, visibleTo } from '../../facts/packets/visibility.js';
+import type { PacketViewer } from './visibility.js';
+import { visibleTo } from './visibility.js';
 import { toIso } from '../../kernel/times.js';
 import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
-import type { IndexKind } from './packet-index.js';
-
-/** A packet on its way into the store: all but what the commit gives it. */
-export interface NewPacket extends JournalEntry {
-  readonly packet_id: string;
-  readonly packet_type: string;
-  readonly timestamp: number;
-  readonly thread_id: string | null;
-  readonly agent: string | null;
-  readonly source: string | null;
-  readonly entity_type: string | null;
-  readonly entity_id: string | null;
-  readonly envelope: string;
-  /** What was sent, as its difference from the envelope. */
-  readonly original: string | null;
-  readonly content_hash: string;
-  readonly sent_hash: string | null;
-  readonly expires_at: number | null;
-  readonly generation: number;
-  readonly root_packet_id: string;
-  readonly parent_ids: readonly string[];
-  readonly subject_ids: readonly string[];
-  /** What it can be found by besides its columns: kind and value. */
-  readonly index: readonly (readonly [IndexKind, string])[];
-  /** Writes what carries the recorded time, once it is known: after the head row is taken, before the commit. */
-  readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
-}
-
-const packetStore: Table = {
-  name: 'packet_store',
-  columns: {
-    tenant_id: 'text',
-    seq: 'bigint',
-    packet_id: 'text',
-    packet_type: 'text',
-    timestamp: 'bigint',
-    recorded_at: 'bigint',
-    thread_id: 'text',
-    agent: 'text',
-    source: 'text',
-    entity_type: 'text',
-    entity_id: 'text',
-    envelope: 'json',
-    original: 'json',
-    content_hash: 'text',
-    sent_hash: 'text',
-    expires_at: 'bigint',
-    generation: 'bigint',
-    root_packet_id: 'text',
-    parent_ids: 'json',
-    subject_ids: 'json',
-  },
-};
-
-const packetIndex: Table = {
-  name: 'packet_index',
-  columns: { tenant_id: 'text', kind: 'text', value: 'text', seq: 'bigint' },
-};
-
-/** Takes the tenant's next numbers and writes the packets: the last statements before COMMIT. */
-export function packetJournal(now: () => number): Journal {
-  return {
-    async append(tx, tenant, entries) {
-      const packets = entries as readonly NewPacket[];
-      const moment = now();
-      // recorded_at never falls, whatever the clocks of several servers say, so that it rises with seq.
-      const [head] = await tx.returning<{ seq: number; recorded_at: number }>(
-        sql`UPDATE tenants SET seq = seq + ${packets.length},
-              recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END
-            WHERE tenant_id = ${tenant} RETURNING seq, recorded_at`,
-      );
-      if (!head) throw new Error(`tenant ${tenant} has no head row`);
-      const first = head.seq - packets.length + 1;
-      for (const [i, packet] of packets.entries()) await packet.settle?.(tx, head.recorded_at, first + i);
-      await tx.insert(
-        packetStore,
-        packets.map((p, i) => [
-          tenant,
-          first + i,
-          p.packet_id,
-          p.packet_type,
-          p.timestamp,
-          head.recorded_at,
-          p.thread_id,
-          p.agent,
-          p.source,
-          p.entity_type,
-          p.entity_id,
-          p.envelope,
-          p.original,
-          p.content_hash,
-          p.sent_hash,
-          p.expires_at,
-          p.generation,
-          p.root_packet_id,
-          listToText(p.parent_ids),
-          listToText(p.subject_ids),
-        ]),
-      );
-      await tx.insert(
-        packetIndex,
-        packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
-      );
-    },
-
-    async landed(tx, tenant, entries) {
-      // The commit under way holds the head row: locking it waits for its end.
-      await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant} FOR UPDATE`);
-      const packets = entries as readonly NewPacket[];
-      const rows = await tx.all<{ packet_id: string; content_hash: string }>(
-        sql`SELECT packet_id, content_hash FROM packet_store
-            WHERE tenant_id = ${tenant} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
-      );
-      // All of them, as they were to be written: an id that a client chose may have come in by another server since.
-      const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));
-      return packets.every(({ packet_id, content_hash }) => {
-        const found = hashes.get(packet_id);
-        return found !== undefined && found === content_hash;
-      });
-    },
-  };
-}
+import type { NewPacket, IndexKind } from '../../engine/writes/journal.js';
 
 export interface PacketRow {
   readonly seq: number;
@@ -146,7 +27,7 @@ export interface PacketRow {
   readonly erased_at: number | null;
 }
 
-const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
+export const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
   p.content_hash, p.expires_at, p.generation, p.root_packet_id, p.parent_ids, p.erased_at`;
 
 export const isGone = (row: { erased_at: number | null; expires_at: number | null }, now: number): boolean =>
@@ -258,7 +139,7 @@ export interface PacketFilter {
   readonly index?: readonly (readonly [IndexKind, string])[];
 }
 
-function where(tenant: string, filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
+export function where(tenant: string, filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
   const { packet_type: type, thread_id, agent: named, source, since, until } = filter;
   const conditions: Sql[] = [
     sql`p.tenant_id = ${tenant}`,

@@ -1,0 +1,41 @@
+/** Holding an agent_turn: who may act in it now, in which epoch. */
+import { CairnError } from '../../kernel/errors.js';
+import { toIso } from '../../kernel/times.js';
+import type { AgentTurnView } from './store.js';
+import { findAgentTurn } from './store.js';
+import type { Tx } from '../../driver/driver.js';
+import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import { isDue, seen } from '../../identity/presence/heartbeats.js';
+import { agentOfTurn } from './turn-agents.js';
+
+/** Refuses whoever does not hold an agent_turn now, in this epoch. */
+export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {
+  const why = whyNotHeld(turn, turn_epoch, now);
+  if (why !== undefined) throw staleTurn(turn.agent_turn_id, turn_epoch, why, turn);
+}
+
+export const isHeld = (turn: AgentTurnView, turn_epoch: number, now: number): boolean =>
+  whyNotHeld(turn, turn_epoch, now) === undefined;
+
+export function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): string | undefined {
+  const { status, lease_expires_at, due_at } = turn;
+  if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
+  if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
+  if (lease_expires_at === null || lease_expires_at <= now) return 'its lease is over';
+  return due_at !== null && due_at <= now ? `it was due at ${toIso(due_at)}` : undefined;
+}
+
+export const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTurnView): CairnError =>
+  new CairnError(
+    'STALE_TURN',
+    `agent_turn ${id} is not held in epoch ${epoch} any more: ${why}. Nothing was written: stop working on it`,
+    turn && { status: turn.status, turn_epoch: turn.turn_epoch },
+  );
+
+/** What is done with an agent_turn by who holds it is a sign of life of its agent. Called before the turn is locked. */
+export async function seenAtWork(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
+  const agent = await agentOfTurn(tx, call.tenant, guard.agent_turn_id);
+  if (!agent || !isDue(agent, now)) return;
+  const turn = await findAgentTurn(tx, call.tenant, guard.agent_turn_id);
+  if (turn && isHeld(turn, guard.turn_epoch, now)) await seen(call, tx, agent.agent_id, now);
+}

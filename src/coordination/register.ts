@@ -1,0 +1,28 @@
+/** What coordination adds to the registries of lower modules. */
+import { expiries } from '../engine/leases/expiries.js';
+import { writeGuards } from '../engine/writes/guards.js';
+import { agentWork } from '../identity/agents/references.js';
+import { agentHoldings } from '../identity/presence/offline.js';
+import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
+import { expireDelegation } from './delegations/expiry.js';
+import { expireHandoff } from './handoffs/expiry.js';
+import { checkLockGuard, checkTurnGuard } from './guards/guards.js';
+import { expireLock } from './locks/queue.js';
+import { releaseHeldBy } from './locks/service.js';
+import { deliveryOver, releaseDeliveriesOf } from './messages/expiry.js';
+import { unfinishedTurn } from './agent-turns/turn-agents.js';
+
+expiries.fill('agent_turn', expireTurn);
+expiries.fill('deadline', expireDeadline);
+expiries.fill('batch', expireBatch);
+expiries.fill('delegation', expireDelegation);
+expiries.fill('handoff', expireHandoff);
+expiries.fill('lock', (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now));
+expiries.fill('message', deliveryOver);
+
+writeGuards.fill('agent_turn', checkTurnGuard);
+writeGuards.fill('lock', checkLockGuard);
+
+agentWork.fill('agent_turn', unfinishedTurn);
+agentHoldings.fill('lock', releaseHeldBy);
+agentHoldings.fill('message', releaseDeliveriesOf);

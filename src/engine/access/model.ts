@@ -1,0 +1,55 @@
+/** The memory_access of agents: which types of memory it names, and how far a rule reaches. */
+import { z } from 'zod';
+import { refusesNull } from '../contract/lenient-input.js';
+
+export const memoryType = z.enum(['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint', '*']);
+
+export type MemoryType = z.output<typeof memoryType>;
+
+export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
+
+export type MemoryScope = z.output<typeof memoryScope>;
+
+/** Rights are never cleared by null: a slip would open everything. */
+export const writtenOut = (unrestricted: string) => ({
+  error: ({ input }: { readonly input?: unknown }): string | undefined =>
+    input === null ? `must not be null: without restriction is written ${unrestricted}` : undefined,
+});
+
+export const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
+
+export const rules = refusesNull(
+  z
+    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), writtenOut(EVERYTHING))
+    .max(100)
+    .describe('An empty list allows nothing'),
+);
+
+export const memoryAccess = refusesNull(
+  z
+    .strictObject(
+      { read: rules.optional(), write: rules.optional() },
+      writtenOut(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
+    )
+    .describe('What it may read and write; what is absent is not restricted')
+    .meta({ id: 'MemoryAccess' }),
+);
+
+export type MemoryAccess = z.output<typeof memoryAccess>;
+
+/** The same rule for every type, for reading and writing. */
+export const accessTo = (scope: MemoryScope): MemoryAccess => ({
+  read: [{ memory_type: '*', scope }],
+  write: [{ memory_type: '*', scope }],
+});
+
+/** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
+export const grantedAccess = refusesNull(
+  z
+    .union([z.enum(['none', ...memoryScope.options]), memoryAccess], {
+      error: 'must be none, own, own_trajectory, all, or a memory_access with read and write',
+    })
+    .describe('none, own, own_trajectory, all, or a memory_access; default: own'),
+);
+
+export type GrantedAccess = z.output<typeof grantedAccess>;

@@ -1,0 +1,58 @@
+/** How long content lives: the forms in which a lifetime is given, and what it ends with. */
+import { z } from 'zod';
+
+/** A hundred years. */
+export const MAX_DURATION_MS = 3_153_600_000_000;
+
+export const TTL_FORMS = `must be Persistent, Permanent, Session, Scope, Ephemeral, ShortTerm, MediumTerm, LongTerm, Duration(ms) or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`;
+
+export const TTL_NAMES = [
+  'Persistent',
+  'Permanent',
+  'Session',
+  'Scope',
+  'Ephemeral',
+  'ShortTerm',
+  'MediumTerm',
+  'LongTerm',
+];
+
+export const DURATION_TEXT = /^Duration\(([1-9]\d{0,12})\)$/i;
+
+/** A name as seed 004 spells it, whatever its case. */
+export const spelledTtl = (text: string): string =>
+  text.replace(DURATION_TEXT, 'Duration($1)').replace(/^[a-z]+$/i, (given) => {
+    const known = TTL_NAMES.find((name) => name.toLowerCase() === given.toLowerCase());
+    return known ?? given;
+  });
+
+/** Every form that the lifetime of an artifact or note is given in. */
+export const ttl = z
+  .union(
+    [
+      z
+        .string()
+        .regex(new RegExp(`^(?:${TTL_NAMES.join('|')}|Duration\\([1-9]\\d{0,12}\\))$`, 'i'), {
+          message: TTL_FORMS,
+          abort: true,
+        })
+        .overwrite(spelledTtl)
+        .refine(
+          (text) =>
+            !text.startsWith('Duration(') || Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS,
+          TTL_FORMS,
+        ),
+      z.strictObject({ Duration: z.int().min(1).max(MAX_DURATION_MS).describe('Milliseconds') }),
+    ],
+    TTL_FORMS,
+  )
+  .describe(
+    'Persistent, Session, Scope, ShortTerm (1 h), MediumTerm (24 h), LongTerm (7 days), or a Duration in ms',
+  );
+
+export type Ttl = z.output<typeof ttl>;
+
+/** What a lifetime ends with: nothing, the trajectory, the scope, or a moment. */
+export const lifetimeClass = z.enum(['Persistent', 'Session', 'Scope', 'Duration']);
+
+export type LifetimeClass = z.output<typeof lifetimeClass>;

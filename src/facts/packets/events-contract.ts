@@ -1,0 +1,44 @@
+/** Operations on the live stream. */
+import { z } from 'zod';
+import { operation } from '../../engine/contract/operation.js';
+import { reads } from '../../engine/contract/touches.js';
+import { packet } from './model.js';
+import { uuid } from '../../kernel/ids.js';
+import { text } from '../../kernel/json.js';
+
+export const followed = z.object({
+  token: z.string().describe('Give it as `after`, or as Last-Event-ID, to go on behind this event'),
+  packet: packet.nullable().describe('null in a heartbeat'),
+});
+
+export const events = {
+  follow: operation({
+    method: 'GET',
+    path: '/api/v1/events',
+    input: z.strictObject({
+      after: z
+        .string()
+        .max(100)
+        .optional()
+        .describe(
+          'Resume token of the last event seen; "0" for all of history; only what is new unless given',
+        ),
+      packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
+      thread_id: uuid.optional(),
+    }),
+    output: followed,
+    access: 'read',
+    touches: [reads('Packet', 'listed')],
+    event: null,
+    stream: true,
+    frames: {
+      toFrame: (item) => {
+        const { packet } = item as z.output<typeof followed>;
+        return packet === null ? null : { event: 'packet', data: packet };
+      },
+      toItem: (token, frame) => ({ token, packet: frame?.data ?? null }),
+    },
+    summary: 'Follow what happens, live: every packet once, in the order of seq, resumable.',
+    example: { after: '0' },
+  }),
+};
