@@ -28,12 +28,14 @@ import * as handovers from '../coordination/packing/handovers.js';
 import * as pmo from '../coordination/packing/pmo.js';
 import { pack_context } from '../coordination/packing/service.js';
 import type { Call, Runtime } from '../engine/calls/call.js';
+import type { Caller, KeyRole } from '../engine/calls/caller.js';
 import { type Access, type Operation, readInput } from '../engine/contract/operation.js';
 import * as boxGrants from '../facts/boxes/grants.js';
 import * as boxes from '../facts/boxes/service.js';
 import * as boxViews from '../facts/boxes/views.js';
 import * as cards from '../facts/cards/service.js';
 import * as packets from '../facts/packets/service.js';
+import { events } from '../facts/packets/stream.js';
 import * as profiles from '../facts/profiles/service.js';
 import { asPermitted } from '../identity/access/permissions.js';
 import * as agents from '../identity/agents/service.js';
@@ -66,8 +68,6 @@ import { query as searchAll, searchAmong } from '../recall/search/service.js';
 import { expandArtifact, expandNote } from '../recall/summaries/expanding.js';
 import type { Api, ApiByName, CallOptions } from './api.js';
 import { allOperations, type NamedOperation, type Operations } from './operations.js';
-import type { Caller, KeyRole } from '../engine/calls/caller.js';
-import { events } from '../facts/packets/stream.js';
 
 type UseCase<O extends Operation> = (
   call: Call,

@@ -16,9 +16,9 @@ export {
   importCheckpoints,
   importExecution,
 } from '../checkpoints/files/checkpoint-files.js';
-export type { Packet, WriteResult } from '../facts/packets/model.js';
 export type { AppendResult, Box, Grant, HydratedBox } from '../facts/boxes/model.js';
 export type { Card } from '../facts/cards/model.js';
+export type { Packet, WriteResult } from '../facts/packets/model.js';
 export type { Key } from '../identity/keys/model.js';
 export { CairnError, type ErrorCode } from '../kernel/errors.js';
 export type { Json, JsonObject } from '../kernel/json.js';

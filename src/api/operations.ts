@@ -10,9 +10,11 @@ import type { Operation } from '../engine/contract/operation.js';
 import { boxes } from '../facts/boxes/contract.js';
 import { cards } from '../facts/cards/contract.js';
 import { packets } from '../facts/packets/contract.js';
+import { events } from '../facts/packets/events-contract.js';
 import { handovers, profiles } from '../facts/profiles/contract.js';
 import { agents } from '../identity/agents/contract.js';
 import { auth, keys } from '../identity/keys/contract.js';
+import { lifetime } from '../maintenance/contract.js';
 import { artifacts } from '../memory/artifacts/contract.js';
 import { edges } from '../memory/edges/contract.js';
 import { notes } from '../memory/notes/contract.js';
@@ -23,8 +25,6 @@ import { context, manifests } from '../recall/contexts/contract.js';
 import { jobs, summarization_policies } from '../recall/jobs/contract.js';
 import { memory } from '../recall/remember/contract.js';
 import { search } from '../recall/search/contract.js';
-import { events } from '../facts/packets/events-contract.js';
-import { lifetime } from '../maintenance/contract.js';
 
 /** Written out, so that what is declared names the groups and does not repeat every type in them. */
 export interface Operations {

@@ -5,18 +5,19 @@ import '../memory/register.js';
 import '../checkpoints/register.js';
 import '../recall/register.js';
 import '../coordination/register.js';
-import { providers } from '../recall/jobs/provider-calls.js';
 import { RetainedStates, retainedStates } from '../checkpoints/states/retained-states.js';
 import type { Driver } from '../driver/driver.js';
 import { openSqlite } from '../driver/sqlite/driver.js';
 import { defaultLimits, type Limits, type Runtime } from '../engine/calls/call.js';
+import type { Caller } from '../engine/calls/caller.js';
 import { CallsUnderWay } from '../engine/calls/open-calls.js';
-import { packetJournal } from '../engine/writes/journal.js';
-import { systemCall, Timekeeper, WrittenTenants } from '../engine/leases/timekeeper.js';
+import { WrittenTenants } from '../engine/calls/written-tenants.js';
+import { systemCall, Timekeeper } from '../engine/leases/timekeeper.js';
 import { Wakes } from '../engine/leases/wakes.js';
 import { eraseAll } from '../engine/lifetimes/erasure.js';
 import { Erasures } from '../engine/lifetimes/running-erasures.js';
 import { StreamHub } from '../engine/reads/stream-hub.js';
+import { packetJournal } from '../engine/writes/journal.js';
 import {
   ensureMeta,
   ensureTenant,
@@ -37,6 +38,7 @@ import { anyId, tenantId } from '../kernel/ids.js';
 import { clockAhead } from '../maintenance/clock.js';
 import { AccessCounts, accessCounts } from '../memory/versions/access-counts.js';
 import type { Embedder } from '../providers/embedder.js';
+import { providers } from '../recall/jobs/provider-calls.js';
 import { checkProviders } from '../recall/jobs/provider-checks.js';
 import { loadProviders, type ProviderOptions, providersOf } from '../recall/jobs/providers.js';
 import { JobQueue, jobQueue } from '../recall/jobs/queue.js';
@@ -44,7 +46,6 @@ import { runJob } from '../recall/jobs/service.js';
 import { needsReindex, reindex } from '../recall/reindex/service.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
-import type { Caller } from '../engine/calls/caller.js';
 
 export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */

@@ -1,7 +1,10 @@
 /** What checkpoints adds to the registries of lower modules. */
+import { sql } from '../driver/sql.js';
+import { NOTHING, reachFinders, said } from '../engine/access/reach.js';
 import { holderErasers } from '../engine/lifetimes/erasers.js';
+import { waysIntoTrajectories } from '../memory/access/reach.js';
 import { eraseStates } from './executions/erasure.js';
-
+import { executionsWithin } from './executions/reach.js';
 
 holderErasers.add({
   kinds: ['execution', 'pruned'],
@@ -12,3 +15,25 @@ holderErasers.add({
   },
   facts: ({ versions }) => ({ parts_erased: versions }),
 });
+
+reachFinders.fill(
+  'execution_id',
+  (tenant, id, reach) =>
+    sql`SELECT ${said(executionsWithin(tenant, reach))} FROM executions e
+        WHERE e.tenant_id = ${tenant} AND e.execution_id = ${id}`,
+);
+
+reachFinders.fill(
+  'checkpoint_id',
+  (tenant, id, reach) =>
+    sql`SELECT ${said(executionsWithin(tenant, reach))} FROM checkpoints c
+        JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${id}`,
+);
+
+waysIntoTrajectories.add((tenant, { executions }) =>
+  executions.extent === 'none'
+    ? NOTHING
+    : sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${tenant}
+        AND e.trajectory_id = t.trajectory_id AND e.deleted_at IS NULL AND ${executionsWithin(tenant, executions)})`,
+);

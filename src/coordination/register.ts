@@ -1,16 +1,18 @@
 /** What coordination adds to the registries of lower modules. */
+import { sql } from '../driver/sql.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { writeGuards } from '../engine/writes/guards.js';
 import { agentWork } from '../identity/agents/references.js';
 import { agentHoldings } from '../identity/presence/offline.js';
+import { madeForAgents } from '../memory/access/reach.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
+import { unfinishedTurn } from './agent-turns/turn-agents.js';
 import { expireDelegation } from './delegations/expiry.js';
-import { expireHandoff } from './handoffs/expiry.js';
 import { checkLockGuard, checkTurnGuard } from './guards/guards.js';
+import { expireHandoff } from './handoffs/expiry.js';
 import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
 import { deliveryOver, releaseDeliveriesOf } from './messages/expiry.js';
-import { unfinishedTurn } from './agent-turns/turn-agents.js';
 
 expiries.fill('agent_turn', expireTurn);
 expiries.fill('deadline', expireDeadline);
@@ -26,3 +28,8 @@ writeGuards.fill('lock', checkLockGuard);
 agentWork.fill('agent_turn', unfinishedTurn);
 agentHoldings.fill('lock', releaseHeldBy);
 agentHoldings.fill('message', releaseDeliveriesOf);
+
+madeForAgents.add(
+  (tenant, agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${tenant}
+    AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
+);

@@ -1,9 +1,23 @@
 /** What facts adds to the registries of lower modules. */
+import { sql } from '../driver/sql.js';
+import { reachFinders, said } from '../engine/access/reach.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
-import { eraseBox } from './boxes/erasure.js';
+import { cardOwners } from '../identity/access/permissions.js';
 import { agentReferences } from '../identity/agents/references.js';
+import { eraseBox } from './boxes/erasure.js';
+import { findCard } from './cards/store.js';
+import { packetsWithin } from './packets/visibility.js';
 import { findProfile } from './profiles/store.js';
 
 agentReferences.fill('profile', findProfile);
 
 contentErasers.fill('box', eraseBox);
+
+reachFinders.fill(
+  'packet_id',
+  (tenant, id, reach) =>
+    sql`SELECT ${said(packetsWithin(tenant, reach))} FROM packet_store p
+        WHERE p.tenant_id = ${tenant} AND p.packet_id = ${id}`,
+);
+
+cardOwners.fill('card', findCard);

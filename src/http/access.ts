@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { CallOptions, Host } from '../api/api.js';
+import type { Caller } from '../engine/calls/caller.js';
 import { CairnError } from '../kernel/errors.js';
 import type { WrongKeys } from './wrong-keys.js';
-import type { Caller } from '../engine/calls/caller.js';
 
 /** Whether a host's name or address leads to this machine alone. */
 export function isLoopback(host: string): boolean {

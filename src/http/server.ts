@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { AnyMethod, ApiByName, Host } from '../api/api.js';
 import { openapiSteps } from '../api/openapi.js';
 import { allOperations } from '../api/operations.js';
+import type { Caller } from '../engine/calls/caller.js';
 import { restGoesTo } from '../engine/contract/operation.js';
 import { clockWarning } from '../kernel/clock-skew.js';
 import { CairnError } from '../kernel/errors.js';
@@ -21,7 +22,6 @@ import { sendStream } from './stream.js';
 import { admitBody, drainBody, holdExpecting, isUnread } from './unread-body.js';
 import { untilGone } from './waits.js';
 import { WrongKeys } from './wrong-keys.js';
-import type { Caller } from '../engine/calls/caller.js';
 
 export interface ServerOptions {
   readonly version: string;

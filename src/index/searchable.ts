@@ -1,10 +1,10 @@
 /** What of a thing can be searched: its text, and what it is found and ranked by besides. */
+import type { LifetimeClass } from '../engine/lifetimes/model.js';
 import type { Json, JsonObject } from '../kernel/json.js';
 import type { MemoryCategory } from '../recall/search/model.js';
 import { parseDate } from '../text/parse-date.js';
 import { searchTextOf } from '../text/search-text.js';
 import { encodeTerms } from './term-codes.js';
-import type { LifetimeClass } from '../engine/lifetimes/model.js';
 
 /** What is measured of a text before any transaction. */
 export interface Measured {

@@ -3,10 +3,10 @@ import type { ThoughtMeasures } from '../checkpoints/states/thought-docs.js';
 import type { Call } from '../engine/calls/call.js';
 import { indexKey } from '../engine/writes/tenants.js';
 import { canonical } from '../kernel/canonical.js';
+import { inTurn } from '../kernel/cooperative-yield.js';
 import type { JsonObject } from '../kernel/json.js';
 import type { VersionRow } from '../memory/versions/store.js';
 import { type Measured, measureMemory, measureThought } from './searchable.js';
-import { inTurn } from '../kernel/cooperative-yield.js';
 
 /** Of the call's tenant in the index of the search. */
 export const keyOf = ({ meta, tenant }: Pick<Call, 'meta' | 'tenant'>): string => indexKey(meta, tenant);

@@ -1,7 +1,7 @@
 /** Shapes that every noun shares: times, roles, pages. */
 import { z } from 'zod';
-import { toMs } from './times.js';
 import { anyId } from './ids.js';
+import { toMs } from './times.js';
 
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');

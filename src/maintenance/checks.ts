@@ -4,7 +4,7 @@ import { turnChecks } from '../coordination/agent-turns/doctor.js';
 import { lockChecks } from '../coordination/locks/doctor.js';
 import { messageChecks } from '../coordination/messages/doctor.js';
 import type { Query } from '../driver/driver.js';
-import { type Sql, sql } from '../driver/sql.js';
+import { sql } from '../driver/sql.js';
 import type { Check } from '../engine/doctor.js';
 import { vectorChecks } from '../index/vectors/doctor.js';
 import { scopeChecks } from '../memory/scopes/doctor.js';

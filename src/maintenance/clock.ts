@@ -1,10 +1,10 @@
 /** A clock that jumped: how far records are ahead of it, and a new beginning at the true time. */
 import type { Driver } from '../driver/driver.js';
 import type { Call, Runtime } from '../engine/calls/call.js';
-import type { NewPacket } from '../engine/writes/journal.js';
 import { systemCall } from '../engine/leases/timekeeper.js';
 import { addOverlap, headsAfter, newestHead, resetHead } from '../engine/reads/clock.js';
 import { event } from '../engine/writes/change.js';
+import type { NewPacket } from '../engine/writes/journal.js';
 import { renewEpoch } from '../engine/writes/tenants.js';
 import { CLOCK_TOLERANCE_MS } from '../kernel/clock-skew.js';
 import { toIso } from '../kernel/times.js';

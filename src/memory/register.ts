@@ -1,9 +1,10 @@
 /** What memory adds to the registries of lower modules. */
+import './access/register.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
-import { eraseHeld } from './versions/erasure.js';
-import { deleteLateEdges } from './trajectories/late-edges.js';
 import { agentReferences } from '../identity/agents/references.js';
+import { deleteLateEdges } from './trajectories/late-edges.js';
 import { findTrajectory } from './trajectories/store.js';
+import { eraseHeld } from './versions/erasure.js';
 
 agentReferences.fill('trajectory', async (query, tenant, trajectory_id) => {
   const trajectory = await findTrajectory(query, tenant, trajectory_id);

@@ -1,11 +1,36 @@
 /** What recall adds to the registries of lower modules. */
+import { sql } from '../driver/sql.js';
+import { reachFinders, said } from '../engine/access/reach.js';
+import { expiries } from '../engine/leases/expiries.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
 import { eraseContexts } from './contexts/erasure.js';
-import { expiries } from '../engine/leases/expiries.js';
 import { jobDue } from './jobs/service.js';
+import { jobsWithin } from './jobs/store.js';
+import { manifestsWithin } from './manifests/store.js';
+import { policiesWithin } from './policies/store.js';
 
 expiries.fill('job', jobDue);
 
 contentErasers.fill('contexts', async (call, ending) =>
   (await eraseContexts(call, ending)) ? {} : undefined,
+);
+
+reachFinders.fill(
+  'manifest_id',
+  (tenant, id, reach) =>
+    sql`SELECT ${said(manifestsWithin(tenant, reach))} FROM manifests m
+        WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
+);
+
+reachFinders.fill(
+  'job_id',
+  (tenant, id, reach) =>
+    sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
+);
+
+reachFinders.fill(
+  'policy_id',
+  (tenant, id, reach) =>
+    sql`SELECT ${said(policiesWithin(tenant, reach))} FROM summarization_policies p
+        WHERE p.tenant_id = ${tenant} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
 );

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { makeWorld, type World } from '../support/memory-world.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 
 const coder = { agent_type: 'coder', capabilities: ['code'] };
 const NONE: MemoryAccess = { read: [], write: [] };

@@ -3,12 +3,12 @@ import type { ApiByName } from '#cairn/api/api.js';
 import { allOperations } from '#cairn/api/operations.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 import { ruleOf } from '#cairn/engine/contract/touches.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { makeWorld, type World } from '../support/memory-world.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 
 const coder = { agent_type: 'coder', capabilities: ['code'] };
 const NONE: MemoryAccess = { read: [], write: [] };

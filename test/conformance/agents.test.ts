@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/sql.js';
+import { accessTo } from '#cairn/engine/access/model.js';
 import type { Runtime } from '#cairn/engine/calls/call.js';
 import { systemCall } from '#cairn/engine/leases/timekeeper.js';
 import { checkMayDelegate } from '#cairn/identity/agents/may-delegate.js';
@@ -10,7 +11,6 @@ import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/scopes.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo } from '#cairn/engine/access/model.js';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

@@ -1,11 +1,11 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { accessTo } from '#cairn/engine/access/model.js';
 import { artifact, fateOf, note, saidIn, sayAll, someTask } from '../support/contexts.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf } from '../support/scopes.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo } from '#cairn/engine/access/model.js';
 
 const LONG = 'The column is too short for long names. '.repeat(200);
 

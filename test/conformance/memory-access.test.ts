@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { accessTo, type MemoryAccess, type MemoryScope } from '#cairn/engine/access/model.js';
 import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/former-owners-store.js';
 import { tenantOf } from '../support/hierarchy.js';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../support/memory-world.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo, type MemoryAccess, type MemoryScope } from '#cairn/engine/access/model.js';
 
 const ann_ = { agent_id: 'ann', agent_type: 'coder', capabilities: ['code'] };
 const EXTENTS = ['none', 'own', 'own_trajectory', 'all'] as const;

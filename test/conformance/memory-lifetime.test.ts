@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
+import type { Ttl } from '#cairn/engine/lifetimes/model.js';
 import { checks } from '#cairn/maintenance/checks.js';
 import { closeScope, finishTrajectory, newScope, newTrajectory } from '../support/memory.js';
 import { followToNow, latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import type { Ttl } from '#cairn/engine/lifetimes/model.js';
 
 const HOUR = 3_600_000;
 const gone = { code: 'CONTENT_ERASED', status: 410 };

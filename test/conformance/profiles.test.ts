@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { accessTo } from '#cairn/engine/access/model.js';
 import { cardsIn, dispatched, expectNothingWritten, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
 import { eventsOf } from '../support/scopes.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo } from '#cairn/engine/access/model.js';
 
 const notFound = { code: 'PROFILE_NOT_FOUND', status: 404 };
 const full = {

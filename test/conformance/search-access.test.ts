@@ -1,6 +1,7 @@
 /** What an agent finds: what it may read, and nothing of the rest by any way. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 import type { SearchedType } from '#cairn/kernel/entity-types.js';
 import { atWork, thought, withProfile } from '../support/agent-turns.js';
 import { tenantOf } from '../support/hierarchy.js';
@@ -8,7 +9,6 @@ import { KINDS, type Kind, makeWorld, SAID, STANDINGS, type World } from '../sup
 import { say, someScope } from '../support/scopes.js';
 import { found, note, theOne } from '../support/search.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 
 const TYPES: Readonly<Record<Kind, SearchedType>> = {
   Turn: 'Turn',

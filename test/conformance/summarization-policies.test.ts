@@ -1,11 +1,11 @@
 /** Policies: how they are made, changed and deleted, and by whom. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { accessTo } from '#cairn/engine/access/model.js';
 import { someScope, someTrajectory } from '../support/scopes.js';
 import { until } from '../support/server.js';
 import { jobsOf, somePolicy, talk } from '../support/summaries.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
-import { accessTo } from '#cairn/engine/access/model.js';
 
 const CLOSE = { type: 'ScopeClose' as const };
 

@@ -172,7 +172,7 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
     const [over] = await dueLeases(driver.at(TENANT), TENANT, driver.now(), 1);
     expect(await take('third')).toEqual(['1']);
     // Who noticed the end of the lease comes too late to act on it: the message has another by now.
-    await driver.write(TENANT, (tx) => expiries.get("message")(call, tx, over!, driver.now()));
+    await driver.write(TENANT, (tx) => expiries.get('message')(call, tx, over!, driver.now()));
     expect(await take('fourth')).toEqual([]);
     offset += 30_001;
     await expireDue(call);

@@ -3,11 +3,11 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import pg from 'pg';
 import { Store } from '#cairn/api/store.js';
 import { Sql } from '#cairn/driver/sql.js';
+import type { KeyRole } from '#cairn/engine/calls/caller.js';
 import { createServer } from '#cairn/http/server.js';
 import { type Api, type NamedOperation, namesProject, pathParameters, restGoesTo } from './contract.js';
 import { until } from './server.js';
 import { freshDatabase, targetNames } from './targets.js';
-import type { KeyRole } from '#cairn/engine/calls/caller.js';
 
 export type Database = 'sqlite' | 'postgres';
 

@@ -10,9 +10,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Store, type StoreOptions } from '#cairn/api/store.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
+import type { KeyRole } from '#cairn/engine/calls/caller.js';
 import { createServer } from '#cairn/http/server.js';
 import { findAgent } from '#cairn/identity/agents/store.js';
-import type { KeyRole } from '#cairn/engine/calls/caller.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';
 const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];

@@ -3,7 +3,7 @@ import type { CallOptions } from '#cairn/client/index.js';
 import type { Driver } from '#cairn/driver/driver.js';
 import { type Call, defaultLimits } from '#cairn/engine/calls/call.js';
 import { CallsUnderWay } from '#cairn/engine/calls/open-calls.js';
-import { WrittenTenants } from '#cairn/engine/leases/timekeeper.js';
+import { WrittenTenants } from '#cairn/engine/calls/written-tenants.js';
 import { Wakes } from '#cairn/engine/leases/wakes.js';
 import { Erasures } from '#cairn/engine/lifetimes/running-erasures.js';
 import { StreamHub } from '#cairn/engine/reads/stream-hub.js';

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import type { Call } from '#cairn/engine/calls/call.js';
 import { foundBy, measuredAs } from '#cairn/index/term-extraction.js';
 import { sha256 } from '#cairn/kernel/canonical.js';
-import type { VersionRow } from '#cairn/memory/versions/store.js';
 import { inTurn } from '#cairn/kernel/cooperative-yield.js';
+import type { VersionRow } from '#cairn/memory/versions/store.js';
 
 const call = { tenant: 'acme', meta: { store_epoch: 'e', erasure_key: 'k' } } as Call;
 const stateOf = (text: string, name: string, metadata: object = {}) => {

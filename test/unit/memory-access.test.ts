@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryScope, memoryType } from '#cairn/engine/access/model.js';
 import {
   cardExtents,
   commonAccess,
@@ -9,7 +10,6 @@ import {
   widest,
 } from '#cairn/engine/access/rules.js';
 import { allowsDelegation, commonDelegates } from '#cairn/identity/agents/rules.js';
-import { memoryScope, memoryType } from '#cairn/engine/access/model.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
 const rules = fc.array(

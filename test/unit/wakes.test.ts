@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDriver, Store } from '#cairn/api/store.js';
 import type { Driver, WakeListener } from '#cairn/driver/driver.js';
 import type { Call } from '#cairn/engine/calls/call.js';
-import { waitFor } from '#cairn/identity/presence/wait-for.js';
 import { Wakes } from '#cairn/engine/leases/wakes.js';
 import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';
+import { waitFor } from '#cairn/identity/presence/wait-for.js';
 import { callOn, earOn, TENANT, wake } from '../support/wakes.js';
 
 /** So long that a test which waits for it fails. */

@@ -1,5 +1,4 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
-import { retainedStates } from '../states/retained-states.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
@@ -27,6 +26,7 @@ import {
   resumeExecution,
 } from '../executions/store.js';
 import { sameCarried } from '../states/carried-members.js';
+import { retainedStates } from '../states/retained-states.js';
 import {
   emptyState,
   type NextState,

@@ -2,9 +2,10 @@
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import { executionsWithin, type Reach } from '../../engine/access/reach.js';
+import type { Reach } from '../../engine/access/reach.js';
 import { canonical } from '../../kernel/canonical.js';
 import type { JsonObject } from '../../kernel/json.js';
+import { executionsWithin } from '../executions/reach.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
 import type { CheckpointReason } from './model.js';

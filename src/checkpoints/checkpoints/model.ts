@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readsLike } from '../../engine/contract/lenient-input.js';
 import { pageOutput } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
-import { type JsonObject, jsonObject, jsonValue, text, smallMetadata } from '../../kernel/json.js';
+import { type JsonObject, jsonObject, jsonValue, smallMetadata, text } from '../../kernel/json.js';
 import { confidence, name } from '../../memory/versions/model.js';
 
 export const CHECKPOINT_VERSION = '1.0.0';

@@ -1,10 +1,10 @@
 /** The state of a checkpoint: read in one query, retained for the one that follows, shown in the portable form. */
-import { retainedStates } from '../states/retained-states.js';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { withCarried } from '../states/carried-members.js';
+import { retainedStates } from '../states/retained-states.js';
 import { type Rest, type State, snapshotOf, stateOf } from '../states/snapshot-state.js';
 import { readParts } from '../states/store.js';
 import {

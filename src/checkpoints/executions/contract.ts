@@ -5,7 +5,7 @@ import { operation } from '../../engine/contract/operation.js';
 import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text, smallMetadata } from '../../kernel/json.js';
+import { jsonObject, smallMetadata, text } from '../../kernel/json.js';
 import { agentFilter, name, timeFilters } from '../../memory/versions/model.js';
 import { MAX_ENTRIES } from '../checkpoints/model.js';
 import {

@@ -1,5 +1,4 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
-import { retainedStates } from '../states/retained-states.js';
 import type { z } from 'zod';
 import { atLength, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -20,6 +19,7 @@ import {
   setParent,
 } from '../checkpoints/removal.js';
 import { descend } from '../checkpoints/tree.js';
+import { retainedStates } from '../states/retained-states.js';
 import { Views } from '../states/views.js';
 import type { executions as operations } from './contract.js';
 import { unseenParts } from './erasure.js';

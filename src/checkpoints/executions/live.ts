@@ -1,5 +1,4 @@
 /** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
-import { retainedStates } from '../states/retained-states.js';
 import type { z } from 'zod';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -13,6 +12,7 @@ import type { CheckpointSummary, Snapshot } from '../checkpoints/model.js';
 import { readState, showSummary } from '../checkpoints/states.js';
 import { findCheckpoint, type PlacedCheckpoint } from '../checkpoints/store.js';
 import { diffStates } from '../states/diff.js';
+import { retainedStates } from '../states/retained-states.js';
 import { snapshotOf } from '../states/snapshot-state.js';
 import { executions as operations } from './contract.js';
 import type { LiveItem } from './model.js';

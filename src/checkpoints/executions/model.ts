@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instant } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
-import { jsonObject, jsonValue, text, smallMetadata } from '../../kernel/json.js';
+import { jsonObject, jsonValue, smallMetadata, text } from '../../kernel/json.js';
 import { name } from '../../memory/versions/model.js';
 import {
   changes,

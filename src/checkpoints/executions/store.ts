@@ -2,8 +2,9 @@
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset, type Times, within } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
-import { executionsWithin, type Reach } from '../../engine/access/reach.js';
+import type { Reach } from '../../engine/access/reach.js';
 import type { ExecutionStatus } from './model.js';
+import { executionsWithin } from './reach.js';
 
 export interface ExecutionRow {
   readonly execution_id: string;

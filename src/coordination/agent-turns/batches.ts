@@ -4,6 +4,7 @@ import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { findCards } from '../../facts/cards/store.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
@@ -12,7 +13,6 @@ import { findBatch } from './batches-store.js';
 import type { Batch, TurnError } from './model.js';
 import { taskStatus } from './rules.js';
 import { type AgentTurnView, turnsOfBatch } from './store.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In = z.output<(typeof operations)['batch']['input']>;
 

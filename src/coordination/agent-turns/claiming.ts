@@ -5,11 +5,13 @@ import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { putLease } from '../../engine/leases/store.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
+import { isGuarded } from '../../engine/writes/guards.js';
 import { type AgentRow, lockAgent } from '../../identity/agents/store.js';
 import { noteSeen } from '../../identity/presence/heartbeats.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 import { startDelegation } from '../delegations/moves.js';
-import { isGuarded } from '../../engine/writes/guards.js';
 import type { agent_turns as operations } from './contract.js';
+import { checkTurnHeld } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { journalTurn, openTurn } from './service.js';
 import {
@@ -21,8 +23,6 @@ import {
   lockAgentTurn,
   toAgentTurn,
 } from './store.js';
-import { checkTurnHeld } from './holding.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -6,7 +6,7 @@ import { cardIds } from '../../facts/boxes/model.js';
 import { card, cardInput } from '../../facts/cards/model.js';
 import { hydrated, promptFormat } from '../../facts/transcripts/model.js';
 import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid, profileName } from '../../kernel/ids.js';
+import { anyId, profileName, uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
 import {
   agentTurn,

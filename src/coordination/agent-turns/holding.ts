@@ -1,11 +1,11 @@
 /** Holding an agent_turn: who may act in it now, in which epoch. */
+import type { Tx } from '../../driver/driver.js';
+import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import { isDue, seen } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import { toIso } from '../../kernel/times.js';
 import type { AgentTurnView } from './store.js';
 import { findAgentTurn } from './store.js';
-import type { Tx } from '../../driver/driver.js';
-import type { Call, TurnGuard } from '../../engine/calls/call.js';
-import { isDue, seen } from '../../identity/presence/heartbeats.js';
 import { agentOfTurn } from './turn-agents.js';
 
 /** Refuses whoever does not hold an agent_turn now, in this epoch. */

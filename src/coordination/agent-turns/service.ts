@@ -6,9 +6,11 @@ import { putLease } from '../../engine/leases/store.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change, event } from '../../engine/writes/change.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import type { agent_turns as operations } from './contract.js';
+import { checkTurnHeld, seenAtWork } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { checkTurnMove, hasEnded, isPartyTo } from './rules.js';
 import {
@@ -21,8 +23,6 @@ import {
   lockAgentTurn,
   toAgentTurn,
 } from './store.js';
-import { checkTurnHeld, seenAtWork } from './holding.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -2,12 +2,13 @@
 import type { z } from 'zod';
 import { listToText, textToList } from '../../driver/codec.js';
 import type { Tx } from '../../driver/driver.js';
+import type { MemoryAccess } from '../../engine/access/model.js';
 import { cardExtents, reachesCard } from '../../engine/access/rules.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change, event } from '../../engine/writes/change.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { insertEntries, standingOf } from '../../facts/boxes/entries.js';
 import { makeBox } from '../../facts/boxes/making.js';
 import { addReader, growBox, lockBox } from '../../facts/boxes/store.js';
@@ -28,7 +29,6 @@ import type { agent_turns as operations } from './contract.js';
 import type { AgentTurn } from './model.js';
 import { heldTurn, noTurn, openTurn, readTurn } from './service.js';
 import { type AgentTurnView, changeAgentTurn, toAgentTurn } from './store.js';
-import type { MemoryAccess } from '../../engine/access/model.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -9,6 +9,7 @@ import { listPage } from '../../engine/reads/pages.js';
 import { change } from '../../engine/writes/change.js';
 import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
 import { findAgent } from '../../identity/agents/store.js';
+import { waitForEnd } from '../../identity/presence/wait-for.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -38,7 +39,6 @@ import {
   listDelegations,
   toDelegation,
 } from './store.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -18,6 +18,7 @@ import {
   refuseUnknownArtifacts,
 } from '../agent-turns/deliverable.js';
 import { endTurns, type Final, type TurnEnd } from '../agent-turns/ending.js';
+import { checkTurnHeld } from '../agent-turns/holding.js';
 import type { AgentTurnView } from '../agent-turns/store.js';
 import type { delegations as operations } from './contract.js';
 import { type Delegation, type DelegationStatus, STUCK_AFTER_MS } from './model.js';
@@ -32,7 +33,6 @@ import {
 } from './parties.js';
 import { checkDelegationMove, stateConflict } from './rules.js';
 import type { DelegationRow } from './store.js';
-import { checkTurnHeld } from '../agent-turns/holding.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 

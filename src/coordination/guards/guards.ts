@@ -8,10 +8,10 @@ import type { CallOptions } from '../../engine/contract/call-options.js';
 import { signOfLife } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import { uuid } from '../../kernel/ids.js';
+import { checkTurnHeld, isHeld, staleTurn } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { findAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
 import { checkFencing } from './fencing.js';
-import { checkTurnHeld, isHeld, staleTurn } from '../agent-turns/holding.js';
 
 /** An id and a number, as `<id>:<number>`. */
 function parseGuard(name: string, text: string): { readonly id: string; readonly number: number } {

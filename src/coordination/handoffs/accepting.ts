@@ -1,5 +1,4 @@
 /** Accepting a handoff: the trajectory moves, the giver's scope is packed for the receiver and closed, in one transaction. */
-import { jobQueue } from '../../recall/jobs/queue.js';
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -17,6 +16,7 @@ import { addScope, noScope, refuseClosed, refuseFinished } from '../../memory/sc
 import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../memory/scopes/store.js';
 import { addFormerOwner, dropFormerOwner } from '../../memory/trajectories/former-owners-store.js';
 import { lockTrajectory, moveTrajectory, type TrajectoryRow } from '../../memory/trajectories/store.js';
+import { jobQueue } from '../../recall/jobs/queue.js';
 import { moveJobs } from '../../recall/jobs/store.js';
 import type { handoffs as operations } from '../delegations/contract.js';
 import { noteOverdue } from './expiry.js';

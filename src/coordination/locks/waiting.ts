@@ -6,9 +6,9 @@
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { renewLease } from '../../engine/leases/store.js';
-import { waitFor } from '../../identity/presence/wait-for.js';
 import { writeGuarded } from '../../engine/writes/change.js';
 import { forgetRequest } from '../../engine/writes/requests.js';
+import { waitFor } from '../../identity/presence/wait-for.js';
 import { CairnError } from '../../kernel/errors.js';
 import { atTheEnd, giveUp, hold, journal, lease, modesOf, openLock, settle, wakeKey } from './queue.js';
 import { grantable, KEEP_PLACE_EVERY_MS, PLACE_MS } from './rules.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
 import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { anyId, uuid, profileName } from '../../kernel/ids.js';
+import { anyId, profileName, uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
 import { handoverChoice, packArguments, packed } from './model.js';

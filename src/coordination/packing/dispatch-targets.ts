@@ -1,5 +1,6 @@
 /** Who delegates, and to whom: the agent that a task goes to, found or made. */
 import type { Tx } from '../../driver/driver.js';
+import type { MemoryAccess } from '../../engine/access/model.js';
 import { commonAccess } from '../../engine/access/rules.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -12,11 +13,10 @@ import { commonDelegates } from '../../identity/agents/rules.js';
 import { type AgentRow, findAgent, insertAgent, lockAgent, MADE } from '../../identity/agents/store.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
+import { checkTurnHeld } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../agent-turns/store.js';
 import type { Refusal, Task } from './dispatch.js';
-import type { MemoryAccess } from '../../engine/access/model.js';
-import { checkTurnHeld } from '../agent-turns/holding.js';
 
 /** Who delegates. */
 export interface Source {

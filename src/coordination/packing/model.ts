@@ -1,8 +1,8 @@
 /** A handover: a recipe by which a context is packed. Stored by name, or given with the call. */
 import { z } from 'zod';
 import { instant } from '../../kernel/common.js';
-import { type JsonObject, jsonObject, text } from '../../kernel/json.js';
 import { profileName } from '../../kernel/ids.js';
+import { type JsonObject, jsonObject, text } from '../../kernel/json.js';
 
 export const handoverName = profileName;
 const argument = text(200, 1);

@@ -1,3 +1,4 @@
+/** What a recipe makes of arguments: which profile, which cards, which boxes. No I/O: whether they exist is asked later. */
 import { CairnError } from '../../kernel/errors.js';
 import { anyId, profileName } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';

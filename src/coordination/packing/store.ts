@@ -1,8 +1,9 @@
 /** Packing: fills a box from cards and from other boxes, in one statement however many cards that is. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { acrossTenants, byDialect, type Sql, sql } from '../../driver/sql.js';
-import { type CardReach, cardsWithin } from '../../engine/access/reach.js';
+import type { CardReach } from '../../engine/access/rules.js';
 import type { Segment } from '../../facts/boxes/entries.js';
+import { cardsWithin } from '../../facts/cards/reach.js';
 import { readableAt } from '../../facts/cards/store.js';
 
 /** A part of what is packed: cards by id, or what boxes held. */

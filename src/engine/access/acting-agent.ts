@@ -1,3 +1,4 @@
+/** An agent whose rights restrict a call. */
 import type { MemoryAccess } from './model.js';
 
 /** An agent that was given a part of memory, as a call is made by it. */

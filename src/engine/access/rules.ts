@@ -1,3 +1,4 @@
+/** The rules of memory_access: how much of a type of memory an agent may read or write. */
 import type { MemoryAccess, MemoryScope, MemoryType } from './model.js';
 import { memoryType } from './model.js';
 
@@ -67,4 +68,8 @@ export function reachesCard(
 ): boolean {
   const extent = card.held_by === null ? loose : held;
   return extent === 'all' || (extent !== 'none' && card.author_id === agent_id);
+}
+
+export interface CardReach extends CardExtents {
+  readonly agent_id: string;
 }

@@ -1,15 +1,15 @@
 /** What every use case is given: the store it works on, and who calls. */
 import type { Driver } from '../../driver/driver.js';
 import { QUEUE_BYTES } from '../../driver/write-queue.js';
+import type { ActingAgent } from '../access/acting-agent.js';
 import type { CallOptions } from '../contract/call-options.js';
-import type { WrittenTenants } from '../leases/timekeeper.js';
 import type { Wakes } from '../leases/wakes.js';
 import type { Erasures } from '../lifetimes/running-erasures.js';
 import type { StreamHub } from '../reads/stream-hub.js';
 import type { StoreMeta } from '../writes/tenants.js';
-import type { CallsUnderWay } from './open-calls.js';
 import type { Caller } from './caller.js';
-import type { ActingAgent } from '../access/acting-agent.js';
+import type { CallsUnderWay } from './open-calls.js';
+import type { WrittenTenants } from './written-tenants.js';
 
 export interface Limits {
   /** Of a card's or packet's canonical JSON. */

@@ -1,3 +1,4 @@
+/** What an operation touches, declared with it: by this an agent's rights are checked, in one place for all operations. */
 import type { MemoryType } from '../access/model.js';
 
 /** The types that a rule of memory_access names one by one. */

@@ -7,6 +7,7 @@ import type { Call, Runtime } from '../calls/call.js';
 import { listTenants } from '../writes/tenants.js';
 import { expiries } from './expiries.js';
 import { dueLeases, type Lease, nextDue } from './store.js';
+
 const TICK_MS = 500;
 /** How often tenants are looked at in which this process has written nothing: another that died may have left leases. */
 const ROUND_MS = 5000;
@@ -63,21 +64,6 @@ export class Timekeeper {
   }
 }
 
-/** The tenants in which this process has written since they were last taken. */
-export class WrittenTenants {
-  #tenants = new Set<string>();
-
-  add(tenant: string): void {
-    this.#tenants.add(tenant);
-  }
-
-  take(): readonly string[] {
-    const taken = [...this.#tenants];
-    this.#tenants.clear();
-    return taken;
-  }
-}
-
 /** Cairn itself, acting in a tenant. */
 export const systemCall = (runtime: Runtime, tenant: string): Call => ({
   ...runtime,
@@ -117,7 +103,9 @@ export async function expireDue(call: Call, isStopped: () => boolean = () => fal
     const due = await dueLeases(driver.at(tenant), tenant, now, BATCH, last);
     // Together they share commits. Those that fail are left to the next round.
     const outcomes = await Promise.allSettled(
-      due.map((lease) => driver.write(tenant, (tx) => expiries.get(lease.kind)(call, tx, lease, driver.now()))),
+      due.map((lease) =>
+        driver.write(tenant, (tx) => expiries.get(lease.kind)(call, tx, lease, driver.now())),
+      ),
     );
     total += outcomes.filter(({ status }) => status === 'fulfilled').length;
     last = due.at(-1);

@@ -1,9 +1,10 @@
+/** Batches whose items commit alone: each is answered alone, in order, and can be sent again under the batch's key. */
 import { sha256 } from '../../kernel/canonical.js';
+import { eachInTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Call } from '../calls/call.js';
 import { inItem } from './batch-item-errors.js';
 import { change } from './change.js';
-import { eachInTurn } from '../../kernel/cooperative-yield.js';
 
 export type ItemResult<T> =
   | { status: 'success'; data: T }

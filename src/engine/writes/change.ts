@@ -1,5 +1,4 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
-import { checkGuards, isGuarded } from './guards.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { entityName } from '../../kernel/entity-types.js';
@@ -8,9 +7,10 @@ import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import type { Call } from '../calls/call.js';
+import { checkGuards, isGuarded } from './guards.js';
 import type { NewPacket } from './journal.js';
-import { addRequest, findRequest } from './requests.js';
 import { SCHEMA_VERSION } from './journal.js';
+import { addRequest, findRequest } from './requests.js';
 
 export interface Change<O> {
   /** The parsed input, by which a repeated request is recognised. */

@@ -10,6 +10,7 @@ import { CairnError } from '../../kernel/errors.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import type { Card } from '../cards/model.js';
+import { readCards } from '../cards/reading.js';
 import { distinctIds } from '../cards/service.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
 import { mayUse, openBox } from './access.js';
@@ -18,7 +19,6 @@ import { entriesAfter, segmentsOf, tailOf } from './entries.js';
 import { entryPage } from './entry-pages.js';
 import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from './model.js';
 import { type BoxRow, countBoxes, findBoxes, listBoxes } from './store.js';
-import { readCards } from '../cards/reading.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto';
 import { textToList } from '../../driver/codec.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
-import type { PacketInput } from '../packets/model.js';
-import { indexOf } from '../packets/index-entries.js';
 import { BOX_ENDED, CARD_ENDED, OF_TURN } from '../../engine/lifetimes/endings.js';
+import { indexOf } from '../packets/index-entries.js';
+import type { PacketInput } from '../packets/model.js';
 
 type Pin = (tenant: string, now: number) => Sql;
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { computed, instant, startsAs, subjectIds } from '../../kernel/common.js';
 import { anyId } from '../../kernel/ids.js';
 import { jsonObject, jsonValue, toolCalls } from '../../kernel/json.js';
+
 const optionalMetadata = jsonObject
   .optional()
   .describe('Open object; `type` names the card type, `role` is user, assistant, system or tool');

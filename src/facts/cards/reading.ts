@@ -1,10 +1,10 @@
 /** Reading cards within the limit of an answer. */
 import type { Query } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { inChunks, inWords, sizeOf } from '../../engine/reads/chunks.js';
+import { CairnError } from '../../kernel/errors.js';
 import type { CardRow } from './store.js';
 import { findCards } from './store.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Call } from '../../engine/calls/call.js';
-import { sizeOf, inChunks, inWords } from '../../engine/reads/chunks.js';
 
 export const cardBytes = (row: CardRow): number =>
   sizeOf(row.content) +

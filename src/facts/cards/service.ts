@@ -15,6 +15,7 @@ import { cardDoc, isSearched } from '../../index/docs-of.js';
 import { type Measured, measureCard } from '../../index/searchable.js';
 import { keyOf } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json } from '../../kernel/json.js';
@@ -22,6 +23,7 @@ import { checkShown, hiddenAmong, unreadableSources } from './access.js';
 import type { cards as operations } from './contract.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { type Card, type CardInput, cardInput } from './model.js';
+import { cardBytes, readCards } from './reading.js';
 import { checkContent, checkMetadata } from './rules.js';
 import {
   type CardRow,
@@ -35,8 +37,6 @@ import {
   type NewCard,
   toCard,
 } from './store.js';
-import { inTurn } from '../../kernel/cooperative-yield.js';
-import { cardBytes, readCards } from './reading.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

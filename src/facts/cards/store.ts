@@ -3,13 +3,14 @@ import { listToText, textToList } from '../../driver/codec.js';
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { type Sql, sql } from '../../driver/sql.js';
-import { type CardReach, cardsWithin } from '../../engine/access/reach.js';
+import type { CardReach } from '../../engine/access/rules.js';
 import { CARD_ENDED } from '../../engine/lifetimes/endings.js';
 import { type Doc, insertDocs, newDoc } from '../../index/documents.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import { cardNotSuperseded } from '../../memory/entities/supersession.js';
 import type { Card } from './model.js';
+import { cardsWithin } from './reach.js';
 import { shownTo } from './visibility.js';
 
 export interface NewCard {

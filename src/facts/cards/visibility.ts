@@ -1,9 +1,10 @@
 /** Which cards an agent may see: those of agent_turns are for those who may see a box that has them. */
 import type { Query } from '../../driver/driver.js';
 import { type Sql, sql } from '../../driver/sql.js';
-import { type CardReach, cardsWithin } from '../../engine/access/reach.js';
+import type { CardReach } from '../../engine/access/rules.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { visibleBox } from '../boxes/store.js';
+import { cardsWithin } from './reach.js';
 
 /** Whether a card or box is held by an agent_turn. */
 export const isOfTurn = ({ held_by }: { readonly held_by: string | null }): boolean =>

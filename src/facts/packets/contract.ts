@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
 import { makes, reads } from '../../engine/contract/touches.js';
-import { packet, packetInput, writeResult } from './model.js';
 import { instant, listOrder, pageInput, pageOutput } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
+import { packet, packetInput, writeResult } from './model.js';
 
 const A_THREAD = '11111111-2222-3333-4444-555555555555';
 const A_PACKET = 'a1b2c3d4-e5f6-7890-abcd-ef1234567890';

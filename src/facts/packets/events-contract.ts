@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
 import { reads } from '../../engine/contract/touches.js';
-import { packet } from './model.js';
 import { uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
+import { packet } from './model.js';
 
 export const followed = z.object({
   token: z.string().describe('Give it as `after`, or as Last-Event-ID, to go on behind this event'),

@@ -1,6 +1,6 @@
 /** What a packet can be found by besides its columns: tags, subjects, and the simple members of its routing. */
-import type { PacketInput } from './model.js';
 import type { IndexKind } from '../../engine/writes/journal.js';
+import type { PacketInput } from './model.js';
 
 export function indexOf(
   packet: Pick<PacketInput, 'tags' | 'subject_ids' | 'routing'>,

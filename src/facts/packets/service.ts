@@ -4,23 +4,11 @@ import { textToList } from '../../driver/codec.js';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
-import { descend, parentsOf } from './lineage.js';
-import {
-  type Packet,
-  type PacketInput,
-  packetInput,
-  RESERVED_PREFIX,
-  type WriteResult,
-} from './model.js';
-import { indexOf } from './index-entries.js';
-import { differenceOf, originalOf } from './original.js';
-import {
-  type NewPacket, type IndexKind, SCHEMA_VERSION } from '../../engine/writes/journal.js';
-import { upcast } from './upcast.js';
 import { inChunks, packetBytes } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change } from '../../engine/writes/change.js';
+import { type IndexKind, type NewPacket, SCHEMA_VERSION } from '../../engine/writes/journal.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { checkUses } from '../../identity/access/permissions.js';
 import { packetDoc } from '../../index/docs-of.js';
@@ -28,14 +16,32 @@ import { insertDocs, type NewDoc, newDoc } from '../../index/documents.js';
 import { type Measured, measurePacket } from '../../index/searchable.js';
 import { keyOf } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso, toMs } from '../../kernel/times.js';
 import { packets as operations } from './contract.js';
-import { inTurn } from '../../kernel/cooperative-yield.js';
-import { countPackets, findOriginal, findPacket, findParents, findSent, isGone, listPackets, type PacketFilter, type PacketRow, packetsAt, placesOf, toPacket } from './store.js';
-import { viewerOf } from './visibility.js';
+import { indexOf } from './index-entries.js';
+import { descend, parentsOf } from './lineage.js';
+import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
+import { differenceOf, originalOf } from './original.js';
+import {
+  countPackets,
+  findOriginal,
+  findPacket,
+  findParents,
+  findSent,
+  isGone,
+  listPackets,
+  type PacketFilter,
+  type PacketRow,
+  packetsAt,
+  placesOf,
+  toPacket,
+} from './store.js';
+import { upcast } from './upcast.js';
+import { viewerOf } from './viewer.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

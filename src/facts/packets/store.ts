@@ -4,12 +4,12 @@ import type { Query, Tx } from '../../driver/driver.js';
 import type { KeysetPage } from '../../driver/filters.js';
 import { keyset } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
-import type { PacketViewer } from './visibility.js';
-import { visibleTo } from './visibility.js';
+import type { IndexKind, NewPacket } from '../../engine/writes/journal.js';
 import { toIso } from '../../kernel/times.js';
 import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
-import type { NewPacket, IndexKind } from '../../engine/writes/journal.js';
+import type { PacketViewer } from './visibility.js';
+import { visibleTo } from './visibility.js';
 
 export interface PacketRow {
   readonly seq: number;

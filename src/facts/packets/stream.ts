@@ -4,11 +4,11 @@ import type { Call } from '../../engine/calls/call.js';
 import { CHUNK, nextLimit, packetBytes } from '../../engine/reads/chunks.js';
 import { following, STRETCH } from '../../engine/reads/stream-tail.js';
 import { headOf } from '../../engine/writes/tenants.js';
-import { CairnError } from '../../kernel/errors.js';
 import { stillPermitted } from '../../identity/access/permissions.js';
-import { nextPackets, type StreamFilter, toPacket } from './store.js';
+import { CairnError } from '../../kernel/errors.js';
 import { events as eventOperations } from './events-contract.js';
-import { viewerOf } from './visibility.js';
+import { nextPackets, type StreamFilter, toPacket } from './store.js';
+import { viewerOf } from './viewer.js';
 
 export type FollowIn = z.output<(typeof eventOperations)['follow']['input']>;
 

@@ -1,8 +1,6 @@
 /** Which packets an agent sees. */
 import { type Sql, sql } from '../../driver/sql.js';
-import { packetsWithin, type Reach } from '../../engine/access/reach.js';
-import type { Call } from '../../engine/calls/call.js';
-import { reachOf } from '../../identity/access/permissions.js';
+import { type Reach, within } from '../../engine/access/reach.js';
 
 export interface PacketViewer {
   readonly agent: string;
@@ -18,8 +16,5 @@ export function visibleTo(tenant: string, { agent, reach }: PacketViewer): Sql {
   return reach ? sql`(${onBoxes} AND ${packetsWithin(tenant, reach)})` : onBoxes;
 }
 
-/** Who looks at packets: an agent does not see events about boxes of others, nor what is beyond its reach. */
-export const viewerOf = (call: Call): PacketViewer | null => {
-  const agent = call.caller.agent_id;
-  return agent === null ? null : { agent, reach: reachOf(call, 'Packet') };
-};
+export const packetsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`p.agent`, sql`p.thread_id`);

@@ -4,8 +4,8 @@ import { handover, handoverName, storedHandover } from '../../coordination/packi
 import { operation } from '../../engine/contract/operation.js';
 import { makes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
-import { profile, profileContent } from './model.js';
 import { profileName } from '../../kernel/ids.js';
+import { profile, profileContent } from './model.js';
 
 const profileInput = z.strictObject({
   name: profileName,

@@ -1,6 +1,8 @@
 /** Holds an agent to its rights, by what the table says that an operation touches. */
+import type { Query } from '../../driver/driver.js';
+import type { ActingAgent } from '../../engine/access/acting-agent.js';
+import type { MemoryAccess } from '../../engine/access/model.js';
 import {
-  type CardReach,
   type ContainerId,
   type ContainerReach,
   isReadableContainer,
@@ -10,6 +12,7 @@ import {
 } from '../../engine/access/reach.js';
 import {
   type CardExtents,
+  type CardReach,
   cardExtents,
   type Extent,
   extentOf,
@@ -27,12 +30,10 @@ import {
   type Touches,
   usesOf,
 } from '../../engine/contract/touches.js';
-import { findCard } from '../../facts/cards/store.js';
+import { SlotRegistry } from '../../engine/registry.js';
 import { CairnError } from '../../kernel/errors.js';
 import { type AgentRow, findAgent } from '../agents/store.js';
 import { signOfLife } from '../presence/heartbeats.js';
-import type { MemoryAccess } from '../../engine/access/model.js';
-import type { ActingAgent } from '../../engine/access/acting-agent.js';
 
 /**
  * The call, if the agent that it is made as may do this; it then says how far lists reach. For a key without an agent
@@ -232,6 +233,17 @@ async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): P
   return (await isWithin(call.driver.at(call.tenant), call.tenant, by, id, reach)) === false;
 }
 
+/** Whose a card is, and what holds it; filled in by facts, which keeps cards. */
+export const cardOwners = new SlotRegistry<
+  'card',
+  (query: Query, tenant: string, card_id: string) => Promise<CardOwner | undefined>
+>('card owner', ['card']);
+
+interface CardOwner {
+  readonly author_id: string | null;
+  readonly held_by: string | null;
+}
+
 async function refusingCard(
   call: Call,
   { agent_id, memory_access }: ActingAgent,
@@ -240,7 +252,7 @@ async function refusingCard(
 ): Promise<Limited | undefined> {
   const extents = cardExtents(memory_access, need);
   if (extents.loose === 'all' && extents.held === 'all') return undefined;
-  const card = await findCard(call.driver.at(call.tenant), call.tenant, card_id as string);
+  const card = await cardOwners.get('card')(call.driver.at(call.tenant), call.tenant, card_id as string);
   if (!card || reachesCard(extents, agent_id, card)) return undefined;
   return (card.held_by === null ? extents.loose : extents.held) as Limited;
 }

@@ -1,9 +1,11 @@
 /** Operations on agents (seed path: /agents). */
 import { z } from 'zod';
+import { memoryAccess } from '../../engine/access/model.js';
 import { clearable } from '../../engine/contract/lenient-input.js';
 import { operation } from '../../engine/contract/operation.js';
 import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid, profileName } from '../../kernel/ids.js';
+import { anyId, profileName, uuid } from '../../kernel/ids.js';
+import { smallMetadata } from '../../kernel/json.js';
 import {
   agent,
   agentStatus,
@@ -14,8 +16,6 @@ import {
   offlineAfter,
   sayableStatus,
 } from './model.js';
-import { memoryAccess } from '../../engine/access/model.js';
-import { smallMetadata } from '../../kernel/json.js';
 
 const byId = { agent_id: anyId };
 

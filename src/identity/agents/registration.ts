@@ -1,11 +1,11 @@
 /** Registering agents: by themselves or by the tenant, with their key, and for a process that opens a store as one. */
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
+import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/access/model.js';
 import { extentOf, isUnrestricted } from '../../engine/access/rules.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { change, event } from '../../engine/writes/change.js';
-import { agentReferences } from './references.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -13,13 +13,10 @@ import type { Json } from '../../kernel/json.js';
 import { seen } from '../presence/heartbeats.js';
 import { holdOnline } from '../presence/offline.js';
 import type { agents as operations } from './contract.js';
-import {
-  type Agent,
-  DEFAULT_OFFLINE_AFTER_MS
-} from './model.js';
+import { type Agent, DEFAULT_OFFLINE_AFTER_MS } from './model.js';
+import { agentReferences } from './references.js';
 import { type AgentRow, completeAgent, insertAgent, lockAgent, MADE, updateAgent } from './store.js';
 import { readAgent, showAgent } from './views.js';
-import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/access/model.js';
 
 type Input = z.output<(typeof operations)['register']['input']>;
 

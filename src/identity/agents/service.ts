@@ -13,14 +13,7 @@ import type { agents as operations } from './contract.js';
 import type { Agent } from './model.js';
 import { agentReferences, agentWork } from './references.js';
 import { accessText, ownRights, RIGHTS, textOf } from './registration.js';
-import {
-  type AgentRow,
-  countAgents,
-  isOffline,
-  listAgents,
-  lockAgent,
-  updateAgent,
-} from './store.js';
+import { type AgentRow, countAgents, isOffline, listAgents, lockAgent, updateAgent } from './store.js';
 import { openAgentLocked, present, readAgent, showAgent } from './views.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;

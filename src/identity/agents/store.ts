@@ -2,10 +2,10 @@
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
+import { accessTo, type MemoryAccess } from '../../engine/access/model.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
-import { type Agent, type AgentStatus } from './model.js';
-import { accessTo, type MemoryAccess } from '../../engine/access/model.js';
+import type { Agent, AgentStatus } from './model.js';
 
 /** How an agent came to be. */
 export const MADE = {

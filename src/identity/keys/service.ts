@@ -2,16 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
+import type { Caller } from '../../engine/calls/caller.js';
 import { change, event } from '../../engine/writes/change.js';
 import { sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import { toIso } from '../../kernel/times.js';
 import { provideAgent } from '../agents/registration.js';
-import { type keys as keyOperations } from './contract.js';
+import type { keys as keyOperations } from './contract.js';
 import type { Key } from './model.js';
 import { addKey, findKey, listKeys, revokeKey } from './store.js';
-import type { Caller } from '../../engine/calls/caller.js';
+
 type KeyIn<V extends keyof typeof keyOperations> = z.output<(typeof keyOperations)[V]['input']>;
 type CreatedKey = z.output<(typeof keyOperations)['create']['output']>;
 export const auth = {

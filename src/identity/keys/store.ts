@@ -2,10 +2,10 @@
 import type { Query, Tx } from '../../driver/driver.js';
 import { inOrder } from '../../driver/filters.js';
 import { acrossTenants, sql } from '../../driver/sql.js';
+import type { KeyRole } from '../../engine/calls/caller.js';
 import type { ListOrder } from '../../kernel/common.js';
 import { toIso } from '../../kernel/times.js';
 import type { Key } from './model.js';
-import type { KeyRole } from '../../engine/calls/caller.js';
 
 interface KeyRow {
   readonly tenant_id: string;

@@ -1,8 +1,10 @@
+/** Signs of life: whatever an agent does says that it is there. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { event } from '../../engine/writes/change.js';
 import { type AgentRow, findAgent, isOffline, lockAgent, updateAgent } from '../agents/store.js';
 import { goOffline, holdOnline, isBetweenTasks, onlineUntil } from './offline.js';
+
 /** So often within the time that it may be silent is a sign of life noted; the others cost one read. */
 const NOTED = 4;
 

@@ -1,8 +1,8 @@
 /** What follows when an agent falls silent: it is offline, and what it held is let go. */
-import { SlotRegistry } from '../../engine/registry.js';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { endLease, type Lease, putLease } from '../../engine/leases/store.js';
+import { SlotRegistry } from '../../engine/registry.js';
 import { event } from '../../engine/writes/change.js';
 import { type AgentRow, lockAgent, MADE, updateAgent } from '../agents/store.js';
 

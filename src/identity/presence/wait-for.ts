@@ -1,8 +1,8 @@
 /** Waiting until a look finds something: woken by keys, never looking more than ten times a second. */
-import { signOfLife } from './heartbeats.js';
 import type { Call } from '../../engine/calls/call.js';
 import { storeClosed } from '../../engine/calls/open-calls.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
+import { signOfLife } from './heartbeats.js';
 
 /** So many looks within so much time: the first wake is followed at once, many in a row are not. */
 const LOOKS = 2;

@@ -1,6 +1,6 @@
 /** Keeps an index of the vectors of tenants that have many, where the database can; made in the background. */
-import { RuntimePart } from '../../engine/calls/call.js';
 import type { Driver, IndexedVectors, VectorIndexes, VectorSpace } from '../../driver/driver.js';
+import { RuntimePart } from '../../engine/calls/call.js';
 import type { VectorOperators } from './nearest.js';
 
 /** Fewer are compared one by one in less time than an index takes. */

@@ -1,18 +1,18 @@
 /** An artifact: what came out of a conversation and outlives it. Each change of it is a version. */
 import { z } from 'zod';
 import { clearable } from '../../engine/contract/lenient-input.js';
+import { lifetimeClass, ttl } from '../../engine/lifetimes/model.js';
 import { computed, instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text, smallMetadata } from '../../kernel/json.js';
+import { jsonObject, smallMetadata, text } from '../../kernel/json.js';
 import {
   abstractionLevel,
   confidence,
   content,
   extractionMethod,
   name,
-  sourceTurn
+  sourceTurn,
 } from '../versions/model.js';
-import { lifetimeClass, ttl } from '../../engine/lifetimes/model.js';
 
 /** The types that people know; any other word is taken as well. */
 export const ARTIFACT_TYPES = [

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { computed, instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text, smallMetadata } from '../../kernel/json.js';
+import { jsonObject, smallMetadata, text } from '../../kernel/json.js';
 import { confidence, extractionMethod, sourceTurn } from '../versions/model.js';
 
 export const edgeType = z.enum([

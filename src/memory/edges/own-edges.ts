@@ -1,8 +1,8 @@
 /** Edges that Cairn itself makes, between what it has just written. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
 import { event } from '../../engine/writes/change.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { insertEdges, type NewEdge, settleEdges } from './store.js';
 
 /** Adds edges that Cairn itself makes between what is known to be there, and tells of them. */

@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import { atLength, DriverError, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change, event } from '../../engine/writes/change.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { ownerOf } from '../../facts/boxes/access.js';

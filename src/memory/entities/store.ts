@@ -2,22 +2,21 @@
 import type { Query } from '../../driver/driver.js';
 import { versionsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
-import {
-  artifactsWithin,
-  type CardReach,
-  type ContainerReach,
-  cardsWithin,
-  notesWithin,
-  type Reach,
-  scopesReadable,
-  trajectoriesReadable,
-  turnsWithin,
-} from '../../engine/access/reach.js';
+import type { ContainerReach, Reach } from '../../engine/access/reach.js';
+import type { CardReach } from '../../engine/access/rules.js';
 import { BOX_ENDED, CARD_ENDED } from '../../engine/lifetimes/endings.js';
 import { visibleBox } from '../../facts/boxes/store.js';
+import { cardsWithin } from '../../facts/cards/reach.js';
 import { readableAt } from '../../facts/cards/store.js';
 import { shownTo } from '../../facts/cards/visibility.js';
 import { visibleTo } from '../../facts/packets/visibility.js';
+import {
+  artifactsWithin,
+  notesWithin,
+  scopesReadable,
+  trajectoriesReadable,
+  turnsWithin,
+} from '../access/reach.js';
 import type { EntityType } from '../edges/model.js';
 import { heldAt, livesAt } from '../versions/store.js';
 

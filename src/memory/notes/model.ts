@@ -1,11 +1,11 @@
 /** A note: knowledge that applies across trajectories. Each change of it is a version. */
 import { z } from 'zod';
 import { clearable } from '../../engine/contract/lenient-input.js';
+import { ttl } from '../../engine/lifetimes/model.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { text, smallMetadata } from '../../kernel/json.js';
+import { smallMetadata, text } from '../../kernel/json.js';
 import { versionAnswer, versionFields } from '../artifacts/model.js';
 import { abstractionLevel, confidence, content, name } from '../versions/model.js';
-import { ttl } from '../../engine/lifetimes/model.js';
 
 /** The types that people know; any other word is taken as well. */
 export const NOTE_TYPES = [

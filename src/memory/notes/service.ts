@@ -4,6 +4,7 @@ import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
 import { noteHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
+import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { checkLifetime, lifetimeClassOf } from '../../engine/lifetimes/ttl.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { checkUses } from '../../identity/access/permissions.js';
@@ -37,7 +38,6 @@ import {
 } from '../versions/views.js';
 import { notes as operations } from './contract.js';
 import { type Note, type NoteInput, type NotePatch, noteInput } from './model.js';
-import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

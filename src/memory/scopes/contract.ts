@@ -5,7 +5,7 @@ import { operation } from '../../engine/contract/operation.js';
 import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { text, smallMetadata } from '../../kernel/json.js';
+import { smallMetadata, text } from '../../kernel/json.js';
 import { extracted, summarized, summarizeInput } from '../../recall/jobs/model.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';

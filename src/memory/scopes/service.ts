@@ -1,7 +1,6 @@
 /** Use cases of scopes: open, read, change. Closing is in scope-closing.ts, checkpoints in scope-checkpoints.ts. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import { scopesReached } from '../../engine/access/reach.js';
 import type { Call } from '../../engine/calls/call.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
@@ -16,6 +15,7 @@ import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import { fireOnUse } from '../../recall/jobs/triggers.js';
+import { scopesReached } from '../access/reach.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../trajectories/store.js';
 import { scopes as operations } from './contract.js';

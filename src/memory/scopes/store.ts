@@ -2,7 +2,8 @@
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import { type ContainerReach, scopesReadable } from '../../engine/access/reach.js';
+import type { ContainerReach } from '../../engine/access/reach.js';
+import { scopesReadable } from '../access/reach.js';
 
 export interface ScopeRow {
   readonly scope_id: string;

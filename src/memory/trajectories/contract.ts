@@ -5,7 +5,7 @@ import { operation } from '../../engine/contract/operation.js';
 import { reads, writes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { text, smallMetadata } from '../../kernel/json.js';
+import { smallMetadata, text } from '../../kernel/json.js';
 import { scope } from '../scopes/model.js';
 import { batchInput } from '../versions/contract.js';
 import { agentFilter, batchResult, name, namePrefix, timeFilters } from '../versions/model.js';

@@ -2,9 +2,10 @@
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import { type ContainerReach, trajectoriesReadable } from '../../engine/access/reach.js';
+import type { ContainerReach } from '../../engine/access/reach.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
+import { trajectoriesReadable } from '../access/reach.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from './model.js';
 import { isFinal } from './rules.js';
 

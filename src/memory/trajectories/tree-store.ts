@@ -2,14 +2,8 @@
 import type { Query } from '../../driver/driver.js';
 import { artifactsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
-import {
-  artifactsWithin,
-  type ContainerReach,
-  notesWithin,
-  type Reach,
-  scopesReadable,
-  trajectoriesReadable,
-} from '../../engine/access/reach.js';
+import type { ContainerReach, Reach } from '../../engine/access/reach.js';
+import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
 import type { TrajectoryStatus } from './model.js';
 import { notesFromThese, readableVersion } from './outputs.js';
 

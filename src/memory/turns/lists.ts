@@ -4,11 +4,11 @@ import type { Call } from '../../engine/calls/call.js';
 import { segmentsOf } from '../../facts/boxes/entries.js';
 import { entryPage } from '../../facts/boxes/entry-pages.js';
 import { findBox } from '../../facts/boxes/store.js';
+import { readCards } from '../../facts/cards/reading.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { scopes } from '../scopes/contract.js';
 import { readScope } from '../scopes/service.js';
 import { toTurn } from './store.js';
-import { readCards } from '../../facts/cards/reading.js';
 
 type ListIn = z.output<(typeof scopes)['turns']['input']>;
 type ListOut = z.output<(typeof scopes)['turns']['output']>;

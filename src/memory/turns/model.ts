@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { inAnyCase } from '../../engine/contract/lenient-input.js';
 import { computed, instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text, toolCalls, toolResults, smallMetadata } from '../../kernel/json.js';
+import { jsonObject, smallMetadata, text, toolCalls, toolResults } from '../../kernel/json.js';
 import { content } from '../versions/model.js';
 
 export const turnRole = inAnyCase(['User', 'Assistant', 'System', 'Tool']);

@@ -17,6 +17,7 @@ import { turnDoc } from '../../index/docs-of.js';
 import { type Measured, measureTurn } from '../../index/searchable.js';
 import { keyOf } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
+import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
@@ -38,7 +39,6 @@ import {
   type TurnMetadata,
   toTurn,
 } from './store.js';
-import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

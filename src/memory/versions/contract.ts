@@ -1,16 +1,10 @@
 /** What the operations on artifacts and on notes share. */
 import { z } from 'zod';
 import { asPatch } from '../../engine/contract/lenient-input.js';
+import { lifetimeClass } from '../../engine/lifetimes/model.js';
 import { instant, pageInput } from '../../kernel/common.js';
 import { uuid } from '../../kernel/ids.js';
-import {
-  abstractionLevel,
-  agentFilter,
-  batchOptions,
-  MAX_BATCH_ITEMS,
-  timeFilters,
-} from './model.js';
-import { lifetimeClass } from '../../engine/lifetimes/model.js';
+import { abstractionLevel, agentFilter, batchOptions, MAX_BATCH_ITEMS, timeFilters } from './model.js';
 
 export const asOf = instant
   .optional()

@@ -1,9 +1,10 @@
 /** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
+import type { Ttl } from '../../engine/lifetimes/model.js';
 import { lifetimeOf } from '../../engine/lifetimes/ttl.js';
 import { event } from '../../engine/writes/change.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { keyedHash, takeDeleteTime } from '../../facts/cards/lifetime.js';
 import { insertCards } from '../../facts/cards/store.js';
@@ -47,7 +48,6 @@ import {
   type Settling,
   showMemory,
 } from './views.js';
-import type { Ttl } from '../../engine/lifetimes/model.js';
 
 /** Content checked, hashed and counted, before any transaction. */
 export interface PreparedContent {

@@ -1,12 +1,12 @@
 /** Showing artifacts and notes: one, as it is or as it was; lists of them; all versions of one. */
-import { accessCounts } from './access-counts.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { atLength } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
 import type { Call } from '../../engine/calls/call.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
+import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { settledMoment } from '../../engine/reads/as-of.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
+import type { NewPacket } from '../../engine/writes/journal.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { canonical } from '../../kernel/canonical.js';
@@ -16,6 +16,7 @@ import { toIso } from '../../kernel/times.js';
 import type { Artifact } from '../artifacts/model.js';
 import { momentFor } from '../entities/access.js';
 import type { Note } from '../notes/model.js';
+import { accessCounts } from './access-counts.js';
 import { type Links, memoryLinks } from './links.js';
 import { countMemories, listMemories, type MemoryFilter } from './lists.js';
 import {
@@ -28,7 +29,6 @@ import {
   type Origin,
   type VersionRow,
 } from './store.js';
-import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 
 export type Memory = Artifact | Note;
 

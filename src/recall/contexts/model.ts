@@ -1,6 +1,6 @@
 /** A context: what is put into a model's window, of what sections, in which format, and what became of each candidate. */
 import { z } from 'zod';
-import { anyId, uuid, profileName } from '../../kernel/ids.js';
+import { anyId, profileName, uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
 
 export const SECTIONS = [

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { inChunks } from '../../engine/reads/chunks.js';
+import { cardBytes } from '../../facts/cards/reading.js';
 import { type CardRow, findCards } from '../../facts/cards/store.js';
 import { promptOf } from '../../facts/transcripts/hydration.js';
 import { textOf } from '../../facts/transcripts/transcript.js';
@@ -19,7 +20,6 @@ import type { TurnCard } from '../windows/turns.js';
 import { titleBeside, type WindowPart } from '../windows/window.js';
 import type { SectionName } from './model.js';
 import type { MemoryName } from './sources.js';
-import { cardBytes } from '../../facts/cards/reading.js';
 
 /** As `remember` takes them; what else is called a speaker is no name. */
 const LONGEST_NAME = 200;

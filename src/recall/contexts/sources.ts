@@ -2,7 +2,8 @@
 import type { Query } from '../../driver/driver.js';
 import { ENDS_OF_EDGE, endsAmong } from '../../driver/lookups.js';
 import { byDialect, type Sql, sql } from '../../driver/sql.js';
-import { artifactsWithin, notesWithin, type Reach } from '../../engine/access/reach.js';
+import type { Reach } from '../../engine/access/reach.js';
+import { artifactsWithin, notesWithin } from '../../memory/access/reach.js';
 import type { EdgeType } from '../../memory/edges/model.js';
 import { versionNotSuperseded } from '../../memory/entities/supersession.js';
 import { heldAt, livesAt } from '../../memory/versions/store.js';

@@ -1,14 +1,14 @@
 /** Before a scope closes: what its policies make of it is made, by the offline way if the other one takes too long. */
-import { jobQueue } from './queue.js';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { systemCall } from '../../engine/leases/timekeeper.js';
-import { waitFor } from '../../identity/presence/wait-for.js';
 import { writeGuarded } from '../../engine/writes/change.js';
+import { waitFor } from '../../identity/presence/wait-for.js';
 import { lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/scopes/store.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
 import { anyPolicy } from '../policies/store.js';
 import type { Made } from './model.js';
+import { jobQueue } from './queue.js';
 import { jobKey, runJob } from './service.js';
 import { findJob, openJobs, resultOf } from './store.js';
 import { PROVIDER_SHARE } from './times.js';

@@ -1,5 +1,4 @@
 /** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
-import { jobQueue } from './queue.js';
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
@@ -28,6 +27,7 @@ import {
   type PolicyAction,
   type Summarized,
 } from './model.js';
+import { jobQueue } from './queue.js';
 import { prepareTask } from './service.js';
 import { endJob, findJob, insertJob, type JobResult, resultOf, sourcesOf } from './store.js';
 

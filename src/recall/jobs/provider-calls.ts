@@ -159,4 +159,3 @@ export function factsOf(call: Asking, request: ExtractionRequest, attempt: Attem
     read: (answer) => read(answer, extractor),
   });
 }
-

@@ -2,7 +2,6 @@
  * Doing jobs: claimed by a lease, done outside any transaction, and written once, in a transaction that is guarded by the
  * token of the lease. So two servers, or one that is killed, make one result.
  */
-import { jobQueue } from './queue.js';
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -23,6 +22,7 @@ import { costOf, nothingMade, type Outcome, type Ready, type Task } from './job-
 import type { Job } from './model.js';
 import type { Attempt } from './provider-calls.js';
 import type { Looked } from './queue.js';
+import { jobQueue } from './queue.js';
 import {
   countJobs,
   endJob,

@@ -2,7 +2,7 @@
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
-import { jobsWithin, type Reach } from '../../engine/access/reach.js';
+import { type Reach, within } from '../../engine/access/reach.js';
 import { toIso } from '../../kernel/times.js';
 import type { EntityRef } from '../../memory/entities/store.js';
 import type { Job, Made, PolicyAction, TriggerType } from './model.js';
@@ -306,3 +306,12 @@ export async function countArtifact(
   await tx.insert(talliesTable, [[tenant, counted_in, level, all!.made]]);
   return all!.made;
 }
+
+/** A job belongs to the scope that it is about. */
+export const jobsWithin = (tenant: string, reach: Reach): Sql =>
+  within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = j.scope_id)`,
+    sql`j.trajectory_id`,
+  );

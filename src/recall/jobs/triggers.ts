@@ -2,7 +2,6 @@
  * What makes policies fire: in the transaction of a change a job is inserted, once for each crossing, and nothing else is
  * done there. Where a tenant has no policy this costs a look at an empty index.
  */
-import { jobQueue } from './queue.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { putLease } from '../../engine/leases/store.js';
@@ -13,6 +12,7 @@ import { applying, artifactCrossing, crossing, type FiringPolicy, type Usage } f
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { lengthsOf } from '../summaries/sources-store.js';
 import type { PolicyAction } from './model.js';
+import { jobQueue } from './queue.js';
 import { countArtifact, insertJob, type JobRow, type JobSettings, type NewJob, pinJobs } from './store.js';
 import { takenOverAt } from './times.js';
 

@@ -6,6 +6,7 @@ import type { Call } from '../../engine/calls/call.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
 import { type BoxRow, findBox } from '../../facts/boxes/store.js';
+import { readCards } from '../../facts/cards/reading.js';
 import { type CardRow, toCard, wasVisible } from '../../facts/cards/store.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
@@ -28,7 +29,6 @@ import { diffContexts } from '../windows/diff.js';
 import { readEntries } from './entries.js';
 import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from './model.js';
 import { countManifests, listManifests, type ManifestRow } from './store.js';
-import { readCards } from '../../facts/cards/reading.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

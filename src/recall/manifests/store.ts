@@ -2,7 +2,7 @@
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import { manifestsWithin, type Reach } from '../../engine/access/reach.js';
+import { type Reach, within } from '../../engine/access/reach.js';
 import { trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import { visibleBox } from '../../facts/boxes/store.js';
 import type { ContextEntry, ContextFormat } from '../contexts/model.js';
@@ -323,3 +323,7 @@ export async function removeManifests(
   const ids = manifests.map(({ manifest_id }) => manifest_id);
   await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${tenant} AND manifest_id = ANY(${ids})`);
 }
+
+/** Whose context it is, or what it was made for. */
+export const manifestsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`m.agent_id`, sql`m.trajectory_id`);

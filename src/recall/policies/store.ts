@@ -2,7 +2,7 @@
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import { policiesWithin, type Reach } from '../../engine/access/reach.js';
+import { type Reach, within } from '../../engine/access/reach.js';
 import { toIso } from '../../kernel/times.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
 import type { FiringPolicy } from './rules.js';
@@ -236,3 +236,12 @@ export async function policiesFor(
     .map((row) => ({ ...row, actions: JSON.parse(row.actions) as PolicyAction[] }))
     .sort((a, b) => (a.policy_id < b.policy_id ? -1 : 1));
 }
+
+/** A policy belongs to who made it, and to the scope or trajectory that it is for; those of the tenant are for all. */
+export const policiesWithin = (tenant: string, reach: Reach): Sql =>
+  sql`(p.attached = 'tenant' OR ${within(tenant, reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
+    tenant,
+    reach,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = p.scope_id)`,
+    sql`p.trajectory_id`,
+  )})`;

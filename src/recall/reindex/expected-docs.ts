@@ -5,8 +5,8 @@
 import { type ThinkingExecution, thoughtDoc } from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
 import { byDialect, type Sql, sql } from '../../driver/sql.js';
-import { type PacketInput, RESERVED_PREFIX } from '../../facts/packets/model.js';
 import { indexKey, readMeta } from '../../engine/writes/tenants.js';
+import { type PacketInput, RESERVED_PREFIX } from '../../facts/packets/model.js';
 import { cardDoc, isSearched, memoryDoc, packetDoc, turnDoc } from '../../index/docs-of.js';
 import { type Doc, type NewDoc, newDoc, thoughtContent, thoughtOf } from '../../index/documents.js';
 import {

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
 import { makes, readsAnything, where } from '../../engine/contract/touches.js';
+import { ttl } from '../../engine/lifetimes/model.js';
 import { instant } from '../../kernel/common.js';
 import { uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
 import { turnRole } from '../../memory/turns/model.js';
 import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../search/model.js';
 import { passagesAsText } from '../search/passages.js';
-import { ttl } from '../../engine/lifetimes/model.js';
 
 const rememberInput = z.strictObject({
   text: text(1_000_000, 1).describe('What to keep, in plain words'),

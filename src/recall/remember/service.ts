@@ -1,5 +1,4 @@
 /** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
-import { accessCounts } from '../../memory/versions/access-counts.js';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -7,6 +6,7 @@ import type { JsonObject } from '../../kernel/json.js';
 import { checkNote, create as createNote } from '../../memory/notes/service.js';
 import { findScope } from '../../memory/scopes/store.js';
 import { add as addTurn } from '../../memory/turns/service.js';
+import { accessCounts } from '../../memory/versions/access-counts.js';
 import { parseDate } from '../../text/parse-date.js';
 import { countTokens, loadTokenizer } from '../../text/tokenizer.js';
 import { describeHit, find } from '../search/service.js';

@@ -1,15 +1,10 @@
 /** Conditions on search_docs under the name d: what can be read, what the caller reaches, what the filters let through. */
 import { acrossTenants, byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import {
-  artifactsWithin,
-  type CardReach,
-  isMine,
-  type MemoryColumns,
-  notesWithin,
-  type Reach,
-} from '../../engine/access/reach.js';
+import type { Reach } from '../../engine/access/reach.js';
+import type { CardReach } from '../../engine/access/rules.js';
 import { visibleBox } from '../../facts/boxes/store.js';
 import { toMs } from '../../kernel/times.js';
+import { artifactsWithin, isMine, type MemoryColumns, notesWithin } from '../../memory/access/reach.js';
 import type { Comparison, Filter } from './model.js';
 import { isRestored, type WantedScope } from './scopes.js';
 

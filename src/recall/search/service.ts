@@ -1,11 +1,11 @@
 /** Use cases of searching. The work is done by store/search-job.ts, beside the event loop. */
-import { embedding } from '../../index/vectors/embedding.js';
-import { vectorIndexing } from '../../index/vectors/indexing.js';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import { cardReachOf, reachOf } from '../../identity/access/permissions.js';
 import { thoughtOf } from '../../index/documents.js';
 import { keyOf } from '../../index/term-extraction.js';
+import { embedding } from '../../index/vectors/embedding.js';
+import { vectorIndexing } from '../../index/vectors/indexing.js';
 import type { Likeness } from '../../index/vectors/nearest.js';
 import { decodeCursor, encodeCursor } from '../../kernel/cursor.js';
 import { indexedType, type SearchedType, shownType } from '../../kernel/entity-types.js';

@@ -1,12 +1,12 @@
 /** Expanding a summary, a principle or a fact to what it was made from, while that exists. */
 import type { z } from 'zod';
 import type { Query } from '../../driver/driver.js';
-import { scopesReached } from '../../engine/access/reach.js';
 import type { Call } from '../../engine/calls/call.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
+import { scopesReached } from '../../memory/access/reach.js';
 import type { artifacts } from '../../memory/artifacts/contract.js';
 import { artifactNoun } from '../../memory/artifacts/service.js';
 import { linksOf } from '../../memory/edges/store.js';

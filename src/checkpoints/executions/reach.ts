@@ -1,0 +1,7 @@
+/** Which executions an agent reaches. */
+import type { Sql } from '../../driver/sql.js';
+import { sql } from '../../driver/sql.js';
+import { type Reach, within } from '../../engine/access/reach.js';
+
+export const executionsWithin = (tenant: string, reach: Reach): Sql =>
+  within(tenant, reach, sql`e.agent_id`, sql`e.trajectory_id`);
