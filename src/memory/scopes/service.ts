@@ -1,4 +1,4 @@
-/** Use cases of scopes: open, read, change. Closing is in scope-closing.ts, checkpoints in scope-checkpoints.ts. */
+/** Use cases of scopes: open, read, change. Closing is in closing.ts, checkpoints in checkpoints.ts. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { scopesReached } from '../../engine/access/reach.js';

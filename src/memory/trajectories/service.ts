@@ -1,4 +1,4 @@
-/** Use cases of trajectories: start, read, list, and how one is changed. How they end is in trajectory-end.ts. */
+/** Use cases of trajectories: start, read, list, and how one is changed. How they end is in ending.ts. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
