@@ -22,19 +22,25 @@ import { scopes } from '../memory/scopes/contract.js';
 import { trajectories } from '../memory/trajectories/contract.js';
 import { turns } from '../memory/turns/contract.js';
 import { context, manifests } from '../recall/contexts/contract.js';
-import { jobs, summarization_policies } from '../recall/jobs/contract.js';
+import {
+  artifactSources,
+  jobs,
+  noteSources,
+  scopeJobs,
+  summarization_policies,
+} from '../recall/jobs/contract.js';
 import { memory } from '../recall/remember/contract.js';
-import { search } from '../recall/search/contract.js';
+import { artifactSearch, noteSearch, search } from '../recall/search/contract.js';
 
 /** Written out, so that what is declared names the groups and does not repeat every type in them. */
 export interface Operations {
   readonly memory: typeof memory;
   readonly search: typeof search;
   readonly trajectories: typeof trajectories;
-  readonly scopes: typeof scopes;
+  readonly scopes: typeof scopes & typeof scopeJobs;
   readonly turns: typeof turns;
-  readonly artifacts: typeof artifacts;
-  readonly notes: typeof notes;
+  readonly artifacts: typeof artifacts & typeof artifactSearch & typeof artifactSources;
+  readonly notes: typeof notes & typeof noteSearch & typeof noteSources;
   readonly edges: typeof edges;
   readonly summarization_policies: typeof summarization_policies;
   readonly jobs: typeof jobs;
@@ -64,10 +70,10 @@ export const operations: Operations = {
   memory,
   search,
   trajectories,
-  scopes,
+  scopes: { ...scopes, ...scopeJobs },
   turns,
-  artifacts,
-  notes,
+  artifacts: { ...artifacts, ...artifactSearch, ...artifactSources },
+  notes: { ...notes, ...noteSearch, ...noteSources },
   edges,
   summarization_policies,
   jobs,

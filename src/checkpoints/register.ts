@@ -3,6 +3,8 @@ import { sql } from '../driver/sql.js';
 import { NOTHING, reachFinders, said } from '../engine/access/reach.js';
 import { holderErasers } from '../engine/lifetimes/erasers.js';
 import { waysIntoTrajectories } from '../memory/access/reach.js';
+import { treeDeletions } from '../memory/trajectories/ending-hooks.js';
+import { deleteExecutions } from './executions/ending.js';
 import { eraseStates } from './executions/erasure.js';
 import { executionsWithin } from './executions/reach.js';
 
@@ -37,3 +39,5 @@ waysIntoTrajectories.add((tenant, { executions }) =>
     : sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${tenant}
         AND e.trajectory_id = t.trajectory_id AND e.deleted_at IS NULL AND ${executionsWithin(tenant, executions)})`,
 );
+
+treeDeletions.fill('executions', deleteExecutions);

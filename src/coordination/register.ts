@@ -5,6 +5,7 @@ import { writeGuards } from '../engine/writes/guards.js';
 import { agentWork } from '../identity/agents/references.js';
 import { agentHoldings } from '../identity/presence/offline.js';
 import { madeForAgents } from '../memory/access/reach.js';
+import { finishingHooks, treeDeletions } from '../memory/trajectories/ending-hooks.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
 import { unfinishedTurn } from './agent-turns/turn-agents.js';
 import { expireDelegation } from './delegations/expiry.js';
@@ -13,6 +14,7 @@ import { expireHandoff } from './handoffs/expiry.js';
 import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
 import { deliveryOver, releaseDeliveriesOf } from './messages/expiry.js';
+import { deleteTasks, taskFinishing } from './tasks/ending.js';
 
 expiries.fill('agent_turn', expireTurn);
 expiries.fill('deadline', expireDeadline);
@@ -33,3 +35,6 @@ madeForAgents.add(
   (tenant, agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${tenant}
     AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
 );
+
+treeDeletions.fill('tasks', deleteTasks);
+finishingHooks.fill('tasks', taskFinishing);

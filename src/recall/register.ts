@@ -3,11 +3,15 @@ import { sql } from '../driver/sql.js';
 import { reachFinders, said } from '../engine/access/reach.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
+import { triggers } from '../memory/scopes/triggers.js';
+import { treeDeletions } from '../memory/trajectories/ending-hooks.js';
 import { eraseContexts } from './contexts/erasure.js';
+import { workBeforeClosing } from './jobs/closing-jobs.js';
 import { jobDue } from './jobs/service.js';
-import { jobsWithin } from './jobs/store.js';
+import { dropJobs, jobsWithin } from './jobs/store.js';
+import { fireAtEnd, fireOnArtifact, fireOnUse } from './jobs/triggers.js';
 import { manifestsWithin } from './manifests/store.js';
-import { policiesWithin } from './policies/store.js';
+import { deletePoliciesOf, policiesWithin, WATCHED } from './policies/store.js';
 
 expiries.fill('job', jobDue);
 
@@ -34,3 +38,18 @@ reachFinders.fill(
     sql`SELECT ${said(policiesWithin(tenant, reach))} FROM summarization_policies p
         WHERE p.tenant_id = ${tenant} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
 );
+
+treeDeletions.fill('jobs', ({ tenant }, tx) => ({
+  remove: async (trajectory_ids, deleted_at, now) => {
+    await dropJobs(tx, tenant, trajectory_ids, now);
+    await deletePoliciesOf(tx, tenant, trajectory_ids, deleted_at);
+  },
+}));
+
+triggers.fill('policies', {
+  watched: WATCHED,
+  onUse: fireOnUse,
+  onArtifact: fireOnArtifact,
+  beforeClosing: workBeforeClosing,
+  onClose: fireAtEnd,
+});

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Handoff } from '#cairn/coordination/handoffs/model.js';
-import { HANDOFF_EXPIRES_MS } from '#cairn/coordination/handoffs/model.js';
+import { HANDOFF_EXPIRES_MS, type Handoff } from '#cairn/coordination/handoffs/model.js';
 import { illnesses } from '../support/audit.js';
 import { addAgents, formerOwners, someHandoff } from '../support/handoffs.js';
 import { databases } from '../support/http.js';

@@ -2,8 +2,16 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { Model, ModelMemory, ModelScope, ModelTrajectory, Version } from './memory-model.js';
-import { type Kind, reaches, scopesWith } from './memory-model.js';
+import {
+  type Kind,
+  type Model,
+  type ModelMemory,
+  type ModelScope,
+  type ModelTrajectory,
+  reaches,
+  scopesWith,
+  type Version,
+} from './memory-model.js';
 import {
   contradictedBy,
   currentOf,

@@ -1,7 +1,6 @@
 /** Every form of a lifetime, and what it comes to. */
 import { describe, expect, it } from 'vitest';
-import type { Ttl } from '#cairn/engine/lifetimes/model.js';
-import { ttl } from '#cairn/engine/lifetimes/model.js';
+import { type Ttl, ttl } from '#cairn/engine/lifetimes/model.js';
 import { lifetimeClassOf, lifetimeOf } from '#cairn/engine/lifetimes/ttl.js';
 
 const NOW = 1_000_000;

@@ -5,8 +5,17 @@ import { CairnError } from '../../kernel/errors.js';
 import { anyId } from '../../kernel/ids.js';
 import { type JsonObject, jsonObject, jsonValue, text } from '../../kernel/json.js';
 import { toMs } from '../../kernel/times.js';
-import type { Checkpoint, CheckpointReason, Thought } from './model.js';
-import { checkpoint, message, open, thought, toolCall, unknownMembers } from './model.js';
+import {
+  type Checkpoint,
+  type CheckpointReason,
+  checkpoint,
+  message,
+  open,
+  type Thought,
+  thought,
+  toolCall,
+  unknownMembers,
+} from './model.js';
 
 const moment = instant.refine((iso) => toMs(iso) >= 0, 'must not be before 1970');
 const count = z.int().min(0);

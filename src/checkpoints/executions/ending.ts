@@ -6,6 +6,7 @@ import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../../en
 import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
 import { change, event, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
 import { CairnError } from '../../kernel/errors.js';
+import type { TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
 import { LISTED, passOn, spansOf } from '../checkpoints/lists-store.js';
 import { heirsOf, type PrunePlan, planPruning } from '../checkpoints/pruning.js';
@@ -25,7 +26,7 @@ import type { executions as operations } from './contract.js';
 import { unseenParts } from './erasure.js';
 import type { Pruned } from './model.js';
 import { openExecution, openExecutionLocked } from './service.js';
-import { clearExecutions, type ExecutionRow, lockExecution } from './store.js';
+import { clearExecutions, type ExecutionRow, lockExecution, lockExecutionsOf } from './store.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
@@ -169,6 +170,19 @@ export async function endExecutions(
   for (const { execution_id, trajectory_id } of executions)
     tx.journal(event(call, now, 'cairn.execution.deleted', 'execution', execution_id, {}, trajectory_id));
   return execution_ids.map(executionHolder);
+}
+
+/** What goes of executions when their trajectories are deleted. */
+export function deleteExecutions(call: Call, tx: Tx): TreeDeletion {
+  let locked: readonly ExecutionRow[] = [];
+  return {
+    lockAfterScopes: async (trajectory_ids) => {
+      locked = await lockExecutionsOf(tx, call.tenant, trajectory_ids);
+    },
+    remove: async (_trajectory_ids, deleted_at) => {
+      await endExecutions(call, tx, locked, deleted_at);
+    },
+  };
 }
 
 export async function remove(call: Call, input: In<'delete'>): Promise<void> {

@@ -1,6 +1,5 @@
 /** Which executions an agent reaches. */
-import type { Sql } from '../../driver/sql.js';
-import { sql } from '../../driver/sql.js';
+import { type Sql, sql } from '../../driver/sql.js';
 import { type Reach, within } from '../../engine/access/reach.js';
 
 export const executionsWithin = (tenant: string, reach: Reach): Sql =>

@@ -1,7 +1,6 @@
 /** Carries executions from store to store: a bundle with all checkpoints out, and in again in one transaction. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
-import { atLength } from '../../driver/driver.js';
+import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
 import { change, event, keptAnswer } from '../../engine/writes/change.js';

@@ -4,8 +4,7 @@ import type { Call, TurnGuard } from '../../engine/calls/call.js';
 import { isDue, seen } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import { toIso } from '../../kernel/times.js';
-import type { AgentTurnView } from './store.js';
-import { findAgentTurn } from './store.js';
+import { type AgentTurnView, findAgentTurn } from './store.js';
 import { agentOfTurn } from './turn-agents.js';
 
 /** Refuses whoever does not hold an agent_turn now, in this epoch. */

@@ -2,6 +2,7 @@
 import type { Query, Tx } from '../../driver/driver.js';
 import type { KeysetPage } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
+import { handoffHolder } from '../../engine/lifetimes/endings.js';
 import { toIso } from '../../kernel/times.js';
 import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
 import type { Handoff, HandoffStatus } from './model.js';
@@ -106,21 +107,6 @@ export async function openHandoffOf(
   return row?.handoff_id;
 }
 
-/** Whether a trajectory went over to another agent: given away by this one, or by any. */
-export async function wasHandedOver(
-  query: Query,
-  tenant: string,
-  trajectory_id: string,
-  giver: string | null,
-): Promise<boolean> {
-  const by = giver === null ? sql`` : sql`AND from_agent_id = ${giver}`;
-  const row = await query.get<{ handoff_id: string }>(
-    sql`SELECT handoff_id FROM handoffs WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}
-          AND accepted_at IS NOT NULL ${by} LIMIT 1`,
-  );
-  return row !== undefined;
-}
-
 export type HandoffChange = Pick<HandoffRow, 'status' | 'updated_at'> &
   Partial<Pick<HandoffRow, 'new_scope_id' | 'context_box_id' | 'rejection' | 'accepted_at' | 'ended_at'>>;
 
@@ -184,3 +170,40 @@ export function listHandoffs(
 
 export const countHandoffs = (tenant: string, filter: HandoffFilter, now: number): Sql =>
   countParted(tenant, listOf(tenant, filter, now));
+
+/** Locks the handoffs of these trajectories, before those are locked: accepting one locks it first, then its trajectory. */
+export async function lockHandoffsOf(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+): Promise<void> {
+  await tx.all(
+    sql`SELECT handoff_id FROM handoffs
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) ORDER BY handoff_id FOR UPDATE`,
+  );
+}
+
+/** Ends the boxes that were packed for receivers of these trajectories. */
+export function endHandoffBoxes(
+  tx: Tx,
+  tenant: string,
+  trajectory_ids: readonly string[],
+  ended_at: number,
+): Promise<void> {
+  return tx.send(
+    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
+        SELECT h.tenant_id, ${handoffHolder('')} || h.context_box_id, CAST(${ended_at} AS BIGINT), h.trajectory_id,
+          h.context_box_id, 0, 0, 0, 0
+        FROM handoffs h
+        WHERE h.tenant_id = ${tenant} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
+        ON CONFLICT (tenant_id, holder) DO NOTHING`,
+  );
+}
+
+/** Clears what the handoffs of these trajectories say; ids, states and times stay. */
+export function clearHandoffs(tx: Tx, tenant: string, trajectory_ids: readonly string[]): Promise<void> {
+  return tx.send(
+    sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
+        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
+  );
+}

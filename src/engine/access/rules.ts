@@ -1,6 +1,5 @@
 /** The rules of memory_access: how much of a type of memory an agent may read or write. */
-import type { MemoryAccess, MemoryScope, MemoryType } from './model.js';
-import { memoryType } from './model.js';
+import { type MemoryAccess, type MemoryScope, type MemoryType, memoryType } from './model.js';
 
 /** How far a rule goes, from nothing to everything. Each includes those before it. */
 export type Extent = 'none' | MemoryScope;

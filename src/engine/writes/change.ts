@@ -8,8 +8,7 @@ import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import type { Call } from '../calls/call.js';
 import { checkGuards, isGuarded } from './guards.js';
-import type { NewPacket } from './journal.js';
-import { SCHEMA_VERSION } from './journal.js';
+import { type NewPacket, SCHEMA_VERSION } from './journal.js';
 import { addRequest, findRequest } from './requests.js';
 
 export interface Change<O> {

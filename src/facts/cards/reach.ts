@@ -1,6 +1,5 @@
 /** Which cards an agent reaches. */
-import type { Sql } from '../../driver/sql.js';
-import { sql } from '../../driver/sql.js';
+import { type Sql, sql } from '../../driver/sql.js';
 import { NOTHING } from '../../engine/access/reach.js';
 import type { CardReach, Extent } from '../../engine/access/rules.js';
 

@@ -3,8 +3,7 @@ import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { inChunks, inWords, sizeOf } from '../../engine/reads/chunks.js';
 import { CairnError } from '../../kernel/errors.js';
-import type { CardRow } from './store.js';
-import { findCards } from './store.js';
+import { type CardRow, findCards } from './store.js';
 
 export const cardBytes = (row: CardRow): number =>
   sizeOf(row.content) +

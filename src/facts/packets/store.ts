@@ -1,15 +1,13 @@
 /** Reading packet_store and packet_index: single packets, lists, lineage and the stream. */
 import { textToList } from '../../driver/codec.js';
 import type { Query, Tx } from '../../driver/driver.js';
-import type { KeysetPage } from '../../driver/filters.js';
-import { keyset } from '../../driver/filters.js';
+import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
 import type { IndexKind, NewPacket } from '../../engine/writes/journal.js';
 import { toIso } from '../../kernel/times.js';
 import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
-import type { PacketViewer } from './visibility.js';
-import { visibleTo } from './visibility.js';
+import { type PacketViewer, visibleTo } from './visibility.js';
 
 export interface PacketRow {
   readonly seq: number;

@@ -5,8 +5,6 @@ import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { instant, pageOutput } from '../../kernel/common.js';
 import { uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
-import { expanded, expandInput } from '../../recall/jobs/model.js';
-import { searchInputOf, searchOutput } from '../../recall/search/model.js';
 import { asOf, batchInput, listFilters, versionPage } from '../versions/contract.js';
 import { batchResult, namePrefix } from '../versions/model.js';
 import { artifact, artifactInput, artifactPatch } from './model.js';
@@ -98,17 +96,6 @@ export const artifacts = {
     summary: 'Read all versions of an artifact, the first one first, also after it was deleted.',
     example: { artifact_id: AN_ARTIFACT },
   }),
-  search: operation({
-    method: 'POST',
-    path: '/api/v1/artifacts/search',
-    input: searchInputOf('Artifact'),
-    output: searchOutput,
-    access: 'read',
-    touches: [reads('Artifact', 'listed')],
-    event: null,
-    summary: 'Search artifacts: the best first, with the reasons.',
-    example: { query: 'status of failures' },
-  }),
   batch: operation({
     method: 'POST',
     path: '/api/v1/artifacts/batch',
@@ -120,16 +107,5 @@ export const artifacts = {
     event: 'cairn.artifact.*',
     summary: 'Create, change and delete up to 1,000 artifacts, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
-  }),
-  expand: operation({
-    method: 'GET',
-    path: '/api/v1/artifacts/{artifact_id}/sources',
-    input: z.strictObject({ ...byId, ...expandInput }),
-    output: expanded,
-    access: 'read',
-    touches: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
-    event: null,
-    summary: 'Read what an artifact was made from, while that exists.',
-    example: { artifact_id: AN_ARTIFACT },
   }),
 };

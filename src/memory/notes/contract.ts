@@ -5,8 +5,6 @@ import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { instant, pageOutput } from '../../kernel/common.js';
 import { uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
-import { expanded, expandInput } from '../../recall/jobs/model.js';
-import { searchInputOf, searchOutput } from '../../recall/search/model.js';
 import { asOf, batchInput, listFilters, versionPage } from '../versions/contract.js';
 import { batchResult, namePrefix } from '../versions/model.js';
 import { note, noteInput, notePatch } from './model.js';
@@ -97,17 +95,6 @@ export const notes = {
     summary: 'Read all versions of a note, the first one first, also after it was deleted.',
     example: { note_id: A_NOTE },
   }),
-  search: operation({
-    method: 'POST',
-    path: '/api/v1/notes/search',
-    input: searchInputOf('Note'),
-    output: searchOutput,
-    access: 'read',
-    touches: [reads('Note', 'listed')],
-    event: null,
-    summary: 'Search notes: the best first, with the reasons.',
-    example: { query: 'status of failures' },
-  }),
   batch: operation({
     method: 'POST',
     path: '/api/v1/notes/batch',
@@ -119,16 +106,5 @@ export const notes = {
     event: 'cairn.note.*',
     summary: 'Create, change and delete up to 1,000 notes, each answered alone.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
-  }),
-  expand: operation({
-    method: 'GET',
-    path: '/api/v1/notes/{note_id}/sources',
-    input: z.strictObject({ ...byId, ...expandInput }),
-    output: expanded,
-    access: 'read',
-    touches: [reads('Note', 'note_id'), reads('Turn', 'named')],
-    event: null,
-    summary: 'Read what a note was made from, while that exists.',
-    example: { note_id: A_NOTE },
   }),
 };

@@ -7,15 +7,13 @@ import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js'
 import { change, event, keptAnswer } from '../../engine/writes/change.js';
 import { takeDeleteTime } from '../../facts/cards/lifetime.js';
 import type { Json } from '../../kernel/json.js';
-import { workBeforeClosing } from '../../recall/jobs/closing-jobs.js';
-import type { Made } from '../../recall/jobs/model.js';
-import { fireAtEnd } from '../../recall/jobs/triggers.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { dropAwaited } from '../versions/sources.js';
 import type { scopes as operations } from './contract.js';
-import type { ClosedScope, Scope } from './model.js';
+import type { ClosedScope, Made, Scope } from './model.js';
 import { noScope, readScope } from './service.js';
 import { closeScopes, dropLooseCheckpoints, findScope, lockOpenScopes, type ScopeRow } from './store.js';
+import { triggers } from './triggers.js';
 import { keepersOf } from './turn-pins.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -33,7 +31,7 @@ export async function endScopes(
 ): Promise<number> {
   const { tenant } = call;
   const ids = scopes.map(({ scope_id }) => scope_id);
-  if (what === 'closed' && scopes.length > 0) await fireAtEnd(call, tx, scopes, now);
+  if (what === 'closed' && scopes.length > 0) await triggers.get('policies').onClose(call, tx, scopes, now);
   // Behind every seal, so that a sealed box keeps what it was sealed with.
   const ended_at = await takeDeleteTime(tx, tenant, now);
   await closeScopes(tx, tenant, ids, ended_at);
@@ -68,7 +66,8 @@ export async function close(call: Call, input: In<'close'>): Promise<ClosedScope
   const { tenant, driver } = call;
   const { scope_id, wait = false } = input;
   const known = await keptAnswer(call, { scope_id });
-  const made = known === undefined ? await workBeforeClosing(call, { scope_ids: [scope_id] }) : [];
+  const policies = triggers.get('policies');
+  const made = known === undefined ? await policies.beforeClosing(call, { scope_ids: [scope_id] }) : [];
   const closed = await change<Closed>(call, {
     input: { scope_id },
     work: async (tx, now) => {

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { clearable } from '../../engine/contract/lenient-input.js';
 import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
+import { reads, writes } from '../../engine/contract/touches.js';
 import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { smallMetadata, text } from '../../kernel/json.js';
-import { extracted, summarized, summarizeInput } from '../../recall/jobs/model.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';
 import { agentFilter, name, namePrefix, timeFilters } from '../versions/model.js';
@@ -177,29 +176,6 @@ export const scopes = {
     touches: [reads('Scope', 'scope_id'), reads('Artifact', 'listed')],
     event: null,
     summary: 'List the artifacts that came from a scope.',
-    example: { scope_id: A_SCOPE },
-  }),
-  summarize: operation({
-    method: 'POST',
-    path: '/api/v1/scopes/{scope_id}/summarize',
-    input: z.strictObject({ ...byId, ...summarizeInput }),
-    output: summarized,
-    access: 'write',
-    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
-    event: 'cairn.artifact.created',
-    summary:
-      'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
-    example: { scope_id: A_SCOPE, max_tokens: 300 },
-  }),
-  extract: operation({
-    method: 'POST',
-    path: '/api/v1/scopes/{scope_id}/extract',
-    input: z.strictObject(byId),
-    output: extracted,
-    access: 'write',
-    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
-    event: 'cairn.artifact.created',
-    summary: 'Get facts out of the turns of an open scope that were not looked at yet.',
     example: { scope_id: A_SCOPE },
   }),
 };

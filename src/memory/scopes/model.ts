@@ -64,6 +64,13 @@ export const scope = z
   .meta({ id: 'Scope' });
 export type Scope = z.output<typeof scope>;
 
+/** Something that a policy made, by its id. */
+export const made = z.object({
+  kind: z.enum(['summary', 'artifact', 'note']),
+  id: z.string(),
+});
+export type Made = z.output<typeof made>;
+
 export const closedScope = scope
   .extend({
     closed_scope_ids: z.array(z.string()).describe('This scope and those nested in it that were open'),
@@ -76,9 +83,7 @@ export const closedScope = scope
         }),
       )
       .describe('What keeps the content of turns from being erased'),
-    made: z
-      .array(z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() }))
-      .describe('What policies made of its turns before it was closed'),
+    made: z.array(made).describe('What policies made of its turns before it was closed'),
   })
   .meta({ id: 'ClosedScope' });
 export type ClosedScope = z.output<typeof closedScope>;

@@ -1,4 +1,4 @@
-/** Use cases of scopes: open, read, change. Closing is in scope-closing.ts, checkpoints in scope-checkpoints.ts. */
+/** Use cases of scopes: open, read, change. Closing is in closing.ts, checkpoints in checkpoints.ts. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
@@ -14,7 +14,6 @@ import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
-import { fireOnUse } from '../../recall/jobs/triggers.js';
 import { scopesReached } from '../access/reach.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../trajectories/store.js';
@@ -33,6 +32,7 @@ import {
   updateScope,
   viewScope,
 } from './store.js';
+import { triggers } from './triggers.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -360,7 +360,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
       const scope = await readScope(call, tx, scope_id);
       if (budget.token_budget !== row.token_budget) {
         const before = { ...row, turns: scope.turns, looked_at: row.updated_at };
-        await fireOnUse(call, tx, row, before, { ...before, ...budget }, now);
+        await triggers.get('policies').onUse(call, tx, row, before, { ...before, ...budget }, now);
       }
       return scope;
     },

@@ -1,10 +1,5 @@
 /** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
 import type { z } from 'zod';
-import { endExecutions } from '../../checkpoints/executions/ending.js';
-import { lockExecutionsOf } from '../../checkpoints/executions/store.js';
-import { eraseMessagesAbout } from '../../coordination/messages/erasure.js';
-import { lockTasksBelow, stopTasks } from '../../coordination/tasks/removal.js';
-import { finishAbove } from '../../coordination/tasks/trajectories.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { addEndings, scopeHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
@@ -12,8 +7,6 @@ import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js'
 import { change, event } from '../../engine/writes/change.js';
 import { trajectoryWriteReach } from '../../identity/access/permissions.js';
 import { CairnError } from '../../kernel/errors.js';
-import { dropJobs } from '../../recall/jobs/store.js';
-import { deletePoliciesOf } from '../../recall/policies/store.js';
 import { trajectoryBeyond } from '../access/reach.js';
 import { settleEdges } from '../edges/store.js';
 import { beyondAmong } from '../entities/access.js';
@@ -21,6 +14,7 @@ import { endScopes } from '../scopes/closing.js';
 import { lockScopesOf } from '../scopes/store.js';
 import { knownMemories } from '../versions/store.js';
 import type { trajectories as operations } from './contract.js';
+import { finishingHooks, treeDeletions } from './ending-hooks.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Outcome, OutcomeInput } from './model.js';
 import { artifactsOf, notesFrom } from './outputs.js';
@@ -29,9 +23,9 @@ import {
   deleteEdgesBelow,
   endedBelow,
   endTrajectories,
-  lockHandoffsBelow,
   lockTree,
 } from './removal-store.js';
+import type { FinalStatus } from './rules.js';
 import { activeChildren, findTrajectory } from './store.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -42,7 +36,7 @@ const MAX_NAMED = 100;
 
 interface Finish {
   readonly trajectory_id: string;
-  readonly status: 'Completed' | 'Failed';
+  readonly status: FinalStatus;
   readonly outcome: OutcomeInput | undefined;
 }
 
@@ -145,25 +139,25 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       `there is no trajectory ${trajectory_id} in tenant ${tenant}`,
     );
   }
-  const tasks = await lockTasksBelow(call, tx, trajectory_id);
-  await lockHandoffsBelow(tx, tenant, trajectory_id);
+  const others = Array.from(treeDeletions, ([, begin]) => begin(call, tx));
+  for (const other of others) await other.lockBeforeTree?.(trajectory_id);
   const ids = await lockTree(tx, tenant, trajectory_id);
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
   await refuseForeignBelow(call, tx, ids);
-  const stopped = await stopTasks(call, tx, ids, tasks, now);
+  const ended: string[] = [];
+  for (const other of others) ended.push(...((await other.stop?.(ids, now)) ?? []));
   const scopes = await lockScopesOf(tx, tenant, ids);
-  const runs = await lockExecutionsOf(tx, tenant, ids);
+  for (const other of others) await other.lockAfterScopes?.(ids);
   const deleted_at = await endScopes(call, tx, scopes, now, 'deleted');
-  await dropJobs(tx, tenant, ids, now);
-  await deletePoliciesOf(tx, tenant, ids, deleted_at);
-  await endExecutions(call, tx, runs, deleted_at);
+  for (const other of others) await other.remove?.(ids, deleted_at, now);
   await endTrajectories(tx, tenant, ids, deleted_at);
+  for (const other of others) await other.addEndings?.(ids, deleted_at);
   await clearTrajectories(tx, tenant, ids, deleted_at);
-  await eraseMessagesAbout(tx, tenant, ids, deleted_at);
-  const ended = [...stopped, ...(await finishAbove(call, tx, trajectory_id, deleted_at))];
+  for (const other of others) await other.clear?.(ids, deleted_at);
+  ended.push(...(await finishingHooks.get('tasks').finishAbove(call, tx, trajectory_id, deleted_at)));
   const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };

@@ -43,3 +43,18 @@ export function findFormerOwner(
         ORDER BY trajectory_id LIMIT 1`,
   );
 }
+
+/** Whether a trajectory went over to another agent: given away by this one, which has not got it back, or by any. */
+export async function wasHandedOver(
+  query: Query,
+  tenant: string,
+  trajectory_id: string,
+  giver: string | null,
+): Promise<boolean> {
+  const by = giver === null ? sql`` : sql`AND agent_id = ${giver}`;
+  const row = await query.get<{ handoff_id: string }>(
+    sql`SELECT handoff_id FROM former_owners
+        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} ${by} LIMIT 1`,
+  );
+  return row !== undefined;
+}

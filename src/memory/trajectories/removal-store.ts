@@ -1,13 +1,7 @@
 /** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
-import { clearTasks, endTurnBoxes } from '../../coordination/tasks/store.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { type Sql, sql } from '../../driver/sql.js';
-import {
-  checkpointHolder,
-  handoffHolder,
-  sessionHolder,
-  trajectoryHolder,
-} from '../../engine/lifetimes/endings.js';
+import { checkpointHolder, sessionHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import { deleteEdges, ENDS_IN_ORDER } from '../edges/store.js';
 import type { TrajectoryRow } from './store.js';
 
@@ -45,18 +39,6 @@ export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): P
   }
 }
 
-/**
- * Locks the handoffs of a trajectory and of all below it, before these are locked: whoever answers one locks it first,
- * and its trajectory then.
- */
-export async function lockHandoffsBelow(tx: Tx, tenant: string, trajectory_id: string): Promise<void> {
-  const ids = await idsBelow(tx, tenant, trajectory_id);
-  await tx.all(
-    sql`SELECT handoff_id FROM handoffs
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY handoff_id FOR UPDATE`,
-  );
-}
-
 /** What ended in a trajectory or below it and is still to be erased. */
 export async function endedBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
   // In two steps: as one, PostgreSQL would walk the tree anew for every ending.
@@ -68,7 +50,7 @@ export async function endedBelow(query: Query, tenant: string, trajectory_id: st
   return rows.map(({ holder }) => holder);
 }
 
-/** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes, what was packed. */
+/** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes. */
 export async function endTrajectories(
   tx: Tx,
   tenant: string,
@@ -91,18 +73,9 @@ export async function endTrajectories(
           AND c.tenant_id = ${tenant} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
-  await tx.send(
-    sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
-        SELECT h.tenant_id, ${handoffHolder('')} || h.context_box_id, CAST(${ended_at} AS BIGINT), h.trajectory_id,
-          h.context_box_id, 0, 0, 0, 0
-        FROM handoffs h
-        WHERE h.tenant_id = ${tenant} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
-        ON CONFLICT (tenant_id, holder) DO NOTHING`,
-  );
-  await endTurnBoxes(tx, tenant, trajectory_ids, ended_at);
 }
 
-/** Leaves of trajectories, their scopes, handoffs and tasks no more than their ids and times. */
+/** Leaves of trajectories and their scopes no more than their ids and times. */
 export async function clearTrajectories(
   tx: Tx,
   tenant: string,
@@ -123,11 +96,6 @@ export async function clearTrajectories(
           deleted_at = ${now}
         WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
   );
-  await tx.send(
-    sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
-  );
-  await clearTasks(tx, tenant, trajectory_ids, now);
 }
 
 /**

@@ -9,8 +9,9 @@ const MOVES: Readonly<Record<TrajectoryStatus, readonly TrajectoryStatus[]>> = {
   Failed: [],
 };
 
-export const isFinal = (status: TrajectoryStatus): status is 'Completed' | 'Failed' =>
-  MOVES[status].length === 0;
+export type FinalStatus = Extract<TrajectoryStatus, 'Completed' | 'Failed'>;
+
+export const isFinal = (status: TrajectoryStatus): status is FinalStatus => MOVES[status].length === 0;
 
 export const mayMove = (from: TrajectoryStatus, to: TrajectoryStatus): boolean =>
   from === to || MOVES[from].includes(to);

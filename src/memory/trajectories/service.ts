@@ -1,6 +1,5 @@
-/** Use cases of trajectories: start, read, list, and how one is changed. How they end is in trajectory-end.ts. */
+/** Use cases of trajectories: start, read, list, and how one is changed. How they end is in ending.ts. */
 import type { z } from 'zod';
-import { wasHandedOver } from '../../coordination/handoffs/store.js';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { reads } from '../../engine/contract/touches.js';
@@ -16,6 +15,7 @@ import type { Json, JsonObject } from '../../kernel/json.js';
 import { trajectories as operations, type TrajectoryInput, type TrajectoryPatch } from './contract.js';
 import { finish } from './ending.js';
 import { refuseFormerOwner } from './former-owners.js';
+import { wasHandedOver } from './former-owners-store.js';
 import type { Outcome, OutcomeInput, Trajectory } from './model.js';
 import { withReadableOutcome, withReadableOutcomes } from './outcomes.js';
 import { checkMove, isFinal } from './rules.js';

@@ -21,10 +21,10 @@ import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
-import { fireOnUse } from '../../recall/jobs/triggers.js';
 import { countTokens } from '../../text/tokenizer.js';
 import { fits, reachesThreshold, thresholdAt } from '../scopes/rules.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from '../scopes/service.js';
+import { triggers } from '../scopes/triggers.js';
 import { formerOwnerRefusal } from '../trajectories/former-owners.js';
 import { linkAwaited } from './awaited-turns.js';
 import { turns as operations } from './contract.js';
@@ -221,14 +221,8 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
   }
   if (scope.watched === 0) return;
   const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
-  await fireOnUse(
-    call,
-    tx,
-    scope,
-    before,
-    { ...before, turns: scope.length + taken.length, tokens_used },
-    now,
-  );
+  const after = { ...before, turns: scope.length + taken.length, tokens_used };
+  await triggers.get('policies').onUse(call, tx, scope, before, after, now);
 }
 
 /** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */

@@ -4,7 +4,7 @@ import { sql } from '../../driver/sql.js';
 import type { CardRow } from '../../facts/cards/store.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
-import { WATCHED } from '../../recall/policies/store.js';
+import { triggers } from '../scopes/triggers.js';
 import type { Turn } from './model.js';
 
 /** A scope and its box, as adding a turn needs them. */
@@ -35,7 +35,7 @@ export function lockForTurn(tx: Tx, tenant: string, scope_id: string): Promise<O
   return tx.get<OpenScope>(
     sql`SELECT s.scope_id, s.trajectory_id, s.box_id, s.token_budget, s.tokens_used, s.threshold, s.threshold_at,
           s.enforce, s.awaited_turn, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
-          ${WATCHED} AS watched
+          ${triggers.get('policies').watched} AS watched
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
         WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} FOR UPDATE`,
   );

@@ -14,11 +14,11 @@ import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
-import { fireOnArtifact } from '../../recall/jobs/triggers.js';
 import { countTokens } from '../../text/tokenizer.js';
 import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../edges/store.js';
 import { momentFor } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';
+import { triggers } from '../scopes/triggers.js';
 import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from './links.js';
 import { insertLearnedIn } from './sources.js';
 import {
@@ -204,10 +204,10 @@ export async function createMemory<M extends Memory>(
   const links = linksTo(edges);
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
-  const { trajectory_id, scope_id, thread_id } = place;
+  const { trajectory_id, thread_id } = place;
   await writeVersion(call, tx, noun, { row, edges, thread_id, learned_in, found_by }, answer, now);
   if (trajectory_id !== null)
-    await fireOnArtifact(call, tx, { trajectory_id, scope_id }, fields.abstraction_level, now);
+    await triggers.get('policies').onArtifact(call, tx, { ...row, trajectory_id }, now);
   return answer;
 }
 

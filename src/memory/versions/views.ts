@@ -1,6 +1,5 @@
 /** Showing artifacts and notes: one, as it is or as it was; lists of them; all versions of one. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { atLength } from '../../driver/driver.js';
+import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
 import type { Call } from '../../engine/calls/call.js';
 import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';

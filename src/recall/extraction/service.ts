@@ -11,6 +11,7 @@ import { artifactNoun } from '../../memory/artifacts/service.js';
 import { linkAll } from '../../memory/edges/own-edges.js';
 import type { EntityRef } from '../../memory/entities/store.js';
 import { noteNoun } from '../../memory/notes/service.js';
+import type { Made } from '../../memory/scopes/model.js';
 import { findScope, lockScope, noteCovered, type ScopeRow } from '../../memory/scopes/store.js';
 import { isFinished, type TrajectoryRow } from '../../memory/trajectories/store.js';
 import type { Turn } from '../../memory/turns/model.js';
@@ -35,7 +36,6 @@ import {
   startOf,
   type Task,
 } from '../jobs/job-task.js';
-import type { Made } from '../jobs/model.js';
 import { type Attempt, factsOf } from '../jobs/provider-calls.js';
 import { Changed, turnsToTake } from '../summaries/service.js';
 import { recalledIn, sourcesOf } from '../summaries/turn-sources.js';

@@ -4,30 +4,26 @@ import type { Call } from '../../engine/calls/call.js';
 import { systemCall } from '../../engine/leases/timekeeper.js';
 import { writeGuarded } from '../../engine/writes/change.js';
 import { waitFor } from '../../identity/presence/wait-for.js';
+import type { Made } from '../../memory/scopes/model.js';
 import { lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/scopes/store.js';
+import type { ClosingScopes } from '../../memory/scopes/triggers.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
 import { anyPolicy } from '../policies/store.js';
-import type { Made } from './model.js';
 import { jobQueue } from './queue.js';
 import { jobKey, runJob } from './service.js';
 import { findJob, openJobs, resultOf } from './store.js';
 import { PROVIDER_SHARE } from './times.js';
 import { fireOnClose } from './triggers.js';
 
-/** The scopes that are about to close: one with those nested in it, or all of some trajectories. */
-export type Closing =
-  | { readonly scope_ids: readonly string[] }
-  | { readonly trajectory_ids: readonly string[] };
-
 /** Refuses what they would close with, before anything is made of them. */
 type Check = (query: Query) => Promise<void>;
 
-async function idsAt(query: Query, tenant: string, closing: Closing): Promise<string[]> {
+async function idsAt(query: Query, tenant: string, closing: ClosingScopes): Promise<string[]> {
   return (await openScopesAt(query, tenant, closing)).map(({ scope_id }) => scope_id);
 }
 
 /** Fires what closing these scopes makes fire, and gives the jobs of them that are still to be done. */
-function jobsToDo(call: Call, closing: Closing, check: Check): Promise<string[]> {
+function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<string[]> {
   const { driver, tenant } = call;
   return writeGuarded(call, async (tx) => {
     const scopes =
@@ -90,7 +86,7 @@ async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline)
  */
 export async function workBeforeClosing(
   call: Call,
-  closing: Closing,
+  closing: ClosingScopes,
   check: Check = async () => undefined,
 ): Promise<Made[]> {
   const { driver, tenant } = call;

@@ -1,15 +1,26 @@
-/** Operations on summarization policies (path: /summarization-policies) and on the jobs that they cause. */
+/** Operations on summarization policies (path: /summarization-policies), on the jobs that they cause, and on what jobs make. */
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
 import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { pageInput, pageOutput } from '../../kernel/common.js';
 import { uuid } from '../../kernel/ids.js';
-import { job, policyInput, policyPatch, summarizationPolicy } from './model.js';
+import {
+  expanded,
+  expandInput,
+  extracted,
+  job,
+  policyInput,
+  policyPatch,
+  summarizationPolicy,
+  summarized,
+  summarizeInput,
+} from './model.js';
 
 const byId = { policy_id: uuid };
 const A_POLICY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const A_JOB = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a61';
+const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
 
 export const summarization_policies = {
   create: operation({
@@ -102,5 +113,62 @@ export const jobs = {
     event: null,
     summary: 'List jobs of summarising and extracting, in the order of their ids.',
     example: {},
+  }),
+};
+
+/** Of the group scopes. */
+export const scopeJobs = {
+  summarize: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/summarize',
+    input: z.strictObject({ scope_id: uuid, ...summarizeInput }),
+    output: summarized,
+    access: 'write',
+    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
+    event: 'cairn.artifact.created',
+    summary:
+      'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
+    example: { scope_id: A_SCOPE, max_tokens: 300 },
+  }),
+  extract: operation({
+    method: 'POST',
+    path: '/api/v1/scopes/{scope_id}/extract',
+    input: z.strictObject({ scope_id: uuid }),
+    output: extracted,
+    access: 'write',
+    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
+    event: 'cairn.artifact.created',
+    summary: 'Get facts out of the turns of an open scope that were not looked at yet.',
+    example: { scope_id: A_SCOPE },
+  }),
+};
+
+/** Of the group artifacts. */
+export const artifactSources = {
+  expand: operation({
+    method: 'GET',
+    path: '/api/v1/artifacts/{artifact_id}/sources',
+    input: z.strictObject({ artifact_id: uuid, ...expandInput }),
+    output: expanded,
+    access: 'read',
+    touches: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
+    event: null,
+    summary: 'Read what an artifact was made from, while that exists.',
+    example: { artifact_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e' },
+  }),
+};
+
+/** Of the group notes. */
+export const noteSources = {
+  expand: operation({
+    method: 'GET',
+    path: '/api/v1/notes/{note_id}/sources',
+    input: z.strictObject({ note_id: uuid, ...expandInput }),
+    output: expanded,
+    access: 'read',
+    touches: [reads('Note', 'note_id'), reads('Turn', 'named')],
+    event: null,
+    summary: 'Read what a note was made from, while that exists.',
+    example: { note_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f' },
   }),
 };

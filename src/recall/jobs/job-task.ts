@@ -4,9 +4,10 @@ import type { JsonObject } from '../../kernel/json.js';
 import type { Artifact } from '../../memory/artifacts/model.js';
 import type { EntityRef } from '../../memory/entities/store.js';
 import type { Note } from '../../memory/notes/model.js';
+import type { Made } from '../../memory/scopes/model.js';
 import type { Fields } from '../../memory/versions/views.js';
 import type { ProviderCost } from '../../providers/cost.js';
-import type { Job, Made } from './model.js';
+import type { Job } from './model.js';
 import type { JobSettings, NewJob } from './store.js';
 
 /** A job, as those who do it see it. */

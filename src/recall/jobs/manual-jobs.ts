@@ -10,7 +10,6 @@ import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import { artifactNoun } from '../../memory/artifacts/service.js';
 import { noteNoun } from '../../memory/notes/service.js';
-import type { scopes as operations } from '../../memory/scopes/contract.js';
 import { openScopeLocked, readScope, refuseClosed } from '../../memory/scopes/service.js';
 import { type Memory, type Noun, readVersion } from '../../memory/versions/views.js';
 import { isSpent, type ProviderCost, sumOfCosts } from '../../providers/cost.js';
@@ -19,6 +18,7 @@ import { applying } from '../policies/rules.js';
 import { levelsOf } from '../policies/service.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { Changed } from '../summaries/service.js';
+import type { scopeJobs as operations } from './contract.js';
 import { costOf, nothingMade, type Outcome, type Task } from './job-task.js';
 import {
   DEFAULT_MAX_SOURCES,

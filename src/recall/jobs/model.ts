@@ -5,6 +5,7 @@ import { computed, instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { artifact } from '../../memory/artifacts/model.js';
 import { note } from '../../memory/notes/model.js';
+import { made } from '../../memory/scopes/model.js';
 import { abstractionLevel, content, name } from '../../memory/versions/model.js';
 
 export const DEFAULT_MAX_SOURCES = 200;
@@ -106,12 +107,6 @@ export const jobCost = z.object({
   duration_ms: z.number(),
   attempts: z.int(),
 });
-
-export const made = z.object({
-  kind: z.enum(['summary', 'artifact', 'note']),
-  id: z.string(),
-});
-export type Made = z.output<typeof made>;
 
 export const job = z
   .object({

@@ -21,8 +21,7 @@ import type { jobs as operations } from './contract.js';
 import { costOf, nothingMade, type Outcome, type Ready, type Task } from './job-task.js';
 import type { Job } from './model.js';
 import type { Attempt } from './provider-calls.js';
-import type { Looked } from './queue.js';
-import { jobQueue } from './queue.js';
+import { jobQueue, type Looked } from './queue.js';
 import {
   countJobs,
   endJob,

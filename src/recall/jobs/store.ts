@@ -5,7 +5,8 @@ import { join, type Sql, sql } from '../../driver/sql.js';
 import { type Reach, within } from '../../engine/access/reach.js';
 import { toIso } from '../../kernel/times.js';
 import type { EntityRef } from '../../memory/entities/store.js';
-import type { Job, Made, PolicyAction, TriggerType } from './model.js';
+import type { Made } from '../../memory/scopes/model.js';
+import type { Job, PolicyAction, TriggerType } from './model.js';
 
 export type JobState = Job['state'];
 

@@ -8,7 +8,8 @@ import { putLease } from '../../engine/leases/store.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
 import { newId } from '../../kernel/ids.js';
 import { findScope, type ScopeRow } from '../../memory/scopes/store.js';
-import { applying, artifactCrossing, crossing, type FiringPolicy, type Usage } from '../policies/rules.js';
+import type { ScopeUsage, TriggerPlace } from '../../memory/scopes/triggers.js';
+import { applying, artifactCrossing, crossing, type FiringPolicy } from '../policies/rules.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { lengthsOf } from '../summaries/sources-store.js';
 import type { PolicyAction } from './model.js';
@@ -16,15 +17,10 @@ import { jobQueue } from './queue.js';
 import { countArtifact, insertJob, type JobRow, type JobSettings, type NewJob, pinJobs } from './store.js';
 import { takenOverAt } from './times.js';
 
-interface Place {
-  readonly trajectory_id: string;
-  readonly scope_id: string | null;
-}
-
 interface Firing {
   readonly policy: FiringPolicy;
   readonly action: PolicyAction;
-  readonly place: Place;
+  readonly place: TriggerPlace;
   /** What it is about, and at which of its moments: with the policy the cause, of which there is one job. */
   readonly about: string;
   readonly crossing: string;
@@ -83,9 +79,9 @@ async function begin(call: Call, tx: Tx, job: NewJob, now: number): Promise<bool
 export async function fireOnUse(
   call: Call,
   tx: Tx,
-  scope: Place & { readonly scope_id: string },
-  before: Usage & { readonly looked_at: number },
-  after: Usage,
+  scope: TriggerPlace & { readonly scope_id: string },
+  before: ScopeUsage & { readonly looked_at: number },
+  after: ScopeUsage,
   now: number,
 ): Promise<void> {
   const found = await policiesFor(tx, call.tenant, scope, ['TurnCount', 'DosageThreshold']);
@@ -104,12 +100,12 @@ export async function fireOnUse(
 export async function fireOnArtifact(
   call: Call,
   tx: Tx,
-  place: Place,
-  level: string,
+  artifact: TriggerPlace & { readonly abstraction_level: string },
   now: number,
 ): Promise<void> {
+  const { scope_id, trajectory_id, abstraction_level: level } = artifact;
+  const place = { scope_id, trajectory_id };
   const found = await policiesFor(tx, call.tenant, place, ['ArtifactCount']);
-  const { scope_id, trajectory_id } = place;
   const tallies = new Map<string, number>();
   for (const policy of applying(found)) {
     if (policy.source_level !== level) continue;

@@ -1,4 +1,5 @@
 /** When policies fire: which of them count for a scope, and what makes them. */
+import type { ScopeUsage } from '../../memory/scopes/triggers.js';
 import type { PolicyAction, TriggerType } from '../jobs/model.js';
 
 /** A policy as firing needs it. */
@@ -34,15 +35,8 @@ export function applying<P extends FiringPolicy>(policies: readonly P[]): P[] {
   return policies.filter((one) => nearness(one) === nearest.get(kindOf(one)) && one.enabled === 1);
 }
 
-/** A scope as far as triggers look at it. */
-export interface Usage {
-  readonly turns: number;
-  readonly tokens_used: number;
-  readonly token_budget: number;
-}
-
 /** The moment of a policy that a usage has come to: the same as long as it is the same threshold; undefined below it. */
-function reached({ trigger_type, threshold }: FiringPolicy, usage: Usage): string | undefined {
+function reached({ trigger_type, threshold }: FiringPolicy, usage: ScopeUsage): string | undefined {
   if (trigger_type === 'TurnCount') {
     const turns = Math.floor(usage.turns / threshold) * threshold;
     return turns === 0 ? undefined : `turns:${turns}`;
@@ -59,8 +53,8 @@ function reached({ trigger_type, threshold }: FiringPolicy, usage: Usage): strin
  */
 export function crossing(
   policy: FiringPolicy,
-  before: Usage & { readonly looked_at: number },
-  after: Usage,
+  before: ScopeUsage & { readonly looked_at: number },
+  after: ScopeUsage,
 ): string | undefined {
   const now = reached(policy, after);
   if (now === undefined) return undefined;

@@ -1,8 +1,8 @@
-/** Searching everything that is remembered. */
+/** Searching everything that is remembered, or artifacts or notes alone. */
 import { z } from 'zod';
 import { operation } from '../../engine/contract/operation.js';
-import { readsAnything } from '../../engine/contract/touches.js';
-import { searchInput, searchOutput, wantedType } from './model.js';
+import { reads, readsAnything } from '../../engine/contract/touches.js';
+import { searchInput, searchInputOf, searchOutput, wantedType } from './model.js';
 
 export const search = {
   query: operation({
@@ -18,5 +18,35 @@ export const search = {
     event: null,
     summary: 'Search turns, artifacts, notes, cards, packets and thoughts: the best first, with the reasons.',
     example: { query: 'which database did we choose', entity_types: ['Note', 'Turn'], limit: 5 },
+  }),
+};
+
+/** Of the group artifacts. */
+export const artifactSearch = {
+  search: operation({
+    method: 'POST',
+    path: '/api/v1/artifacts/search',
+    input: searchInputOf('Artifact'),
+    output: searchOutput,
+    access: 'read',
+    touches: [reads('Artifact', 'listed')],
+    event: null,
+    summary: 'Search artifacts: the best first, with the reasons.',
+    example: { query: 'status of failures' },
+  }),
+};
+
+/** Of the group notes. */
+export const noteSearch = {
+  search: operation({
+    method: 'POST',
+    path: '/api/v1/notes/search',
+    input: searchInputOf('Note'),
+    output: searchOutput,
+    access: 'read',
+    touches: [reads('Note', 'listed')],
+    event: null,
+    summary: 'Search notes: the best first, with the reasons.',
+    example: { query: 'status of failures' },
   }),
 };

@@ -7,16 +7,15 @@ import { CairnError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import { scopesReached } from '../../memory/access/reach.js';
-import type { artifacts } from '../../memory/artifacts/contract.js';
 import { artifactNoun } from '../../memory/artifacts/service.js';
 import { linksOf } from '../../memory/edges/store.js';
 import type { EntityRef } from '../../memory/entities/store.js';
-import type { notes } from '../../memory/notes/contract.js';
 import { noteNoun } from '../../memory/notes/service.js';
 import { findMemory, lives, type VersionRow } from '../../memory/versions/store.js';
 import { erased, type Memory, type Noun, notFound } from '../../memory/versions/views.js';
 import { currentMemories } from '../extraction/fact-keys.js';
 import { isReached } from '../extraction/known-facts.js';
+import type { artifactSources, noteSources } from '../jobs/contract.js';
 import type { Expanded } from '../jobs/model.js';
 import { findJob, resultOf, sourcesOf } from '../jobs/store.js';
 import { readableTurns } from './sources-store.js';
@@ -119,10 +118,10 @@ const goneOf = (kind: string, memory_id: string, gone: readonly EntityRef[], lef
 
 export const expandArtifact = (
   call: Call,
-  { artifact_id, left }: z.output<(typeof artifacts)['expand']['input']>,
+  { artifact_id, left }: z.output<(typeof artifactSources)['expand']['input']>,
 ): Promise<Expanded> => expand(call, artifactNoun, artifact_id, left);
 
 export const expandNote = (
   call: Call,
-  { note_id, left }: z.output<(typeof notes)['expand']['input']>,
+  { note_id, left }: z.output<(typeof noteSources)['expand']['input']>,
 ): Promise<Expanded> => expand(call, noteNoun, note_id, left);

@@ -1,0 +1,119 @@
+/** Tasks end with their trajectories: when one is made Failed, their agent_turns are stopped; when it is deleted, all goes. */
+import type { Query, Tx } from '../../driver/driver.js';
+import type { Call } from '../../engine/calls/call.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { FinishingHooks, TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
+import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import { idsBelow } from '../../memory/trajectories/removal-store.js';
+import type { FinalStatus } from '../../memory/trajectories/rules.js';
+import { endTurns, lockForEnding, type TurnEnd } from '../agent-turns/ending.js';
+import type { AgentTurnView } from '../agent-turns/store.js';
+import { endDelegation } from '../delegations/moves.js';
+import { lockOffersIn } from '../delegations/store.js';
+import { clearHandoffs, endHandoffBoxes, lockHandoffsOf } from '../handoffs/store.js';
+import { eraseMessagesAbout } from '../messages/erasure.js';
+import { clearTasks, endTurnBoxes, turnsUnderWayIn } from './store.js';
+import { finishAbove } from './trajectories.js';
+
+const FAILED: TurnEnd = {
+  status: 'stopped',
+  error: { code: 'TRAJECTORY_FAILED', message: 'its trajectory was made Failed' },
+};
+
+/** The task of a trajectory that is under way. One that has such a task is not completed. */
+async function taskOf(
+  call: Call,
+  query: Query,
+  trajectory_id: string,
+  status: FinalStatus,
+): Promise<readonly string[]> {
+  const turns = await turnsUnderWayIn(query, call.tenant, [trajectory_id]);
+  if (turns.length === 0) return turns;
+  await refuseFormerOwner(call, query, trajectory_id);
+  if (status === 'Failed') return turns;
+  throw new CairnError(
+    'STATE_CONFLICT',
+    `trajectory ${trajectory_id} is that of agent_turn ${turns[0]}, which is under way: complete that, or stop it`,
+    { agent_turn_id: turns[0]! },
+  );
+}
+
+/** One that fails takes its task with it, which is locked before it. */
+async function endTaskOf(
+  call: Call,
+  tx: Tx,
+  trajectory_id: string,
+  status: FinalStatus,
+  now: number,
+): Promise<readonly string[]> {
+  const turns = await taskOf(call, tx, trajectory_id, status);
+  if (turns.length === 0) return [];
+  const locked = await lockForEnding(call, tx, turns, FAILED.status);
+  return endTurns(call, tx, locked, new Map(turns.map((id) => [id, FAILED])), now, [trajectory_id]);
+}
+
+export const taskFinishing: FinishingHooks = {
+  check: async (call, query, trajectory_id, status) => {
+    await taskOf(call, query, trajectory_id, status);
+  },
+  end: endTaskOf,
+  finishAbove,
+};
+
+const REASON = 'its trajectory was deleted';
+const DELETED: TurnEnd = { status: 'stopped', error: { code: 'TRAJECTORY_DELETED', message: REASON } };
+
+type LockedTasks = ReadonlyMap<string, AgentTurnView>;
+
+/** Locks what is under way in a trajectory and below it, before those are locked. */
+async function lockTasksBelow(call: Call, tx: Tx, trajectory_id: string): Promise<LockedTasks> {
+  const ids = await idsBelow(tx, call.tenant, trajectory_id);
+  const turns = await turnsUnderWayIn(tx, call.tenant, ids);
+  const locked = turns.length === 0 ? new Map() : await lockForEnding(call, tx, turns, DELETED.status);
+  await lockOffersIn(tx, call.tenant, ids);
+  return locked;
+}
+
+/** Ends it, now that nothing more can begin in these trajectories. Gives holders whose content is to be erased. */
+async function stopTasks(
+  call: Call,
+  tx: Tx,
+  trajectory_ids: readonly string[],
+  locked: LockedTasks,
+  now: number,
+): Promise<readonly string[]> {
+  const { tenant } = call;
+  const turns = await turnsUnderWayIn(tx, tenant, trajectory_ids);
+  // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
+  const all = turns.every((id) => locked.has(id))
+    ? locked
+    : await lockForEnding(call, tx, turns, DELETED.status);
+  const ends = new Map(turns.map((id) => [id, DELETED]));
+  const holders = await endTurns(call, tx, all, ends, now, trajectory_ids);
+  for (const offer of await lockOffersIn(tx, tenant, trajectory_ids)) {
+    await endDelegation(call, tx, offer, { status: 'Cancelled', reason: REASON }, now);
+  }
+  return holders;
+}
+
+/** What goes of agent_turns, delegations, handoffs and messages when their trajectories are deleted. */
+export function deleteTasks(call: Call, tx: Tx): TreeDeletion {
+  const { tenant } = call;
+  let locked: LockedTasks = new Map();
+  return {
+    lockBeforeTree: async (trajectory_id) => {
+      locked = await lockTasksBelow(call, tx, trajectory_id);
+      await lockHandoffsOf(tx, tenant, await idsBelow(tx, tenant, trajectory_id));
+    },
+    stop: (trajectory_ids, now) => stopTasks(call, tx, trajectory_ids, locked, now),
+    addEndings: async (trajectory_ids, deleted_at) => {
+      await endHandoffBoxes(tx, tenant, trajectory_ids, deleted_at);
+      await endTurnBoxes(tx, tenant, trajectory_ids, deleted_at);
+    },
+    clear: async (trajectory_ids, deleted_at) => {
+      await clearHandoffs(tx, tenant, trajectory_ids);
+      await clearTasks(tx, tenant, trajectory_ids, deleted_at);
+      await eraseMessagesAbout(tx, tenant, trajectory_ids, deleted_at);
+    },
+  };
+}
