@@ -24,7 +24,6 @@ import type { Caller } from '../identity/keys/model.js';
 import { keyHash } from '../identity/keys/service.js';
 import { anyKey, findKeyByHash } from '../identity/keys/store.js';
 import { Embedding } from '../index/vectors/embedding.js';
-import { VectorFilling } from '../index/vectors/filling.js';
 import { INDEXED_FROM, VectorIndexing } from '../index/vectors/indexing.js';
 import { CairnError } from '../kernel/errors.js';
 import { anyId, tenantId } from '../kernel/ids.js';
@@ -36,6 +35,7 @@ import { loadProviders, type ProviderOptions, providersOf } from '../recall/jobs
 import { JobQueue } from '../recall/jobs/queue.js';
 import { runJob } from '../recall/jobs/service.js';
 import { needsReindex, reindex } from '../recall/reindex/service.js';
+import { VectorFilling } from '../recall/vectors/filling.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
 

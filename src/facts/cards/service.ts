@@ -11,19 +11,20 @@ import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change, event } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { cardReachOf, mayReadCard } from '../../identity/access/permissions.js';
-import { cardDoc, isSearched } from '../../index/docs-of.js';
-import { type Measured, measureCard } from '../../index/searchable.js';
-import { inTurn, keyOf } from '../../index/term-extraction.js';
+import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json } from '../../kernel/json.js';
+import { inTurn } from '../../kernel/time-slices.js';
 import { checkShown, hiddenAmong, unreadableSources } from './access.js';
 import type { cards as operations } from './contract.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { type Card, type CardInput, cardInput } from './model.js';
 import { checkContent, checkMetadata } from './rules.js';
+import { cardDoc, isSearched, measureCard } from './search-doc.js';
 import {
   type CardRow,
   countCards,
@@ -83,7 +84,7 @@ export function prepareCard(
     metadata,
     bytes,
     measured: isSearched(checked.type)
-      ? measureCard(keyOf(call), fitting, input.tool_calls ?? undefined, checked)
+      ? measureCard(indexKey(call.meta, call.tenant), fitting, input.tool_calls ?? undefined, checked)
       : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.

@@ -36,17 +36,18 @@ import { listPage } from '../../engine/reads/pages.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { checkUses, viewerOf } from '../../identity/access/permissions.js';
-import { packetDoc } from '../../index/docs-of.js';
 import { insertDocs, type NewDoc, newDoc } from '../../index/documents.js';
-import { type Measured, measurePacket } from '../../index/searchable.js';
-import { inTurn, keyOf } from '../../index/term-extraction.js';
+import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
+import { inTurn } from '../../kernel/time-slices.js';
 import { toIso, toMs } from '../../kernel/times.js';
 import { packets as operations } from './contract.js';
+import { measurePacket, packetDoc } from './search-doc.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
@@ -93,7 +94,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     parents: parentsOf(packet),
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
-    measured: measurePacket(keyOf(call), packet),
+    measured: measurePacket(indexKey(call.meta, call.tenant), packet),
   };
 }
 

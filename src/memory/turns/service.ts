@@ -8,18 +8,18 @@ import { answerOf, type ItemResult, itemAgain, resultsOf } from '../../engine/wr
 import { bytesOf } from '../../engine/writes/batch-item-errors.js';
 import { change, event } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { insertEntries } from '../../facts/boxes/entries.js';
 import { growBox } from '../../facts/boxes/store.js';
 import { keyedHash } from '../../facts/cards/lifetime.js';
 import { type CardRow, findCard, findCards, insertCards, type NewCard } from '../../facts/cards/store.js';
 import { checkUses } from '../../identity/access/permissions.js';
-import { turnDoc } from '../../index/docs-of.js';
-import { type Measured, measureTurn } from '../../index/searchable.js';
-import { eachInTurn, inTurn, keyOf } from '../../index/term-extraction.js';
+import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
+import { eachInTurn, inTurn } from '../../kernel/time-slices.js';
 import { fireOnUse } from '../../recall/jobs/triggers.js';
 import { countTokens } from '../../text/tokenizer.js';
 import { fits, reachesThreshold, thresholdAt } from '../scopes/rules.js';
@@ -28,6 +28,7 @@ import { formerOwnerRefusal } from '../trajectories/former-owners.js';
 import { linkAwaited } from './awaited-turns.js';
 import { turns as operations } from './contract.js';
 import { type AddedTurn, type Turn, type TurnInput, turnInput } from './model.js';
+import { measureTurn, turnDoc } from './search-doc.js';
 import {
   describeTurn,
   lockForTurn,
@@ -73,7 +74,7 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     type: 'turn',
   };
   const metadata = canonical(kept as unknown as Json);
-  const measure = () => measureTurn(keyOf(call), input);
+  const measure = () => measureTurn(indexKey(call.meta, call.tenant), input);
   const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,
