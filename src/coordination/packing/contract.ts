@@ -6,7 +6,8 @@ import { profileName } from '../../facts/profiles/model.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
-import { handoverChoice, packArguments, packed } from './model.js';
+import { handoverChoice } from '../handovers/model.js';
+import { packArguments, packed } from './model.js';
 
 const instruction = text(1_000_000, 1);
 const strategy = z

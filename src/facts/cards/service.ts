@@ -22,6 +22,7 @@ import { inTurn } from '../../kernel/time-slices.js';
 import { checkShown, hiddenAmong, unreadableSources } from './access.js';
 import type { cards as operations } from './contract.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
+import { cardConditions } from './list-conditions.js';
 import { type Card, type CardInput, cardInput } from './model.js';
 import { checkContent, checkMetadata } from './rules.js';
 import { cardDoc, isSearched, measureCard } from './search-doc.js';
@@ -300,7 +301,8 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
   const viewer = call.caller.agent_id ?? undefined;
-  const filter = { subject_id, include_superseded, reach: cardReachOf(call), viewer };
+  const current = include_superseded ? undefined : cardConditions.get('not_superseded')(tenant, now);
+  const filter = { subject_id, current, reach: cardReachOf(call), viewer };
   // What an agent may see is found by looking at many cards.
   const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {
