@@ -43,3 +43,34 @@ export const givingWay =
     signal?.throwIfAborted();
     return giveWay();
   };
+
+const SLICE_MS = 5;
+let slicesSince: number | undefined;
+
+/** At once, or when the event loop has turned, if such work has gone on for some milliseconds, whoever it was for. */
+export async function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+  while (slicesSince !== undefined && performance.now() - slicesSince > SLICE_MS)
+    await new Promise((resolve) => setImmediate(resolve));
+  if (slicesSince === undefined) {
+    slicesSince = performance.now();
+    setImmediate(() => void (slicesSince = undefined));
+  }
+  return work();
+}
+
+/** Begun at once: more would take their first steps in one turn of the loop. */
+const BEGUN_AT_ONCE = 16;
+
+/** Prepares many things, some at a time: a batch of a thousand does not hold the event loop. */
+export async function eachInTurn<I, T>(
+  items: readonly I[],
+  prepare: (item: I, index: number) => Promise<T>,
+): Promise<PromiseSettledResult<T>[]> {
+  const settled: PromiseSettledResult<T>[] = [];
+  while (settled.length < items.length) {
+    const from = settled.length;
+    const some = items.slice(from, from + BEGUN_AT_ONCE);
+    settled.push(...(await inTurn(() => Promise.allSettled(some.map((item, i) => prepare(item, from + i))))));
+  }
+  return settled;
+}

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Call } from '#cairn/engine/calls/call.js';
 import { sha256 } from '#cairn/kernel/canonical.js';
-import { inTurn } from '#cairn/kernel/time-slices.js';
+import { inTurn } from '#cairn/kernel/cooperative-yield.js';
 import { foundBy, measuredAs } from '#cairn/memory/versions/search-terms.js';
 import type { VersionRow } from '#cairn/memory/versions/store.js';
 

@@ -2,7 +2,7 @@
 import type { Call } from '../../engine/calls/call.js';
 import { indexKey } from '../../engine/writes/tenants.js';
 import type { Measured } from '../../index/searchable.js';
-import { inTurn } from '../../kernel/time-slices.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
 import { measureThought, type ThoughtMeasures } from './thought-docs.js';
 
 /** Those that come only in the transaction are measured there. */

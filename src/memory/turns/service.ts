@@ -16,10 +16,10 @@ import { type CardRow, findCard, findCards, insertCards, type NewCard } from '..
 import { checkUses } from '../../identity/access/permissions.js';
 import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
+import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
-import { eachInTurn, inTurn } from '../../kernel/time-slices.js';
 import { fireOnUse } from '../../recall/jobs/triggers.js';
 import { countTokens } from '../../text/tokenizer.js';
 import { fits, reachesThreshold, thresholdAt } from '../scopes/rules.js';

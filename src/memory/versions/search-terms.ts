@@ -3,8 +3,8 @@ import type { Call } from '../../engine/calls/call.js';
 import { indexKey } from '../../engine/writes/tenants.js';
 import type { Measured } from '../../index/searchable.js';
 import { canonical } from '../../kernel/canonical.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
 import type { JsonObject } from '../../kernel/json.js';
-import { inTurn } from '../../kernel/time-slices.js';
 import { measureMemory } from './search-doc.js';
 import type { VersionRow } from './store.js';
 
