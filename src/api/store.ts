@@ -1,5 +1,6 @@
 /** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
 import '../memory/register.js';
+import '../recall/register.js';
 import '../coordination/register.js';
 import { RetainedStates } from '../checkpoints/states/retained-states.js';
 import type { Driver } from '../driver/driver.js';

@@ -1,4 +1,4 @@
-/** Use cases of searching. The work is done by store/search-job.ts, beside the event loop. */
+/** Use cases of searching. The work is done by job.ts, beside the event loop. */
 import type { z } from 'zod';
 import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Call } from '../../engine/calls/call.js';
