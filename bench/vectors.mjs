@@ -1,7 +1,7 @@
 // The nearest of a tenant's vectors on PostgreSQL: by pgvector's index, against comparing all by their bits.
 import { openPostgres } from '../dist/driver/postgres/driver.js';
 import { packetJournal } from '../dist/engine/writes/journal.js';
-import { nearest } from '../dist/index/vectors/nearest.js';
+import { nearest } from '../dist/recall/vectors/nearest.js';
 import { startPgvector } from '../scripts/pgvector.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 import { seeded } from './support/seeded.mjs';

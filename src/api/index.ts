@@ -6,16 +6,6 @@ import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
 
 export type { Checkpoint, CheckpointSummary, Snapshot } from '../checkpoints/checkpoints/model.js';
 export type { Bundle, Execution as ExecutionRecord } from '../checkpoints/executions/model.js';
-export {
-  type ExportedFile,
-  type ExportOptions,
-  exportCheckpoint,
-  exportExecution,
-  type ImportedCheckpoints,
-  type ImportOptions,
-  importCheckpoints,
-  importExecution,
-} from '../checkpoints/files/checkpoint-files.js';
 export type { AppendResult, Box, Grant, HydratedBox } from '../facts/boxes/model.js';
 export type { Card } from '../facts/cards/model.js';
 export type { Packet, WriteResult } from '../facts/packets/model.js';
@@ -37,6 +27,16 @@ export type { TextSource } from '../recall/summaries/sources.js';
 export type { Summarizer, Summary, SummaryRequest } from '../recall/summaries/summarizer.js';
 export * from '../runtime/index.js';
 export type { Api, CallOptions } from './api.js';
+export {
+  type ExportedFile,
+  type ExportOptions,
+  exportCheckpoint,
+  exportExecution,
+  type ImportedCheckpoints,
+  type ImportOptions,
+  importCheckpoints,
+  importExecution,
+} from './files/checkpoint-files.js';
 
 export interface OpenOptions extends StoreOptions {
   /** Whose memory it is; `default` unless given. */

@@ -31,7 +31,6 @@ import { findAgent } from '../identity/agents/store.js';
 import { keyHash } from '../identity/keys/service.js';
 import { anyKey, findKeyByHash } from '../identity/keys/store.js';
 import { Embedding, embedding } from '../index/vectors/embedding.js';
-import { VectorFilling } from '../index/vectors/filling.js';
 import { INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/vectors/indexing.js';
 import { CairnError } from '../kernel/errors.js';
 import { anyId, tenantId } from '../kernel/ids.js';
@@ -44,6 +43,7 @@ import { loadProviders, type ProviderOptions, providersOf } from '../recall/jobs
 import { JobQueue, jobQueue } from '../recall/jobs/queue.js';
 import { runJob } from '../recall/jobs/service.js';
 import { needsReindex, reindex } from '../recall/reindex/service.js';
+import { VectorFilling } from '../recall/vectors/filling.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
 

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Output } from '../api/api.js';
 import { allOperations, type NamedOperation, type Operations } from '../api/operations.js';
 import { shorthands } from '../api/shorthands.js';
-import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/search/passages.js';
+import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/remember/passages.js';
 import { addFlags, callAsTold } from './operations.js';
 import { type Settings, withStore } from './settings.js';
 import { color, grey, plain } from './terminal.js';

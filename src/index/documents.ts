@@ -2,8 +2,11 @@
 import type { Table, Tx } from '../driver/driver.js';
 import { type Sql, sql } from '../driver/sql.js';
 import type { IndexedType } from '../kernel/entity-types.js';
-import type { MemoryCategory } from '../recall/search/model.js';
 import type { Measured } from './searchable.js';
+
+/** Seed 004's categories, by what a thing is and how long it lives. */
+export const MEMORY_CATEGORIES = ['ephemeral', 'working', 'episodic', 'semantic', 'procedural'] as const;
+export type MemoryCategory = (typeof MEMORY_CATEGORIES)[number];
 
 /** What a thing is found by, besides what its card, packet or thought has anyway. */
 export interface Doc {
@@ -22,7 +25,7 @@ export interface Doc {
 }
 
 export interface NewDoc extends Doc {
-  /** The card, the packet, or what `thoughtContent` makes of a thought. */
+  /** What has its content: a card, a packet, or a thought by its checkpoint. */
   readonly content_id: string;
   readonly agent_id: string | null;
   readonly created_at: number;
@@ -30,18 +33,16 @@ export interface NewDoc extends Doc {
   readonly held_by: string | null;
 }
 
-/** A character that no id has; the triggers of search_docs name it as well. */
-const THOUGHT_MARK = '\u001f';
-
-/** The content_id of a thought: by the checkpoint that brought it, which is another one once that is pruned. */
-export const thoughtContent = (checkpoint_id: string, id: string): string =>
-  `${checkpoint_id}${THOUGHT_MARK}${id}`;
-
-/** A content_id of a thought as checkpoint and id. */
-export function thoughtOf(content_id: string): [checkpoint_id: string, id: string] {
-  const at = content_id.indexOf(THOUGHT_MARK);
-  return at < 0 ? ['', ''] : [content_id.slice(0, at), content_id.slice(at + 1)];
-}
+/** Columns that most things do not have. */
+export const PLAIN_DOC = {
+  type: null,
+  name: null,
+  trajectory_id: null,
+  scope_id: null,
+  position: null,
+  role: null,
+  abstraction_level: 'L0',
+} as const;
 
 /** With what its card or packet has anyway; none for what is not searched. */
 export const newDoc = (
@@ -120,14 +121,6 @@ export async function insertDocs(tx: Tx, tenant: string, docs: readonly NewDoc[]
     docs.map((doc) => [tenant, ...Object.values(columnsOf(doc))]),
   );
 }
-
-/** What has the content of a thing. Clients choose ids: those of a card, a packet and a thought may be the same. */
-export const sourceOf = (entity_type: string): 'card' | 'packet' | 'thought' =>
-  entity_type === 'packet' || entity_type === 'thought' ? entity_type : 'card';
-
-/** By what a content is told from all others. */
-export const contentKey = (of: { readonly entity_type: string; readonly content_id: string }): string =>
-  `${sourceOf(of.entity_type)} ${of.content_id}`;
 
 /** A version that another one follows, or that was deleted, is no longer found; its content may stay. */
 export async function forgetDoc(tx: Tx, tenant: string, content_id: string): Promise<void> {

@@ -1,7 +1,5 @@
 /** What of a thing can be searched: its text, and what it is found and ranked by besides. */
-import type { LifetimeClass } from '../engine/lifetimes/model.js';
 import type { Json, JsonObject } from '../kernel/json.js';
-import type { MemoryCategory } from '../recall/search/model.js';
 import { parseDate } from '../text/parse-date.js';
 import { searchTextOf } from '../text/search-text.js';
 import { encodeTerms } from './term-codes.js';
@@ -133,64 +131,3 @@ export function measure(index_key: string, { content, name, more = [], metadata 
   });
   return { terms: encodeTerms(index_key, frequencies), length, flags, speaker, tags, occurred_at };
 }
-
-/** The category of an artifact or note, by its type and lifetime. */
-export function categoryOf(kind: 'artifact' | 'note', type: string, lifetime: LifetimeClass): MemoryCategory {
-  if (lifetime === 'Scope' || lifetime === 'Session') return 'working';
-  if (kind === 'artifact') return 'episodic';
-  return type === 'Procedure' ? 'procedural' : 'semantic';
-}
-
-/** What a card holds, and what it calls. */
-export const measureCard = (
-  index_key: string,
-  content: Json,
-  tool_calls: Json | undefined,
-  metadata: JsonObject,
-): Measured => measure(index_key, { content, more: [tool_calls], metadata });
-
-/** What a packet says; its tags are beside its metadata. */
-export const measurePacket = (
-  index_key: string,
-  packet: {
-    readonly payload: JsonObject;
-    readonly tags?: string[] | undefined;
-    readonly metadata?: JsonObject | undefined;
-  },
-): Measured =>
-  measure(index_key, {
-    content: packet.payload,
-    metadata: { tags: packet.tags ?? [], ...packet.metadata },
-  });
-
-/** What an artifact or note says, as it is stored. */
-export const measureMemory = (
-  index_key: string,
-  memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },
-): Measured => measure(index_key, { ...memory, content: JSON.parse(memory.content) as Json });
-
-/** What a thought says, as it is stored. */
-export function measureThought(index_key: string, body: string): Measured {
-  const { content, reasoning, metadata } = JSON.parse(body) as {
-    content: string;
-    reasoning?: string;
-    metadata?: JsonObject;
-  };
-  return measure(index_key, { content, more: [reasoning], metadata });
-}
-
-/** What is said in a turn, and what it calls and is answered. */
-export const measureTurn = (
-  index_key: string,
-  turn: {
-    readonly content?: Json | undefined;
-    readonly tool_calls?: Json | undefined;
-    readonly tool_results?: Json | undefined;
-    readonly metadata?: JsonObject | undefined;
-  },
-): Measured =>
-  measure(index_key, {
-    content: turn.content ?? null,
-    more: [turn.tool_calls, turn.tool_results],
-    metadata: turn.metadata,
-  });

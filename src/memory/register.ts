@@ -13,3 +13,8 @@ agentReferences.fill('trajectory', async (query, tenant, trajectory_id) => {
 
 contentErasers.fill('versions', eraseHeld);
 contentErasers.fill('edges', deleteLateEdges);
+
+import { cardConditions } from '../facts/cards/list-conditions.js';
+import { cardNotSuperseded } from './entities/supersession.js';
+
+cardConditions.fill('not_superseded', cardNotSuperseded);

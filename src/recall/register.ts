@@ -3,12 +3,13 @@ import { sql } from '../driver/sql.js';
 import { reachFinders, said } from '../engine/access/reach.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
+import { strongPins } from '../facts/cards/lifetime.js';
 import { triggers } from '../memory/scopes/triggers.js';
 import { treeDeletions } from '../memory/trajectories/ending-hooks.js';
 import { eraseContexts } from './contexts/erasure.js';
 import { workBeforeClosing } from './jobs/closing-jobs.js';
 import { jobDue } from './jobs/service.js';
-import { dropJobs, jobsWithin } from './jobs/store.js';
+import { dropJobs, jobsWithin, pinnedByJob } from './jobs/store.js';
 import { fireAtEnd, fireOnArtifact, fireOnUse } from './jobs/triggers.js';
 import { manifestsWithin } from './manifests/store.js';
 import { deletePoliciesOf, policiesWithin, WATCHED } from './policies/store.js';
@@ -53,3 +54,5 @@ triggers.fill('policies', {
   beforeClosing: workBeforeClosing,
   onClose: fireAtEnd,
 });
+
+strongPins.fill('job', pinnedByJob);

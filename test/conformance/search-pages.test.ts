@@ -5,7 +5,7 @@ import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Query } from '#cairn/driver/driver.js';
 import { acrossTenants, type Sql, sql } from '#cairn/driver/sql.js';
-import { neighboursOf } from '#cairn/recall/search/candidates.js';
+import { neighboursOf } from '#cairn/recall/search/wanted-docs.js';
 import { say, someScope } from '../support/scopes.js';
 import { found, note, pages, theOne } from '../support/search.js';
 import { freshDatabase, onEveryTarget, openTarget, refusalOf, targetNames } from '../support/targets.js';

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { writeAtomically } from '#cairn/api/files/atomic-file.js';
+import { importCheckpoints } from '#cairn/api/files/checkpoint-files.js';
+import { fileNameFor } from '#cairn/api/files/file-names.js';
 import { parentsFirst } from '#cairn/checkpoints/executions/import-order.js';
-import { writeAtomically } from '#cairn/checkpoints/files/atomic-file.js';
-import { importCheckpoints } from '#cairn/checkpoints/files/checkpoint-files.js';
-import { fileNameFor } from '#cairn/checkpoints/files/file-names.js';
 import { anyId } from '#cairn/kernel/ids.js';
 import { inFolder } from '../support/run.js';
 

@@ -1,11 +1,12 @@
 /** Model endpoints: what they answer is checked, and when they fail the offline way takes their place. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultLimits } from '#cairn/engine/calls/call.js';
 import { CairnError } from '#cairn/kernel/errors.js';
-import { withFallback } from '#cairn/providers/fallback.js';
 import { packageOf } from '#cairn/providers/model-endpoint.js';
 import { type ModelSettingsInput, parseModelSettings } from '#cairn/providers/model-settings.js';
 import { modelExtractor } from '#cairn/recall/extraction/model-extractor.js';
-import { offlineExtractor } from '#cairn/recall/extraction/offline-extractor.js';
+import { factsOf, providers, summaryOf } from '#cairn/recall/jobs/provider-calls.js';
+import { providersOf } from '#cairn/recall/jobs/providers.js';
 import { modelSummarizer } from '#cairn/recall/summaries/model-summarizer.js';
 import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
 import { countTokens } from '#cairn/text/tokenizer.js';
@@ -44,6 +45,13 @@ const sources = [
   },
 ];
 const request = { sources, max_tokens: 60 };
+
+/** An endpoint as a store asks it, the last time before it goes on without. */
+const asking = (more: Partial<ModelSettingsInput> = {}) => ({
+  parts: new Map<object, unknown>([[providers, providersOf({ model: settings(more) })]]),
+  limits: defaultLimits,
+});
+const LAST = { timeout_ms: 60_000, final: true };
 
 const told = (more: object = {}) => ({
   type: 'Decision',
@@ -263,12 +271,12 @@ describe('a failing endpoint', () => {
 
   it('that hangs is left when the caller stops, who gets his own reason', async () => {
     server.behave('hang');
-    for (const summarizer of [
-      modelSummarizer(settings()),
-      withFallback(modelSummarizer(settings()), offlineSummarizer),
+    for (const summarize of [
+      (signal: AbortSignal) => modelSummarizer(settings()).summarize(request, { signal }),
+      (signal: AbortSignal) => summaryOf(asking(), request, { ...LAST, signal }),
     ]) {
       const stop = new AbortController();
-      const asked = summarizer.summarize(request, { signal: stop.signal });
+      const asked = summarize(stop.signal);
       stop.abort(new Error('closing'));
       await expect(asked).rejects.toThrow('closing');
     }
@@ -294,8 +302,8 @@ describe('with a fall-back', () => {
     'an endpoint that %s is replaced by the offline summariser',
     async (_, behaviour, reason, attempts, provider) => {
       server.behave(behaviour);
-      const model = modelSummarizer(settings({ timeout_ms: behaviour === 'hang' ? 80 : 10_000 }));
-      const made = await withFallback(model, offlineSummarizer).summarize(request);
+      const store = asking({ timeout_ms: behaviour === 'hang' ? 80 : 10_000 });
+      const made = await summaryOf(store, request, LAST);
       const offline = await offlineSummarizer.summarize(request);
       expect(made).toMatchObject({ text: offline.text, source_ids: offline.source_ids });
       expect(made.fallback_reason).toMatch(reason);
@@ -303,20 +311,24 @@ describe('with a fall-back', () => {
     },
   );
 
-  it.each([
-    ['answers with nonsense', { text: 'no' }, /something else than the facts/],
-    ['finds nothing', facts(), /answered with nothing/],
-  ])('an endpoint that %s is replaced by the rules', async (_, behaviour, reason) => {
-    server.behave(behaviour);
-    const made = await withFallback(modelExtractor(settings()), offlineExtractor).extract({ sources });
+  it('an endpoint that answers with nonsense is replaced by the rules', async () => {
+    server.behave({ text: 'no' });
+    const made = await factsOf(asking(), { sources }, LAST);
     expect(made.facts.map(({ content }) => content)).toEqual(['We decided to use Rust for the parser.']);
-    expect(made.fallback_reason).toMatch(reason);
+    expect(made.fallback_reason).toMatch(/something else than the facts/);
     expect(made.cost.input_tokens).toBeGreaterThan(0);
+  });
+
+  it('an endpoint that finds no facts is believed', async () => {
+    server.behave(facts());
+    const made = await factsOf(asking(), { sources }, LAST);
+    expect(made).toMatchObject({ facts: [], cost: { provider: 'openai-compatible', attempts: 1 } });
+    expect(made.fallback_reason).toBeUndefined();
   });
 
   it('an endpoint that does well is not', async () => {
     server.behave({ text: 'Rust.' });
-    const made = await withFallback(modelSummarizer(settings()), offlineSummarizer).summarize(request);
+    const made = await summaryOf(asking(), request, LAST);
     expect(made).toMatchObject({ text: 'Rust.', cost: { provider: 'openai-compatible' } });
     expect(made.fallback_reason).toBeUndefined();
   });

@@ -1,9 +1,10 @@
 /** What providers say that they cost: what cannot be is left out, and who was paid stays known. */
 import { describe, expect, it } from 'vitest';
+import { defaultLimits } from '#cairn/engine/calls/call.js';
 import { costFrom, offlineCost, type ProviderCost, sumOfCosts } from '#cairn/providers/cost.js';
-import { withFallback } from '#cairn/providers/fallback.js';
 import { costOfFailure, modelFailure, reasonOf } from '#cairn/providers/model-failure.js';
-import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
+import { providers, summaryOf } from '#cairn/recall/jobs/provider-calls.js';
+import { providersOf } from '#cairn/recall/jobs/providers.js';
 
 const sound: ProviderCost = {
   provider: 'p',
@@ -77,7 +78,10 @@ describe('a cost', () => {
   it('that is nonsense does not keep the offline way from being taken', async () => {
     const odd = { name: 'odd', summarize: async () => ({ text: '', source_ids: [], cost: null }) as never };
     const sources = [{ id: 'a', text: 'The parser was rewritten in Rust by Ida.' }];
-    const made = await withFallback(odd, offlineSummarizer).summarize({ sources, max_tokens: 50 });
+    const parts = new Map<object, unknown>([[providers, providersOf({ summarizer: odd })]]);
+    const asking = { parts, limits: defaultLimits };
+    const attempt = { timeout_ms: 10_000, final: true };
+    const made = await summaryOf(asking, { sources, max_tokens: 50 }, attempt);
     expect(made).toMatchObject({ text: expect.stringContaining('Rust'), cost: { input_tokens: 0 } });
   });
 });

@@ -5,7 +5,7 @@ import type { Changes, Snapshot, Thought, ToolCall } from '#cairn/checkpoints/ch
 import { diffStates } from '#cairn/checkpoints/states/diff.js';
 import { describeChanges } from '#cairn/checkpoints/states/diff-summary.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
-import { toolCallIds } from '#cairn/facts/transcripts/tool-call-ids.js';
+import { toolCallIds } from '#cairn/checkpoints/states/tool-call-ids.js';
 import { canonical } from '#cairn/kernel/canonical.js';
 import type { Json } from '#cairn/kernel/json.js';
 

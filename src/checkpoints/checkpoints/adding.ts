@@ -3,7 +3,6 @@ import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
 import { change, event, keptAnswer } from '../../engine/writes/change.js';
-import { measureThoughts } from '../../index/term-extraction.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
@@ -38,6 +37,7 @@ import {
 } from '../states/snapshot-state.js';
 import { addedThoughts, endParts, insertParts, rowsOf } from '../states/store.js';
 import type { ThoughtMeasures } from '../states/thought-docs.js';
+import { measureThoughts } from '../states/thought-measures.js';
 import type { CheckpointSummary, Snapshot } from './model.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from './rows.js';
 import { openCheckpoint, readState, retainedState, showSummary } from './states.js';

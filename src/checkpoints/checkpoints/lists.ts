@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import { atLength } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { listPage, type PageInput } from '../../engine/reads/pages.js';
-import { toolCallIds } from '../../facts/transcripts/tool-call-ids.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { invalidCursor } from '../../kernel/cursor.js';
 import { type Json, textFault } from '../../kernel/json.js';
 import { toMs } from '../../kernel/times.js';
+import { toolCallIds } from '../states/tool-call-ids.js';
 import type { checkpoints as operations } from './contract.js';
 import {
   type CheckpointFilter,

@@ -1,11 +1,11 @@
 /** A checkpoint to be added, and the rows that it becomes. */
-import { toolCallIds } from '../../facts/transcripts/tool-call-ids.js';
 import { canonical } from '../../kernel/canonical.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { metadataText } from '../../memory/scopes/service.js';
 import type { NextState, State } from '../states/snapshot-state.js';
 import { type Owner, storedText } from '../states/store.js';
+import { toolCallIds } from '../states/tool-call-ids.js';
 import type { CheckpointMetadata, ToolCall } from './model.js';
 import type { CheckpointPlace, CheckpointRow } from './store.js';
 

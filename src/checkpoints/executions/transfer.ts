@@ -4,7 +4,6 @@ import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
 import { change, event, keptAnswer } from '../../engine/writes/change.js';
-import { measureThoughts } from '../../index/term-extraction.js';
 import { canonical } from '../../kernel/canonical.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -23,6 +22,7 @@ import { bundleWithCarried, carriedBy, carriedByBundle, withCarried } from '../s
 import { type Rest, snapshotOf } from '../states/snapshot-state.js';
 import { insertParts, thoughtBodies } from '../states/store.js';
 import type { ThinkingExecution, ThoughtMeasures } from '../states/thought-docs.js';
+import { measureThoughts } from '../states/thought-measures.js';
 import {
   type BundledCheckpoint,
   type BundledExecution,

@@ -1,9 +1,8 @@
 /** Puts stored parts together to the state that they show. */
 import type { Json } from '../../kernel/json.js';
 import { freeze } from '../../kernel/json-values.js';
-import { listNode } from './lists.js';
 import type { ListNode, Node, ObjectNode, Ref, Run } from './parts.js';
-import { objectNode } from './tree.js';
+import { listNode, objectNode } from './tree.js';
 
 /** A part as it is stored. */
 export interface StoredPart {

@@ -1,5 +1,4 @@
 /** What changed between two snapshots in the words of an agent, and in one line. */
-import { toolCallIds } from '../../facts/transcripts/tool-call-ids.js';
 import { canonical } from '../../kernel/canonical.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { sameMembers } from '../../kernel/json-equality.js';
@@ -7,6 +6,7 @@ import { stepsOf } from '../../kernel/json-pointer.js';
 import { isLongerThan } from '../../kernel/json-values.js';
 import type { Changes, Snapshot, Thought } from '../checkpoints/model.js';
 import type { SemanticDiff } from '../executions/model.js';
+import { toolCallIds } from './tool-call-ids.js';
 
 export type Description = Pick<SemanticDiff, 'summary' | 'thoughts' | 'messages' | 'variables' | 'tools'>;
 

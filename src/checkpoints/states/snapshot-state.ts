@@ -1,6 +1,5 @@
 /** A snapshot as a stored state: checked where it differs from the one retained, and put together again. */
 import { z } from 'zod';
-import { toolCallIds } from '../../facts/transcripts/tool-call-ids.js';
 import { canonical } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { anyId } from '../../kernel/ids.js';
@@ -22,9 +21,9 @@ import {
 } from '../checkpoints/model.js';
 import { assemble, type StoredPart } from './assembly.js';
 import { SentThoughts, wholeThoughts } from './implied-children.js';
-import { updateList } from './lists.js';
 import { type Edit, Editing, itself, type ListNode, type ObjectNode, ROOTS, type Stamp } from './parts.js';
-import { updateObject } from './tree.js';
+import { toolCallIds } from './tool-call-ids.js';
+import { updateList, updateObject } from './tree.js';
 
 type ListName = 'thoughts' | 'tool_calls' | 'messages' | 'memory' | 'pending';
 

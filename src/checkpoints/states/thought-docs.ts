@@ -1,9 +1,23 @@
 /** Thoughts as they are found: each by the checkpoint that introduced it, and as long as its execution is there. */
 import type { Tx } from '../../driver/driver.js';
 import { executionHolder } from '../../engine/lifetimes/endings.js';
-import { insertDocs, type NewDoc, thoughtContent } from '../../index/documents.js';
-import type { Measured } from '../../index/searchable.js';
+import { insertDocs, type NewDoc, PLAIN_DOC } from '../../index/documents.js';
+import { type Measured, measure } from '../../index/searchable.js';
+import type { JsonObject } from '../../kernel/json.js';
 import type { Thought } from '../checkpoints/model.js';
+
+/** A character that no id has; the triggers of search_docs name it as well. */
+const THOUGHT_MARK = '\u001f';
+
+/** The content_id of a thought: by the checkpoint that brought it, which is another one once that is pruned. */
+export const thoughtContent = (checkpoint_id: string, id: string): string =>
+  `${checkpoint_id}${THOUGHT_MARK}${id}`;
+
+/** A content_id of a thought as checkpoint and id. */
+export function thoughtOf(content_id: string): [checkpoint_id: string, id: string] {
+  const at = content_id.indexOf(THOUGHT_MARK);
+  return at < 0 ? ['', ''] : [content_id.slice(0, at), content_id.slice(at + 1)];
+}
 
 export interface ThinkingExecution {
   readonly execution_id: string;
@@ -41,21 +55,27 @@ export function thoughtDoc(
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
   return {
+    ...PLAIN_DOC,
     entity_type: 'thought',
     entity_id: thought.id,
     content_id: thoughtContent(checkpoint_id, thought.id),
     type: thought.type,
-    name: null,
     trajectory_id,
-    scope_id: null,
-    position: null,
-    role: null,
     agent_id,
-    abstraction_level: 'L0',
     category: 'working',
     created_at: Math.trunc(thought.timestamp),
     expires_at: null,
     held_by: executionHolder(execution_id),
     measured,
   };
+}
+
+/** What a thought says, as it is stored. */
+export function measureThought(index_key: string, body: string): Measured {
+  const { content, reasoning, metadata } = JSON.parse(body) as {
+    content: string;
+    reasoning?: string;
+    metadata?: JsonObject;
+  };
+  return measure(index_key, { content, more: [reasoning], metadata });
 }

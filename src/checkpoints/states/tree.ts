@@ -1,28 +1,36 @@
-/** Compares a state that was sent with the one retained, and says which parts to add and which to end. */
+/**
+ * Compares a state that was sent with the one retained, and says which parts to add and which to end, so that appending
+ * to a list costs what is appended.
+ */
 import { canonical } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { type Json, type JsonObject, textFault } from '../../kernel/json.js';
 import { sameJson } from '../../kernel/json-equality.js';
 import { isLongerThan, isObject, put } from '../../kernel/json-values.js';
 import type { Steps } from '../../kernel/steps.js';
-import { endRuns, growList, updateList } from './lists.js';
+import { type Patch, patchesOf, positionsFor, type Room } from './list-patches.js';
 import {
   type ContainerId,
   CUT_ABOVE,
   type Editing,
+  GAP,
   type ListNode,
   type Node,
   type ObjectNode,
   type Ref,
+  ROOTS,
+  type Run,
   type Slot,
+  STRETCH,
 } from './parts.js';
+import { diffSequences } from './sequence-diff.js';
 
 /** Whether a value is to be cut into its members or elements. */
-export const isCut = (value: Json): value is JsonObject | Json[] =>
+const isCut = (value: Json): value is JsonObject | Json[] =>
   typeof value === 'object' && value !== null && isLongerThan(value, CUT_ABOVE);
 
 /** A member that is new, or takes the place of one that ended. */
-export function* growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
+function* growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
   if (fault)
@@ -35,7 +43,7 @@ export function* growMember(editing: Editing, parent: ContainerId, key: string, 
 }
 
 /** A value that is too long for one part: a part that stands for it, and below that its members or elements. */
-export function* growCut(
+function* growCut(
   editing: Editing,
   slot: Slot,
   value: JsonObject | Json[],
@@ -110,7 +118,7 @@ function* updateMember(
 }
 
 /** The node as it was sent, if it can stay where it is; undefined if another has to take its place. */
-export function* updateInPlace(editing: Editing, node: Node, sent: unknown): Steps<Node | undefined> {
+function* updateInPlace(editing: Editing, node: Node, sent: unknown): Steps<Node | undefined> {
   if (node.kind === 'value') return sameJson(node.value, sent as Json) ? node : undefined;
   if (node.kind === 'list' ? !Array.isArray(sent) : !isObject(sent)) return undefined;
   editing.depth++;
@@ -123,10 +131,172 @@ export function* updateInPlace(editing: Editing, node: Node, sent: unknown): Ste
 }
 
 /** Ends the part of a node and all below it. */
-export function endNode(editing: Editing, slot: Slot, node: Node, inner: boolean): void {
+function endNode(editing: Editing, slot: Slot, node: Node, inner: boolean): void {
   if (node.ref) editing.end(slot, node.ref, inner);
   if (node.kind === 'object') {
     for (const [key, member] of node.members)
       endNode(editing, { parent: node.id, key, position: 0 }, member, true);
   } else if (node.kind === 'list') endRuns(editing, node.id, node.runs, true);
+}
+
+/** Of thoughts, tool calls and messages every element is a part of its own, so that it can be found and edited alone. */
+const isApart = (id: ContainerId): boolean => typeof id === 'number' && id !== ROOTS.pending;
+
+function* growList(editing: Editing, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
+  const kept = yield* keptOf(editing, elements);
+  const runs: Run[] = [];
+  for (const group of yield* stretches(id, kept))
+    runs.push(yield* growRun(editing, id, group, runs.length * GAP));
+  return listNode(id, kept, runs, null);
+}
+
+function* keptOf(editing: Editing, elements: readonly unknown[]): Steps<Json[]> {
+  const kept: Json[] = [];
+  for (const element of elements) {
+    kept.push(editing.keep(element));
+    yield;
+  }
+  return kept;
+}
+
+export function listNode(
+  id: ContainerId,
+  value: readonly Json[],
+  runs: readonly Run[],
+  ref: ListNode['ref'],
+): ListNode {
+  let size = 0;
+  for (const run of runs) size += run.size;
+  return { kind: 'list', id, value, runs, ref, size };
+}
+
+/** Elements that share a part. */
+function* stretches(id: ContainerId, elements: readonly Json[]): Steps<Json[][]> {
+  if (isApart(id)) return elements.map((element) => [element]);
+  const made: Json[][] = [];
+  let length = STRETCH;
+  for (const element of elements) {
+    yield;
+    const cut = isCut(element);
+    const size = cut ? STRETCH : canonical(element).length;
+    if (length + size > STRETCH || cut) {
+      made.push([element]);
+      length = cut ? STRETCH : size;
+    } else {
+      made.at(-1)!.push(element);
+      length += size;
+    }
+  }
+  return made;
+}
+
+function* growRun(
+  editing: Editing,
+  parent: ContainerId,
+  group: readonly Json[],
+  position: number,
+): Steps<Run> {
+  yield;
+  const slot = { parent, key: null, position };
+  const [first] = group;
+  if (group.length === 1 && !isApart(parent) && isCut(first!)) {
+    const node = yield* growCut(editing, slot, first);
+    return { ref: node.ref, position, length: 1, size: node.size, node };
+  }
+  const text = canonical(group as Json[]);
+  const ref = editing.add(slot, { kind: 'value', child: null, value: group as Json[], text });
+  return { ref, position, length: group.length, size: text.length, node: null };
+}
+
+type Same = (before: Json, sent: unknown) => boolean;
+const isSame: Same = (before, sent) => sameJson(before, sent as Json);
+
+/** The list as it was sent; the same node when nothing in it differs. */
+export function* updateList(
+  editing: Editing,
+  node: ListNode,
+  sent: readonly unknown[],
+  same: Same = isSame,
+): Steps<ListNode> {
+  const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
+  if (hunks.length === 0) return node;
+  const undo = editing.mark();
+  const patches = patchesOf(node, hunks, sent);
+  // Most lists grow at their end: what is before that is taken over in one go.
+  let run = patches[0]!.first;
+  let element = 0;
+  for (let i = 0; i < run; i++) element += node.runs[i]!.length;
+  const value = node.value.slice(0, element);
+  const runs = node.runs.slice(0, run);
+  const pass = (until: number) => {
+    for (; run < until; run++) {
+      for (let left = node.runs[run]!.length; left > 0; left--) value.push(node.value[element++]!);
+      runs.push(node.runs[run]!);
+    }
+  };
+  for (const patch of patches) {
+    pass(patch.first);
+    const room = { after: runs.at(-1)?.position, before: node.runs[patch.end]?.position };
+    const made = yield* replaceRuns(editing, node, patch, room);
+    if (!made) {
+      // No room between its neighbours: the whole list gets new positions.
+      undo();
+      endRuns(editing, node.id, node.runs, false);
+      return { ...(yield* growList(editing, node.id, sent)), ref: node.ref };
+    }
+    for (const each of made.runs) runs.push(each);
+    for (const each of made.value) value.push(each);
+    for (; run < patch.end; run++) element += node.runs[run]!.length;
+  }
+  pass(node.runs.length);
+  return listNode(node.id, value, runs, node.ref);
+}
+
+/** The parts that take the place of others; undefined when there is no room for them. */
+function* replaceRuns(
+  editing: Editing,
+  node: ListNode,
+  patch: Patch,
+  room: Room,
+): Steps<{ runs: Run[]; value: Json[] } | undefined> {
+  const replaced = node.runs.slice(patch.first, patch.end);
+  if (replaced.length === patch.elements.length && replaced.every(({ length }) => length === 1)) {
+    const made: { runs: Run[]; value: Json[] } = { runs: [], value: [] };
+    for (const [i, run] of replaced.entries()) {
+      const one = yield* replaceRun(editing, node.id, run, patch.elements[i]);
+      made.runs.push(one.run);
+      made.value.push(one.value);
+    }
+    return made;
+  }
+  const value = yield* keptOf(editing, patch.elements);
+  const groups = yield* stretches(node.id, value);
+  const positions = positionsFor(groups.length, replaced, room);
+  if (!positions) return undefined;
+  endRuns(editing, node.id, replaced, false);
+  const runs: Run[] = [];
+  for (const group of groups) runs.push(yield* growRun(editing, node.id, group, positions[runs.length]!));
+  return { runs, value };
+}
+
+/** One element in the place of another: within it only what differs, if it is cut and stays of its kind. */
+function* replaceRun(
+  editing: Editing,
+  parent: ContainerId,
+  run: Run,
+  sent: unknown,
+): Steps<{ run: Run; value: Json }> {
+  const updated = run.node ? ((yield* updateInPlace(editing, run.node, sent)) as Run['node']) : undefined;
+  if (updated) return { run: { ...run, node: updated, size: updated.size }, value: updated.value as Json };
+  endRuns(editing, parent, [run], false);
+  const value = editing.keep(sent);
+  return { run: yield* growRun(editing, parent, [value], run.position), value };
+}
+
+function endRuns(editing: Editing, parent: ContainerId, runs: readonly Run[], inner: boolean): void {
+  for (const { ref, position, node } of runs) {
+    const slot = { parent, key: null, position };
+    if (node) endNode(editing, slot, node, inner);
+    else editing.end(slot, ref, inner);
+  }
 }

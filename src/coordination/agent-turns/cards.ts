@@ -7,7 +7,7 @@ import { hydrateViews } from '../../facts/boxes/views.js';
 import type { Card } from '../../facts/cards/model.js';
 import { findCards, toCard } from '../../facts/cards/store.js';
 import { CairnError } from '../../kernel/errors.js';
-import { MAX_CONTEXT_CARDS } from '../packing/service.js';
+import { MAX_CONTEXT_CARDS } from '../../recall/manifests/model.js';
 
 /** Cards that are there by their ids, in this order. */
 export async function cardsSeen(call: Call, query: Query, ids: readonly string[]): Promise<Card[]> {

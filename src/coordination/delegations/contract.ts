@@ -7,7 +7,7 @@ import { anyId, uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
 import { contextState } from '../../memory/scopes/model.js';
 import { handoff, handoffStatus, hints } from '../handoffs/model.js';
-import { handoverChoice } from '../packing/model.js';
+import { handoverChoice } from '../handovers/model.js';
 import { delegation, delegationResult, delegationStatus } from './model.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';

@@ -6,8 +6,8 @@ import { type BoxRow, findBox } from '../../facts/boxes/store.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { openScopeOf } from '../../memory/scopes/service.js';
 import type { ScopeRow } from '../../memory/scopes/store.js';
+import type { Handover } from '../handovers/model.js';
 import { refuseLost } from '../packing/dispatch.js';
-import type { Handover } from '../packing/model.js';
 import { type PackingPlan, planPacking } from '../packing/rules.js';
 import { asAgent } from '../packing/service.js';
 

@@ -5,7 +5,8 @@ import { makes, reads, writes } from '../../engine/contract/touches.js';
 import { anyId, profileName, uuid } from '../../kernel/ids.js';
 import { text } from '../../kernel/json.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
-import { handoverChoice, packArguments, packed } from './model.js';
+import { handoverChoice } from '../handovers/model.js';
+import { packArguments, packed } from './model.js';
 
 const instruction = text(1_000_000, 1);
 const strategy = z

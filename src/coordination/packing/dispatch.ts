@@ -13,10 +13,10 @@ import type { JsonObject } from '../../kernel/json.js';
 import { DEFAULT_MAX_ATTEMPTS, type DispatchAnswer, MAX_DEPTH_OF_DELEGATION } from '../agent-turns/model.js';
 import { type AgentTurnRow, insertAgentTurns, lastTurnOf } from '../agent-turns/store.js';
 import { insertDelegation } from '../delegations/store.js';
+import { type Handover, type HandoverChoice, INSTRUCTION_HANDOVER } from '../handovers/model.js';
+import { recipeOf } from '../handovers/service.js';
 import { makeChildTrajectory } from '../tasks/child-trajectories.js';
 import { type Source, type Target, targetOf } from './dispatch-targets.js';
-import { recipeOf } from './handovers.js';
-import { type Handover, type HandoverChoice, INSTRUCTION_HANDOVER } from './model.js';
 import { type PackingPlan, planPacking } from './rules.js';
 import { asAgent, type PreparedPacking, packBox, preparePacking, visibleBoxes } from './service.js';
 

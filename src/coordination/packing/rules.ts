@@ -2,7 +2,7 @@
 import { CairnError } from '../../kernel/errors.js';
 import { anyId, profileName } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
-import type { Handover, PackRule } from './model.js';
+import type { Handover, PackRule } from '../handovers/model.js';
 
 /** A card that an argument becomes. */
 export interface PlannedCard {

@@ -20,17 +20,15 @@ import { cardReachOf } from '../../identity/access/permissions.js';
 import { canonical } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
+import { MAX_CONTEXT_CARDS } from '../../recall/manifests/model.js';
 import { insertManifest } from '../../recall/manifests/store.js';
+import { recipeOf } from '../handovers/service.js';
 import type { pmo as operations } from './contract.js';
-import { recipeOf } from './handovers.js';
 import type { Packed } from './model.js';
 import { type PackingPlan, planPacking } from './rules.js';
 import { fillBox, inheritedBeyond, type Part, packedCards } from './store.js';
 
 type In = z.output<(typeof operations)['pack_context']['input']>;
-
-/** How many cards a context has at most, before those that come twice are left out. */
-export const MAX_CONTEXT_CARDS = 100_000;
 
 /** A plan whose cards are checked and hashed, before any transaction. */
 export interface PreparedPacking {

@@ -4,6 +4,7 @@ import { textToList } from '../../driver/codec.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
 import { BOX_ENDED, CARD_ENDED, OF_TURN } from '../../engine/lifetimes/endings.js';
+import { SlotRegistry } from '../../engine/registry.js';
 import { indexOf } from '../packets/index-entries.js';
 import type { PacketInput } from '../packets/model.js';
 
@@ -36,21 +37,15 @@ export const inBox: Pin = (tenant, now) =>
             AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`;
 
 /**
- * What keeps the content of a card, as SQL on the table under the name c. Each new strong pin is one more entry.
- * Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
+ * What keeps the content of a card besides boxes, as SQL on the table under the name c. Each new strong pin is one more
+ * slot. Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
  */
-const strongPins: readonly Pin[] = [
-  inBox,
-  // What a job that fired is still to be made from, though its scope has ended. Whoever ends the job has it erased then.
-  (tenant, now) =>
-    sql`EXISTS (SELECT 1 FROM jobs j
-      WHERE j.tenant_id = ${tenant} AND j.pins = c.held_by AND j.pins IS NOT NULL AND j.pinned_until > ${now})`,
-];
+export const strongPins = new SlotRegistry<'job', Pin>('strong pins', ['job']);
 
 /** Whether something keeps the card under the name c at a moment. */
 export const pinned: Pin = (tenant, now) =>
   join(
-    strongPins.map((pin) => pin(tenant, now)),
+    [inBox, ...[...strongPins].map(([, pin]) => pin)].map((pin) => pin(tenant, now)),
     ' OR ',
   );
 

@@ -10,10 +10,9 @@ import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change, event } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { cardReachOf, mayReadCard } from '../../identity/access/permissions.js';
-import { cardDoc, isSearched } from '../../index/docs-of.js';
-import { type Measured, measureCard } from '../../index/searchable.js';
-import { keyOf } from '../../index/term-extraction.js';
+import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -22,9 +21,11 @@ import type { Json } from '../../kernel/json.js';
 import { checkShown, hiddenAmong, unreadableSources } from './access.js';
 import type { cards as operations } from './contract.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
+import { cardConditions } from './list-conditions.js';
 import { type Card, type CardInput, cardInput } from './model.js';
 import { cardBytes, readCards } from './reading.js';
 import { checkContent, checkMetadata } from './rules.js';
+import { cardDoc, isSearched, measureCard } from './search-doc.js';
 import {
   type CardRow,
   countCards,
@@ -84,7 +85,7 @@ export function prepareCard(
     metadata,
     bytes,
     measured: isSearched(checked.type)
-      ? measureCard(keyOf(call), fitting, input.tool_calls ?? undefined, checked)
+      ? measureCard(indexKey(call.meta, call.tenant), fitting, input.tool_calls ?? undefined, checked)
       : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
@@ -300,7 +301,8 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
   const viewer = call.caller.agent_id ?? undefined;
-  const filter = { subject_id, include_superseded, reach: cardReachOf(call), viewer };
+  const current = include_superseded ? undefined : cardConditions.get('not_superseded')(tenant, now);
+  const filter = { subject_id, current, reach: cardReachOf(call), viewer };
   // What an agent may see is found by looking at many cards.
   const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {

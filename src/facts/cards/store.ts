@@ -8,7 +8,6 @@ import { CARD_ENDED } from '../../engine/lifetimes/endings.js';
 import { type Doc, insertDocs, newDoc } from '../../index/documents.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
-import { cardNotSuperseded } from '../../memory/entities/supersession.js';
 import type { Card } from './model.js';
 import { cardsWithin } from './reach.js';
 import { shownTo } from './visibility.js';
@@ -185,7 +184,8 @@ export async function knownCards(
 
 export interface CardFilter {
   readonly subject_id?: string | undefined;
-  readonly include_superseded?: boolean | undefined;
+  /** A condition on the card, under the name c. */
+  readonly current?: Sql | undefined;
   readonly reach?: CardReach | undefined;
   /** The agent that looks, if it is one. */
   readonly viewer?: string | undefined;
@@ -202,17 +202,17 @@ export async function listCards(
   // By the column of the table that leads, or SQLite would walk all cards and look for each in the subject's.
   const id = page.subject_id === undefined ? sql`c.card_id` : sql`s.card_id`;
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page, now)} AND ${readableAt(now)}${keyset(id, page)}`,
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page)} AND ${readableAt(now)}${keyset(id, page)}`,
   );
 }
 
 export const countCards = (tenant: string, filter: CardFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter, now)} AND ${readableAt(now)}`;
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter)} AND ${readableAt(now)}`;
 
-function cardsAbout(tenant: string, filter: CardFilter, now: number): Sql {
-  const { subject_id, include_superseded, reach, viewer } = filter;
-  const current = include_superseded ? sql`` : sql` AND ${cardNotSuperseded(tenant, now)}`;
-  const within = reach ? sql`${current} AND ${cardsWithin(reach)}` : current;
+function cardsAbout(tenant: string, filter: CardFilter): Sql {
+  const { subject_id, current, reach, viewer } = filter;
+  const listed = current ? sql` AND ${current}` : sql``;
+  const within = reach ? sql`${listed} AND ${cardsWithin(reach)}` : listed;
   const shown = viewer === undefined ? within : sql`${within} AND ${shownTo(tenant, viewer)}`;
   return subject_id === undefined
     ? sql`cards c WHERE c.tenant_id = ${tenant}${shown}`

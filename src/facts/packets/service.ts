@@ -10,11 +10,10 @@ import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
 import { change } from '../../engine/writes/change.js';
 import { type IndexKind, type NewPacket, SCHEMA_VERSION } from '../../engine/writes/journal.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { checkUses } from '../../identity/access/permissions.js';
-import { packetDoc } from '../../index/docs-of.js';
 import { insertDocs, type NewDoc, newDoc } from '../../index/documents.js';
-import { type Measured, measurePacket } from '../../index/searchable.js';
-import { keyOf } from '../../index/term-extraction.js';
+import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -26,6 +25,7 @@ import { indexOf } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';
 import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
 import { differenceOf, originalOf } from './original.js';
+import { measurePacket, packetDoc } from './search-doc.js';
 import {
   countPackets,
   findOriginal,
@@ -88,7 +88,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     parents: parentsOf(packet),
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
-    measured: measurePacket(keyOf(call), packet),
+    measured: measurePacket(indexKey(call.meta, call.tenant), packet),
   };
 }
 

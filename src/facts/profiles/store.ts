@@ -1,4 +1,4 @@
-/** profiles and handovers: what is found by name. */
+/** profiles: boxes that are found by name. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
 import { type Sql, sql } from '../../driver/sql.js';
@@ -61,48 +61,3 @@ export function listProfiles(query: Query, tenant: string, page: KeysetPage): Pr
 
 export const countProfiles = (tenant: string): Sql =>
   sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${tenant}`;
-
-export interface HandoverRow {
-  readonly name: string;
-  /** The agent that stored it; null for a key without one. */
-  readonly agent_id: string | null;
-  /** JSON. */
-  readonly recipe: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-export function findHandover(query: Query, tenant: string, name: string): Promise<HandoverRow | undefined> {
-  return query.get<HandoverRow>(
-    sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${tenant} AND name = ${name}`,
-  );
-}
-
-/** The same, and nobody changes it until the commit. */
-export async function lockHandover(tx: Tx, tenant: string, name: string): Promise<HandoverRow | undefined> {
-  await tx.get(sql`SELECT name FROM handovers WHERE tenant_id = ${tenant} AND name = ${name} FOR UPDATE`);
-  return findHandover(tx, tenant, name);
-}
-
-export function putHandover(tx: Tx, tenant: string, row: HandoverRow): Promise<void> {
-  return tx.send(
-    sql`INSERT INTO handovers (tenant_id, name, agent_id, recipe, created_at, updated_at)
-        VALUES (${tenant}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
-        ON CONFLICT (tenant_id, name) DO UPDATE SET recipe = excluded.recipe, updated_at = excluded.updated_at`,
-  );
-}
-
-export function deleteHandover(tx: Tx, tenant: string, name: string): Promise<void> {
-  return tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${tenant} AND name = ${name}`);
-}
-
-export function listHandovers(query: Query, tenant: string, page: KeysetPage): Promise<HandoverRow[]> {
-  return query.all<HandoverRow>(
-    sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${tenant}${keyset(sql`name`, page)}`,
-  );
-}
-
-export const countHandovers = (tenant: string): Sql =>
-  sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${tenant}`;

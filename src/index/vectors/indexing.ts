@@ -1,7 +1,6 @@
 /** Keeps an index of the vectors of tenants that have many, where the database can; made in the background. */
 import type { Driver, IndexedVectors, VectorIndexes, VectorSpace } from '../../driver/driver.js';
 import { RuntimePart } from '../../engine/calls/call.js';
-import type { VectorOperators } from './nearest.js';
 
 /** Fewer are compared one by one in less time than an index takes. */
 export const INDEXED_FROM = 20_000;
@@ -12,6 +11,13 @@ const OTHERS_MS = 30_000;
 /** After one that could not be made: it is not tried again, and does not keep others from being made. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1000;
+
+export interface VectorOperators {
+  /** Where they are; quoted. */
+  readonly schema: string;
+  /** Of so many documents, an index is worth asking. */
+  readonly from: number;
+}
 
 const nameOf = ({ tenant, model, dimensions }: VectorSpace): string =>
   JSON.stringify([tenant, model, dimensions]);

@@ -8,14 +8,13 @@ import { answerOf, type ItemResult, itemAgain, resultsOf } from '../../engine/wr
 import { bytesOf } from '../../engine/writes/batch-item-errors.js';
 import { change, event } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { insertEntries } from '../../facts/boxes/entries.js';
 import { growBox } from '../../facts/boxes/store.js';
 import { keyedHash } from '../../facts/cards/lifetime.js';
 import { type CardRow, findCard, findCards, insertCards, type NewCard } from '../../facts/cards/store.js';
 import { checkUses } from '../../identity/access/permissions.js';
-import { turnDoc } from '../../index/docs-of.js';
-import { type Measured, measureTurn } from '../../index/searchable.js';
-import { keyOf } from '../../index/term-extraction.js';
+import type { Measured } from '../../index/searchable.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -29,6 +28,7 @@ import { formerOwnerRefusal } from '../trajectories/former-owners.js';
 import { linkAwaited } from './awaited-turns.js';
 import { turns as operations } from './contract.js';
 import { type AddedTurn, type Turn, type TurnInput, turnInput } from './model.js';
+import { measureTurn, turnDoc } from './search-doc.js';
 import {
   describeTurn,
   lockForTurn,
@@ -74,7 +74,7 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     type: 'turn',
   };
   const metadata = canonical(kept as unknown as Json);
-  const measure = () => measureTurn(keyOf(call), input);
+  const measure = () => measureTurn(indexKey(call.meta, call.tenant), input);
   const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,

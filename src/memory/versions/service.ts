@@ -8,8 +8,6 @@ import type { NewPacket } from '../../engine/writes/journal.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { keyedHash, takeDeleteTime } from '../../facts/cards/lifetime.js';
 import { insertCards } from '../../facts/cards/store.js';
-import { memoryDoc } from '../../index/docs-of.js';
-import { type FoundBy, foundBy, measuredAs } from '../../index/term-extraction.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -20,6 +18,8 @@ import { momentFor } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
 import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from './links.js';
+import { memoryDoc } from './search-doc.js';
+import { type FoundBy, foundBy, measuredAs } from './search-terms.js';
 import { insertLearnedIn } from './sources.js';
 import {
   changeLifetime,

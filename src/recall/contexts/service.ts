@@ -1,7 +1,5 @@
 /** Assembling a context: gathered and rendered beside all writers, then recorded as a manifest in one transaction. */
 import type { z } from 'zod';
-import { isPartyTo } from '../../coordination/agent-turns/rules.js';
-import { findAgentTurn } from '../../coordination/agent-turns/store.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { scopeHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
@@ -25,6 +23,7 @@ import type { context as operations } from './contract.js';
 import { type Gathered, gather, type Wanted } from './material.js';
 import type { AssembledContext, ContextEntry, SectionName } from './model.js';
 import { newMeter } from './parts.js';
+import { contextReferences } from './references.js';
 import { openManifest, replayed } from './replay.js';
 
 type In = z.output<(typeof operations)['assemble']['input']>;
@@ -34,15 +33,14 @@ const TRACED = 200;
 
 /** The request, with the trajectory that its scope is in. */
 async function wantedBy(call: Call, input: In): Promise<Wanted> {
-  const { tenant } = call;
-  const query = call.driver.at(tenant);
+  const query = call.driver.at(call.tenant);
   if (input.query !== undefined && input.relevance_query !== undefined) {
     throw new CairnError('INVALID_INPUT', 'give either query or relevance_query, which are the same');
   }
   const about = input.query ?? input.relevance_query;
   const agent_turn_id = input.agent_turn_id ?? call.turn?.agent_turn_id;
-  const turn = agent_turn_id === undefined ? undefined : await findAgentTurn(query, tenant, agent_turn_id);
-  if (agent_turn_id !== undefined && !(turn && isPartyTo(turn, call.caller.agent_id))) {
+  const isReferable = contextReferences.get('agent_turn');
+  if (agent_turn_id !== undefined && !(await isReferable(call, query, agent_turn_id))) {
     throw new CairnError('UNKNOWN_ENTITY', `agent_turn_id names ${agent_turn_id}, which does not exist`, {
       missing_ids: [agent_turn_id],
     });

@@ -160,6 +160,11 @@ export async function openJobs(
   return rows.map(({ job_id }) => job_id);
 }
 
+/** Whether a job that fired is still to be made from the card under the name c, though its scope has ended. Ending the job erases it. */
+export const pinnedByJob = (tenant: string, now: number): Sql =>
+  sql`EXISTS (SELECT 1 FROM jobs j
+    WHERE j.tenant_id = ${tenant} AND j.pins = c.held_by AND j.pins IS NOT NULL AND j.pinned_until > ${now})`;
+
 /**
  * Keeps what open jobs of scopes that end are made from, until a moment. Those that wait are due now, however long they
  * were to wait; what is under way may be taken over before that moment.

@@ -4,6 +4,9 @@ import { instant } from '../../kernel/common.js';
 import { jsonObject, jsonValue } from '../../kernel/json.js';
 import { contextEntry, contextFormat, contextSection, renderedContext } from '../contexts/model.js';
 
+/** How many cards a context has at most, before those that come twice are left out. */
+export const MAX_CONTEXT_CARDS = 100_000;
+
 export const manifestKind = z
   .enum(['assembly', 'packing'])
   .describe('assembly: by context.assemble. packing: a sealed box that was packed for an agent');

@@ -1,6 +1,5 @@
 /** Use cases of manifests: what was in a context and why, the context again, and what differs between two. */
 import type { z } from 'zod';
-import { MAX_CONTEXT_CARDS } from '../../coordination/packing/service.js';
 import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { listPage } from '../../engine/reads/pages.js';
@@ -27,7 +26,13 @@ import {
 } from '../contexts/replay.js';
 import { diffContexts } from '../windows/diff.js';
 import { readEntries } from './entries.js';
-import type { Manifest, ManifestDiff, ManifestSummary, ReplayedContext } from './model.js';
+import {
+  MAX_CONTEXT_CARDS,
+  type Manifest,
+  type ManifestDiff,
+  type ManifestSummary,
+  type ReplayedContext,
+} from './model.js';
 import { countManifests, listManifests, type ManifestRow } from './store.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;

@@ -4,16 +4,10 @@
  */
 import type { Query } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
-import {
-  columnsOf,
-  contentKey,
-  DOC_COLUMNS,
-  type DocColumns,
-  type NewDoc,
-  sourceOf,
-} from '../../index/documents.js';
-import { presentAmong } from '../search/present-contents.js';
+import { columnsOf, DOC_COLUMNS, type DocColumns, type NewDoc } from '../../index/documents.js';
+import { contentKey, sourceOf } from '../search/contents.js';
 import { contentsAfter, SOURCES, type Source } from './expected-docs.js';
+import { presentAmong } from './present-contents.js';
 
 /** The contents, in three lists, then the rows: what they are of may be gone. */
 export const STAGES = [...SOURCES, 'rows'] as const;

@@ -2,23 +2,25 @@
  * What the search should know of what is stored: read page by page, and measured as it was when it was written. A module
  * that computes: it runs beside the event loop where it can, and lets others run in between where it cannot.
  */
-import { type ThinkingExecution, thoughtDoc } from '../../checkpoints/states/thought-docs.js';
+import {
+  measureThought,
+  type ThinkingExecution,
+  thoughtContent,
+  thoughtDoc,
+  thoughtOf,
+} from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
 import { byDialect, type Sql, sql } from '../../driver/sql.js';
 import { indexKey, readMeta } from '../../engine/writes/tenants.js';
+import { cardDoc, isSearched, measureCard } from '../../facts/cards/search-doc.js';
 import { type PacketInput, RESERVED_PREFIX } from '../../facts/packets/model.js';
-import { cardDoc, isSearched, memoryDoc, packetDoc, turnDoc } from '../../index/docs-of.js';
-import { type Doc, type NewDoc, newDoc, thoughtContent, thoughtOf } from '../../index/documents.js';
-import {
-  measureCard,
-  measureMemory,
-  measurePacket,
-  measureThought,
-  measureTurn,
-} from '../../index/searchable.js';
+import { measurePacket, packetDoc } from '../../facts/packets/search-doc.js';
+import { type Doc, type NewDoc, newDoc } from '../../index/documents.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
+import { measureTurn, turnDoc } from '../../memory/turns/search-doc.js';
 import type { TurnMetadata } from '../../memory/turns/store.js';
 import { memoryLinks } from '../../memory/versions/links.js';
+import { measureMemory, memoryDoc } from '../../memory/versions/search-doc.js';
 import type { NewVersion } from '../../memory/versions/store.js';
 
 export const SOURCES = ['cards', 'packets', 'thoughts'] as const;

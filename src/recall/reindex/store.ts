@@ -1,10 +1,11 @@
 /** Putting right what the search knows: rows of search_docs, how many there are, and how far an indexing anew has come. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { acrossTenants, type Sql, sql } from '../../driver/sql.js';
-import { columnsOf, contentKey, insertDocs, type NewDoc } from '../../index/documents.js';
+import { columnsOf, insertDocs, type NewDoc } from '../../index/documents.js';
 import { GENERATION } from '../../index/postings.js';
-import { presentAmong } from '../search/present-contents.js';
+import { contentKey } from '../search/contents.js';
 import type { Drift } from './drift.js';
+import { presentAmong } from './present-contents.js';
 
 /**
  * Makes rows what their content says, as long as it is there; says how many were changed. Rows are changed in place or

@@ -8,7 +8,7 @@ import { uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
 import { turnRole } from '../../memory/turns/model.js';
 import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../search/model.js';
-import { passagesAsText } from '../search/passages.js';
+import { passagesAsText } from './passages.js';
 
 const rememberInput = z.strictObject({
   text: text(1_000_000, 1).describe('What to keep, in plain words'),

@@ -6,7 +6,6 @@ import { visibleBox } from '../../facts/boxes/store.js';
 import { toMs } from '../../kernel/times.js';
 import { artifactsWithin, isMine, type MemoryColumns, notesWithin } from '../../memory/access/reach.js';
 import type { Comparison, Filter } from './model.js';
-import { isRestored, type WantedScope } from './scopes.js';
 
 /** How far an agent reaches, by what is found; absent where it reaches all of it. */
 export interface Viewer {
@@ -20,6 +19,19 @@ export interface Viewer {
 }
 
 const NEVER = sql`1 = 0`;
+
+/** Whether an open scope that was restored from that of a turn, under the name d, has it: by the same way as turns.get. */
+const isRestored = (tenant: string): Sql =>
+  sql`EXISTS (
+    WITH RECURSIVE held(box_id, position) AS (
+      SELECT e.box_id, e.position FROM box_entries e
+        WHERE e.tenant_id = ${tenant} AND e.card_id = d.content_id AND e.removed_revision IS NULL
+      UNION
+      SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
+        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
+    )
+    SELECT 1 FROM held h CROSS JOIN scopes s
+      WHERE s.tenant_id = ${tenant} AND s.box_id = h.box_id AND s.closed_at IS NULL)`;
 
 /**
  * What holds it has not ended; or it is a turn of a scope that another, still open, was restored from. By the holder's
@@ -176,12 +188,26 @@ function passes(tenant: string, one: Filter): Sql {
   return sql`(CASE WHEN ${compare(tenant, one)} THEN 1 ELSE 0 END = 1)`;
 }
 
+/** A scope whose turns are wanted, up to a place. */
+export interface WantedScope {
+  readonly scope_id: string;
+  /** Excluded; null for all. */
+  readonly until: number | null;
+}
+
 export interface Wanted {
   readonly tenant: string;
   readonly entity_types?: readonly string[] | undefined;
   readonly trajectory_id?: string | undefined;
   readonly scopes?: readonly WantedScope[] | undefined;
   readonly filters?: readonly Filter[] | undefined;
+}
+
+/** Who asks, and for what. */
+export interface Asked extends Wanted {
+  readonly tenant: string;
+  readonly now: number;
+  readonly viewer: Viewer | null;
 }
 
 /** Whether it is among what was asked for. */

@@ -1,8 +1,8 @@
 /** What was found, as text: from the card, packet or thought that has it. */
+import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
 import type { Packet } from '../../facts/packets/model.js';
-import { contentKey, thoughtOf } from '../../index/documents.js';
 import { callsAsText, resultsAsText, textOf } from '../../index/searchable.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import type { IndexedType } from '../../kernel/entity-types.js';
@@ -13,6 +13,14 @@ export interface Content {
   readonly entity_type: IndexedType;
   readonly content_id: string;
 }
+
+/** What has the content of a thing. Clients choose ids: those of a card, a packet and a thought may be the same. */
+export const sourceOf = (entity_type: string): 'card' | 'packet' | 'thought' =>
+  entity_type === 'packet' || entity_type === 'thought' ? entity_type : 'card';
+
+/** By what a content is told from all others. */
+export const contentKey = (of: { readonly entity_type: string; readonly content_id: string }): string =>
+  `${sourceOf(of.entity_type)} ${of.content_id}`;
 
 interface StoredText {
   readonly card_id: string;

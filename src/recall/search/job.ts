@@ -3,25 +3,26 @@
  * (`driver.away`): so it gets and gives plain values.
  */
 import { type Query, queryBy } from '../../driver/driver.js';
-import { contentKey } from '../../index/documents.js';
 import { type Features, frequencies } from '../../index/features.js';
 import { marksAhead } from '../../index/kept-documents.js';
-import { extentOf, rangeOf } from '../../index/postings.js';
-import { type SearchedIndex, storedIndex } from '../../index/searched-index.js';
-import { mayBeSmall, smallIndex } from '../../index/small-index.js';
+import { extentOf } from '../../index/postings.js';
 import { frequencyIn, termCode } from '../../index/term-codes.js';
-import { type Likeness, withNearest } from '../../index/vectors/nearest.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
-import { type Found as CandidatesFound, type End, findCandidates, newest } from './candidates.js';
-import { saidOf } from './contents.js';
+import { type Likeness, withNearest } from '../vectors/nearest.js';
+import { type Found as CandidatesFound, type End, findCandidates } from './candidates.js';
+import { contentKey, saidOf } from './contents.js';
 import { mayHaveAny } from './lead.js';
 import { type AskedPage, type Place, pageOf, type Result, type Shown, type Stretch } from './pages.js';
 import { MAX_RELATED, type RelatedEntity, relatedTo } from './related.js';
 import { type DocRow, readDocs } from './rows.js';
 import { inOpenScopes, scopesShown } from './scopes.js';
+import { type SearchedIndex, storedIndex } from './searched-index.js';
+import { mayBeSmall, smallIndex } from './small-index.js';
+import { rangeOf } from './trajectory-range.js';
+import { newest } from './wanted-docs.js';
 
 /** What is told of a hit beside what it is: nothing, or a snippet and what is related to it, or also the whole text. */
 export type Shows = 'nothing' | 'snippet' | 'text';

@@ -4,9 +4,10 @@
  */
 import type { Query } from '../../driver/driver.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
-import { notesLearnedIn, type Range } from '../../index/postings.js';
+import type { Range } from '../../index/postings.js';
 import type { Wanted } from './conditions.js';
 import type { Filter } from './model.js';
+import { notesLearnedIn } from './trajectory-range.js';
 
 /** Where there are more, the index is read instead. */
 const MAX_OWN = 20_000;

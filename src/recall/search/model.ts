@@ -1,6 +1,7 @@
 /** What is searched for, and what is found. */
 import { z } from 'zod';
 import { inAnyCase, readLeniently } from '../../engine/contract/lenient-input.js';
+import { MEMORY_CATEGORIES } from '../../index/documents.js';
 import { instant } from '../../kernel/common.js';
 import { SEARCHED_TYPES, type SearchedType } from '../../kernel/entity-types.js';
 import { uuid } from '../../kernel/ids.js';
@@ -12,9 +13,7 @@ export const searchedType = z.enum(SEARCHED_TYPES);
 /** As it is asked for. */
 export const wantedType = inAnyCase(SEARCHED_TYPES);
 
-/** Seed 004's categories, by what a thing is and how long it lives. */
-export const memoryCategory = z.enum(['ephemeral', 'working', 'episodic', 'semantic', 'procedural']);
-export type MemoryCategory = z.output<typeof memoryCategory>;
+export const memoryCategory = z.enum(MEMORY_CATEGORIES);
 
 export const MAX_FILTERS = 50;
 export const MAX_FILTER_DEPTH = 8;

@@ -2,7 +2,8 @@
 import type { Query } from '../../driver/driver.js';
 import type { Boost } from '../ranking/boosts.js';
 import type { Measures } from '../ranking/fusion.js';
-import type { Asked, End } from './candidates.js';
+import type { End } from './candidates.js';
+import type { Asked } from './conditions.js';
 import { whatTheySay } from './repeats.js';
 import { hiddenAmong, mayHide } from './superseded.js';
 

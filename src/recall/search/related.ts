@@ -1,11 +1,10 @@
 /** What supports or contradicts what was found, as far as the caller may see it. */
 import type { Query } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
-import { contentKey } from '../../index/documents.js';
 import type { IndexedType } from '../../kernel/entity-types.js';
 import { beginningOf } from '../ranking/snippets.js';
-import type { Asked } from './candidates.js';
-import { textsOf } from './contents.js';
+import type { Asked } from './conditions.js';
+import { contentKey, textsOf } from './contents.js';
 import { type DocRow, docsOf } from './rows.js';
 import { supersededAmong } from './superseded.js';
 

@@ -1,10 +1,9 @@
 /** Rows of search_docs as they are shown. */
 import type { Query } from '../../driver/driver.js';
 import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import type { MemoryCategory } from '../../index/documents.js';
 import type { IndexedType } from '../../kernel/entity-types.js';
-import type { Asked } from './candidates.js';
-import { canBeRead, seenBy } from './conditions.js';
-import type { MemoryCategory } from './model.js';
+import { type Asked, canBeRead, seenBy } from './conditions.js';
 
 export interface DocRow {
   readonly doc_no: number;

@@ -1,18 +1,12 @@
 /** In which scopes a turn is: that of its own, and open ones that were restored from it. */
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { sql } from '../../driver/sql.js';
 import { segmentsOf } from '../../facts/boxes/entries.js';
 import { findBox } from '../../facts/boxes/store.js';
 import { findScope } from '../../memory/scopes/store.js';
 import { placesOfTurn } from '../../memory/turns/store.js';
+import type { WantedScope } from './conditions.js';
 import type { DocRow } from './rows.js';
-
-/** A scope whose turns are wanted, up to a place. */
-export interface WantedScope {
-  readonly scope_id: string;
-  /** Excluded; null for all. */
-  readonly until: number | null;
-}
 
 /** Whose turns a scope shows: its own, and those before it of what it was restored from. */
 export async function scopesShown(query: Query, tenant: string, scope_id: string): Promise<WantedScope[]> {
@@ -33,19 +27,6 @@ export async function scopesShown(query: Query, tenant: string, scope_id: string
   });
   return [own, ...before];
 }
-
-/** Whether an open scope that was restored from that of a turn, under the name d, has it: by the same way as turns.get. */
-export const isRestored = (tenant: string): Sql =>
-  sql`EXISTS (
-    WITH RECURSIVE held(box_id, position) AS (
-      SELECT e.box_id, e.position FROM box_entries e
-        WHERE e.tenant_id = ${tenant} AND e.card_id = d.content_id AND e.removed_revision IS NULL
-      UNION
-      SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
-        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
-    )
-    SELECT 1 FROM held h CROSS JOIN scopes s
-      WHERE s.tenant_id = ${tenant} AND s.box_id = h.box_id AND s.closed_at IS NULL)`;
 
 /** Turns of closed scopes as they are read: in the open scope that has them. */
 export async function inOpenScopes(query: Query, tenant: string, rows: readonly DocRow[]): Promise<DocRow[]> {

@@ -1,12 +1,11 @@
-/** Use cases of searching. The work is done by store/search-job.ts, beside the event loop. */
+/** Use cases of searching. The work is done by job.ts, beside the event loop. */
 import type { z } from 'zod';
+import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Call } from '../../engine/calls/call.js';
+import { indexKey } from '../../engine/writes/tenants.js';
 import { cardReachOf, reachOf } from '../../identity/access/permissions.js';
-import { thoughtOf } from '../../index/documents.js';
-import { keyOf } from '../../index/term-extraction.js';
 import { embedding } from '../../index/vectors/embedding.js';
 import { vectorIndexing } from '../../index/vectors/indexing.js';
-import type { Likeness } from '../../index/vectors/nearest.js';
 import { decodeCursor, encodeCursor } from '../../kernel/cursor.js';
 import { indexedType, type SearchedType, shownType } from '../../kernel/entity-types.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -14,6 +13,7 @@ import type { Json } from '../../kernel/json.js';
 import { seal, unseal } from '../../kernel/sealed-text.js';
 import { toIso } from '../../kernel/times.js';
 import { VECTOR_WEIGHT } from '../ranking/fusion.js';
+import type { Likeness } from '../vectors/nearest.js';
 import type { Viewer } from './conditions.js';
 import type { search as operations } from './contract.js';
 import type { SearchAnswer, SearchHit, SearchRequest, Shows } from './job.js';
@@ -58,7 +58,7 @@ export async function find(call: Call, input: In, shows: Shows, once = false): P
     entity_types: asked.entity_types?.map(indexedType),
     tenant: call.tenant,
     store: call.meta.store_epoch,
-    index_key: keyOf(call),
+    index_key: indexKey(call.meta, call.tenant),
     in_order: call.driver.dialect === 'sqlite',
     now: call.driver.now(),
     viewer: viewerOf(call),

@@ -1,9 +1,9 @@
 /** Gets facts out of a conversation without a model: by rules that take what is plainly said, and nothing else. */
 import type { GiveWay } from '../../../kernel/cooperative-yield.js';
-import { codeOf } from '../../../text/code-blocks.js';
 import { parseDate } from '../../../text/parse-date.js';
 import { unitsOf } from '../../../text/sentences.js';
 import { isHeard, roleOf, type TextSource } from '../../summaries/sources.js';
+import { codeOf } from '../code-blocks.js';
 import type { ExtractedFact } from '../facts.js';
 import { isRecalled, recalledStatements, withoutMemory } from '../recalled-facts.js';
 import { datedFacts, foreignDate } from './dates.js';

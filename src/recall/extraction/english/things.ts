@@ -1,6 +1,6 @@
 /** Rules of extraction: facts about what has a name, be it a person, a place, a service or a file. */
-import { isName, PROPER } from '../../../text/names.js';
 import { type FactRule, keyOf, sentenceOf } from './drafts.js';
+import { isName, PROPER } from './names.js';
 import { EVALUATIVE, isEpithet, standsAlone } from './sentences.js';
 
 const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';

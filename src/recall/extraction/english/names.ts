@@ -1,5 +1,5 @@
 /** What a name looks like at the start of a sentence, where every word has a capital. */
-import type { Voice } from '../recall/extraction/english/drafts.js';
+import type { Voice } from './drafts.js';
 
 export const PROPER =
   "(?!(?:The|Our|My|Your|His|Her|Their|This|That|A|An)\\b)(?:[A-Z][\\p{L}\\p{M}\\d'&.-]*)(?: (?:of |the |de |van |von )?[A-Z0-9][\\p{L}\\p{M}\\d'&.-]*){0,3}";

@@ -1,15 +1,15 @@
 /** Checkpoints and whole executions as files: out of a store and into one, in process or through a server. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Api } from '../../api/api.js';
+import { checkpointText } from '../../checkpoints/checkpoints/json.js';
+import type { Checkpoint } from '../../checkpoints/checkpoints/model.js';
+import { readCheckpoint } from '../../checkpoints/checkpoints/versions.js';
+import { bundleText } from '../../checkpoints/executions/bundle.js';
+import { type Descendant, parentsFirst } from '../../checkpoints/executions/import-order.js';
+import { BUNDLE_FORMAT, type Execution } from '../../checkpoints/executions/model.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { JsonObject } from '../../kernel/json.js';
-import { checkpointText } from '../checkpoints/json.js';
-import type { Checkpoint } from '../checkpoints/model.js';
-import { readCheckpoint } from '../checkpoints/versions.js';
-import { bundleText } from '../executions/bundle.js';
-import { type Descendant, parentsFirst } from '../executions/import-order.js';
-import { BUNDLE_FORMAT, type Execution } from '../executions/model.js';
+import type { Api } from '../api.js';
 import { writeAtomically } from './atomic-file.js';
 import { fileNameFor } from './file-names.js';
 

@@ -1,7 +1,7 @@
 /** Code in a conversation: fenced blocks that are worth keeping, with their language and the name of their file. */
-import type { ExtractedFact } from '../recall/extraction/facts.js';
-import type { TextSource } from '../recall/summaries/sources.js';
-import { blocksOf } from './text-blocks.js';
+import { blocksOf } from '../../text/text-blocks.js';
+import type { TextSource } from '../summaries/sources.js';
+import type { ExtractedFact } from './facts.js';
 
 const MIN_LINES = 3;
 /** Of what defines something, in a language that is named. */

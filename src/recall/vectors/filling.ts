@@ -6,11 +6,16 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { atLength, type Driver } from '../../driver/driver.js';
 import type { Runtime } from '../../engine/calls/call.js';
 import { listTenants, type StoreMeta } from '../../engine/writes/tenants.js';
-import { EmbeddingFailure } from '../../providers/embedder.js';
-import { extentOf } from '../postings.js';
-import type { Embedding } from './embedding.js';
-import { bitsAsDigits, bitsToText, signBits, vectorFromText, vectorToText } from './encoding.js';
-import type { VectorIndexing } from './indexing.js';
+import { extentOf } from '../../index/postings.js';
+import type { Embedding } from '../../index/vectors/embedding.js';
+import {
+  bitsAsDigits,
+  bitsToText,
+  signBits,
+  vectorFromText,
+  vectorToText,
+} from '../../index/vectors/encoding.js';
+import type { VectorIndexing } from '../../index/vectors/indexing.js';
 import {
   countLacking,
   docsToRetry,
@@ -24,7 +29,8 @@ import {
   readProgress,
   storeOutcomes,
   takeVectors,
-} from './store.js';
+} from '../../index/vectors/store.js';
+import { EmbeddingFailure } from '../../providers/embedder.js';
 import { embeddingTexts } from './texts.js';
 
 const TICK_MS = 500;

@@ -1,13 +1,15 @@
 /** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
 import type { Query } from '../../driver/driver.js';
 import { acrossTenants, byDialect, type Dialect, type Sql, sql, verbatim } from '../../driver/sql.js';
-import type { Boost } from '../../recall/ranking/boosts.js';
-import { fuse, type Measures, measuresOf } from '../../recall/ranking/fusion.js';
-import { type Asked, wantedAmong } from '../../recall/search/candidates.js';
-import type { Result } from '../../recall/search/pages.js';
-import type { Range } from '../postings.js';
-import { bitTable } from './bits.js';
-import { bitsAsDigits, signBits, similarity, vectorFromText } from './encoding.js';
+import type { Range } from '../../index/postings.js';
+import { bitTable } from '../../index/vectors/bits.js';
+import { bitsAsDigits, signBits, similarity, vectorFromText } from '../../index/vectors/encoding.js';
+import type { VectorOperators } from '../../index/vectors/indexing.js';
+import type { Boost } from '../ranking/boosts.js';
+import { fuse, type Measures, measuresOf } from '../ranking/fusion.js';
+import type { Asked } from '../search/conditions.js';
+import type { Result } from '../search/pages.js';
+import { wantedAmong } from '../search/wanted-docs.js';
 
 /** A question, as a model has it. */
 export interface Likeness {
@@ -18,13 +20,6 @@ export interface Likeness {
   readonly dialect: Dialect;
   /** Where the database can keep an index of vectors. */
   readonly operators?: VectorOperators | undefined;
-}
-
-export interface VectorOperators {
-  /** Where they are; quoted. */
-  readonly schema: string;
-  /** Of so many documents, an index is worth asking. */
-  readonly from: number;
 }
 
 /** So many of the nearest are ranked, and so many of those with the question's terms are compared as well. */

@@ -1,15 +1,10 @@
 /** What a search asks of the index and its rows, whoever answers: the database, or memory for a tenant that is small. */
-import type { Query } from '../driver/driver.js';
-import {
-  type Asked,
-  type Neighbours,
-  neighboursOf,
-  type Placed,
-  wantedAmong,
-} from '../recall/search/candidates.js';
-import { type Having, ownHaving } from '../recall/search/lead.js';
-import { type Features, featuresOf, type StoreMark } from './features.js';
-import { countPostings, postings, type Range } from './postings.js';
+import type { Query } from '../../driver/driver.js';
+import { type Features, featuresOf, type StoreMark } from '../../index/features.js';
+import { countPostings, postings, type Range } from '../../index/postings.js';
+import type { Asked } from './conditions.js';
+import { type Having, ownHaving } from './lead.js';
+import { type Neighbours, neighboursOf, type Placed, wantedAmong } from './wanted-docs.js';
 
 export interface SearchedIndex {
   /** The documents that have a term, the newest first. */

@@ -1,12 +1,11 @@
 /** What documents say, as an embedder is to read it. */
 import type { Query } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
+import { line, saidIn } from '../../index/searchable.js';
+import { embeddingText } from '../../index/vectors/embedding-text.js';
+import type { Lacking } from '../../index/vectors/store.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
-import { textsOf } from '../../recall/search/contents.js';
-import { contentKey, sourceOf } from '../documents.js';
-import { line, saidIn } from '../searchable.js';
-import { embeddingText } from './embedding-text.js';
-import type { Lacking } from './store.js';
+import { contentKey, sourceOf, textsOf } from '../search/contents.js';
 
 /** By doc_no; without what is gone, and empty where nothing is said. */
 export async function embeddingTexts(

@@ -1,8 +1,9 @@
 /** Which contents are there, whatever the search says of them. */
+import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import { executionHolder } from '../../engine/lifetimes/endings.js';
-import { contentKey, thoughtOf } from '../../index/documents.js';
+import { contentKey } from '../search/contents.js';
 
 interface Of {
   readonly entity_type: string;

@@ -1,5 +1,5 @@
 /** The ids of tool calls: their own, or derived from what they are, so that they are the same in every store. */
-import type { ToolCall } from '../../checkpoints/checkpoints/model.js';
+import type { ToolCall } from '../checkpoints/model.js';
 
 /**
  * In the order of the list. One without an id is known by its tool and time; of several with the same two, the second

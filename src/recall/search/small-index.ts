@@ -2,16 +2,8 @@
  * The index of a tenant that has few documents, made in memory of what is kept of them. What is shown of it in the end is
  * asked of the database again.
  */
-import type { Query } from '../driver/driver.js';
-import { sql } from '../driver/sql.js';
-import {
-  type Asked,
-  gapsAround,
-  type Neighbours,
-  neighboursOf,
-  type Placed,
-  wantedAmong,
-} from '../recall/search/candidates.js';
+import type { Query } from '../../driver/driver.js';
+import { sql } from '../../driver/sql.js';
 import {
   type Extent,
   type Kept,
@@ -19,9 +11,11 @@ import {
   type KeptTenant,
   keptDocs,
   type Marks,
-} from './kept-documents.js';
-import type { Range } from './postings.js';
+} from '../../index/kept-documents.js';
+import type { Range } from '../../index/postings.js';
+import type { Asked } from './conditions.js';
 import type { SearchedIndex } from './searched-index.js';
+import { gapsAround, type Neighbours, neighboursOf, type Placed, wantedAmong } from './wanted-docs.js';
 
 /** Who may see a part only, and filters, are for the database. */
 export const mayBeSmall = ({ viewer, filters }: Asked): boolean => viewer === null && filters === undefined;

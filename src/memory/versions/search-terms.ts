@@ -1,15 +1,14 @@
-/** Measuring texts for the search: before the transaction that writes them, and so that others have their turn in between. */
-import type { ThoughtMeasures } from '../checkpoints/states/thought-docs.js';
-import type { Call } from '../engine/calls/call.js';
-import { indexKey } from '../engine/writes/tenants.js';
-import { canonical } from '../kernel/canonical.js';
-import { inTurn } from '../kernel/cooperative-yield.js';
-import type { JsonObject } from '../kernel/json.js';
-import type { VersionRow } from '../memory/versions/store.js';
-import { type Measured, measureMemory, measureThought } from './searchable.js';
+/** Measuring artifacts and notes for the search: before the transaction that writes them. */
+import type { Call } from '../../engine/calls/call.js';
+import { indexKey } from '../../engine/writes/tenants.js';
+import type { Measured } from '../../index/searchable.js';
+import { canonical } from '../../kernel/canonical.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
+import type { JsonObject } from '../../kernel/json.js';
+import { measureMemory } from './search-doc.js';
+import type { VersionRow } from './store.js';
 
-/** Of the call's tenant in the index of the search. */
-export const keyOf = ({ meta, tenant }: Pick<Call, 'meta' | 'tenant'>): string => indexKey(meta, tenant);
+const keyOf = ({ meta, tenant }: Call): string => indexKey(meta, tenant);
 
 /** What an artifact or note is found by in a state that it was to have. */
 export interface FoundBy {
@@ -44,11 +43,4 @@ export function measuredAs(call: Call, row: VersionRow, known: FoundBy | undefin
     metadata: JSON.parse(row.metadata!) as JsonObject,
   };
   return known?.of === nameOf(state) ? known.measured : measureMemory(keyOf(call), state);
-}
-
-/** Those that come only in the transaction are measured there. */
-export async function measureThoughts(call: Call, bodies: readonly string[]): Promise<ThoughtMeasures> {
-  const measures = new Map<string, Measured>();
-  for (const body of bodies) measures.set(body, await inTurn(() => measureThought(keyOf(call), body)));
-  return { of: (body) => measures.get(body) ?? measureThought(keyOf(call), body) };
 }

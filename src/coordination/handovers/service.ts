@@ -4,7 +4,19 @@ import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change, event } from '../../engine/writes/change.js';
-import type { handovers as operations } from '../../facts/profiles/contract.js';
+import { mayReadRecipe } from '../../identity/access/permissions.js';
+import { canonical } from '../../kernel/canonical.js';
+import { CairnError } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import { toIso } from '../../kernel/times.js';
+import type { handovers as operations } from './contract.js';
+import {
+  type Handover,
+  type HandoverChoice,
+  INSTRUCTION_HANDOVER,
+  instructionHandover,
+  type StoredHandover,
+} from './model.js';
 import {
   countHandovers,
   deleteHandover,
@@ -13,19 +25,7 @@ import {
   listHandovers,
   lockHandover,
   putHandover,
-} from '../../facts/profiles/store.js';
-import { mayReadRecipe } from '../../identity/access/permissions.js';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
-import {
-  type Handover,
-  type HandoverChoice,
-  INSTRUCTION_HANDOVER,
-  instructionHandover,
-  type StoredHandover,
-} from './model.js';
+} from './store.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

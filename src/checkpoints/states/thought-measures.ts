@@ -1,0 +1,14 @@
+/** Measuring thoughts for the search: before the transaction that writes them, as far as they are known by then. */
+import type { Call } from '../../engine/calls/call.js';
+import { indexKey } from '../../engine/writes/tenants.js';
+import type { Measured } from '../../index/searchable.js';
+import { inTurn } from '../../kernel/cooperative-yield.js';
+import { measureThought, type ThoughtMeasures } from './thought-docs.js';
+
+/** Those that come only in the transaction are measured there. */
+export async function measureThoughts(call: Call, bodies: readonly string[]): Promise<ThoughtMeasures> {
+  const index_key = indexKey(call.meta, call.tenant);
+  const measures = new Map<string, Measured>();
+  for (const body of bodies) measures.set(body, await inTurn(() => measureThought(index_key, body)));
+  return { of: (body) => measures.get(body) ?? measureThought(index_key, body) };
+}

@@ -1,0 +1,11 @@
+/** What hides cards from lists by facts of higher modules: they provide the conditions. */
+import type { Sql } from '../../driver/sql.js';
+import { SlotRegistry } from '../../engine/registry.js';
+
+/** On a card under the name c, at this moment. */
+export type CardCondition = (tenant: string, now: number) => Sql;
+
+/** `not_superseded`: nothing that can be read supersedes it. */
+export const cardConditions = new SlotRegistry<'not_superseded', CardCondition>('conditions on cards', [
+  'not_superseded',
+]);

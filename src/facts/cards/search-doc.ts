@@ -1,0 +1,30 @@
+/** What a card is found by: the same when it is written and when all is indexed anew. */
+import { type Doc, PLAIN_DOC } from '../../index/documents.js';
+import { type Measured, measure } from '../../index/searchable.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+
+/** Profiles, prompts, tools, pointers and the texts of requests for a context are not memory. */
+export const isSearched = (type: Json | undefined): boolean =>
+  typeof type !== 'string' || !/^((sys|meta)\.|context\.(user_input|instructions|query)$)/.test(type);
+
+/** A card that ends with something, or at a time, is for work in hand. */
+export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, measured: Measured): Doc {
+  const { type, role } = metadata;
+  return {
+    ...PLAIN_DOC,
+    entity_type: 'card',
+    entity_id: card_id,
+    type: typeof type === 'string' ? type : null,
+    role: typeof role === 'string' ? role.toLowerCase() : null,
+    category: ends ? 'working' : 'episodic',
+    measured,
+  };
+}
+
+/** What a card holds, and what it calls. */
+export const measureCard = (
+  index_key: string,
+  content: Json,
+  tool_calls: Json | undefined,
+  metadata: JsonObject,
+): Measured => measure(index_key, { content, more: [tool_calls], metadata });

@@ -1,0 +1,39 @@
+/** What a turn is found by: the same when it is written and when all is indexed anew. */
+import { type Doc, PLAIN_DOC } from '../../index/documents.js';
+import { type Measured, measure } from '../../index/searchable.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+
+export interface PlacedTurn {
+  readonly turn_id: string;
+  readonly sequence: number;
+  readonly role: string;
+  readonly scope: { readonly trajectory_id: string; readonly scope_id: string };
+}
+
+export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured: Measured): Doc => ({
+  ...PLAIN_DOC,
+  entity_type: 'turn',
+  entity_id: turn_id,
+  trajectory_id: scope.trajectory_id,
+  scope_id: scope.scope_id,
+  position: sequence,
+  role,
+  category: 'ephemeral',
+  measured,
+});
+
+/** What is said in a turn, and what it calls and is answered. */
+export const measureTurn = (
+  index_key: string,
+  turn: {
+    readonly content?: Json | undefined;
+    readonly tool_calls?: Json | undefined;
+    readonly tool_results?: Json | undefined;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Measured =>
+  measure(index_key, {
+    content: turn.content ?? null,
+    more: [turn.tool_calls, turn.tool_results],
+    metadata: turn.metadata,
+  });

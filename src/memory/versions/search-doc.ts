@@ -1,0 +1,33 @@
+/** What an artifact or note is found by: the same when it is written and when all is indexed anew. */
+import { type Doc, type MemoryCategory, PLAIN_DOC } from '../../index/documents.js';
+import { type Measured, measure } from '../../index/searchable.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+import type { NewVersion } from './store.js';
+
+/** A note is in no trajectory: it is found in the first, by its id, of those that it was learned in. */
+export function memoryDoc(row: NewVersion, learned_in: readonly string[], measured: Measured): Doc {
+  return {
+    ...PLAIN_DOC,
+    entity_type: row.kind,
+    entity_id: row.memory_id,
+    type: row.type,
+    name: row.name,
+    trajectory_id: row.trajectory_id ?? [...learned_in].sort()[0] ?? null,
+    scope_id: row.scope_id,
+    abstraction_level: row.abstraction_level,
+    category: categoryOf(row),
+    measured,
+  };
+}
+
+function categoryOf({ kind, type, lifetime }: NewVersion): MemoryCategory {
+  if (lifetime === 'Scope' || lifetime === 'Session') return 'working';
+  if (kind === 'artifact') return 'episodic';
+  return type === 'Procedure' ? 'procedural' : 'semantic';
+}
+
+/** What an artifact or note says, as it is stored. */
+export const measureMemory = (
+  index_key: string,
+  memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },
+): Measured => measure(index_key, { ...memory, content: JSON.parse(memory.content) as Json });
