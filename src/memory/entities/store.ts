@@ -1,6 +1,5 @@
 /** Entities of all types that an edge may link: how they are told apart, and which of them can be read. */
 import type { Query } from '../../driver/driver.js';
-import { versionsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import {
   artifactsWithin,
@@ -19,6 +18,7 @@ import { readableAt } from '../../facts/cards/store.js';
 import { shownTo } from '../../facts/cards/visibility.js';
 import { visibleTo } from '../../facts/packets/visibility.js';
 import type { EntityType } from '../edges/model.js';
+import { versionsAmong } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
 
 export interface EntityRef {

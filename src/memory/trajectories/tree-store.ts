@@ -1,6 +1,5 @@
 /** What is below a trajectory, read for all of its tree at once. */
 import type { Query } from '../../driver/driver.js';
-import { artifactsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import {
   artifactsWithin,
@@ -10,6 +9,7 @@ import {
   scopesReadable,
   trajectoriesReadable,
 } from '../../engine/access/reach.js';
+import { artifactsAmong } from '../versions/lookups.js';
 import type { TrajectoryStatus } from './model.js';
 import { notesFromThese, readableVersion } from './outputs.js';
 

@@ -1,12 +1,12 @@
 /** memory_versions: artifacts and notes, one row a version; how they are written and found. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { BESIDE_VERSIONS, versionsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { eraseCards } from '../../facts/cards/lifetime.js';
 import { forgetDoc } from '../../index/documents.js';
+import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
 import type { LifetimeClass } from './model.js';
 
 export type MemoryKind = 'artifact' | 'note';
