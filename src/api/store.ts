@@ -38,6 +38,7 @@ import { runJob } from '../recall/jobs/service.js';
 import { needsReindex, reindex } from '../recall/reindex/service.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
+import { schema } from './schema.js';
 
 export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */
@@ -73,6 +74,7 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
   const { max_waiting_bytes } = { ...defaultLimits, ...options.limits };
   const shared = {
     journal,
+    schema,
     max_waiting_bytes,
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),
