@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '#cairn/kernel/errors.js';
+import { ORDER, OUTSIDE } from '../support/modules.js';
 import { looseChanges, statementsOf, unnamedStatements } from '../support/statements.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -19,25 +20,6 @@ function filesIn(folder: string, extension = '.ts'): string[] {
 const read = (file: string): string => readFileSync(file, 'utf8');
 const shown = (file: string): string => relative(root, file);
 const modules = filesIn(src);
-
-/** The modules, each of which imports only those before it, and what is outside of them. */
-const ORDER = [
-  'kernel',
-  'text',
-  'driver',
-  'engine',
-  'identity',
-  'providers',
-  'index',
-  'facts',
-  'memory',
-  'checkpoints',
-  'recall',
-  'coordination',
-  'maintenance',
-  'api',
-];
-const OUTSIDE = ['http', 'mcp', 'cli', 'client', 'runtime', 'adapters'];
 
 /** What is loaded beside the event loop. */
 const THREADS = ['driver/sqlite/long-thread.ts', 'recall/search/job.ts'];
