@@ -352,11 +352,11 @@ class PostgresDriver implements Driver {
   }
 
   async integrity(): Promise<string[]> {
-    const walled = this.#options.schema.flatMap(protectedTables);
+    const tables = this.#options.schema.flatMap(protectedTables);
     const rows = await this.long<{ relname: string }>(
       '',
       acrossTenants`SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = 'public' AND relname = ANY(${walled})
+        WHERE n.nspname = 'public' AND relname = ANY(${tables})
           AND NOT (relrowsecurity AND relforcerowsecurity)`,
     );
     return rows.map(({ relname }) => `row-level security is off on table ${relname}`);

@@ -1,7 +1,7 @@
 /**
- * Ends of edges, to be looked up by lists of ids: on PostgreSQL each lookup is a query of its own (driver/lookups.ts). SQLite,
- * which has no LATERAL, keeps to the index that is named or to the order of a CROSS JOIN. The conditions that a fragment
- * stands for are still to be written beside it.
+ * Ends of edges, looked up by lists of ids. On PostgreSQL each id is a query of its own (driver/lookups.ts); SQLite, which has
+ * no LATERAL, keeps to the named index or to the order of a CROSS JOIN. The conditions that a fragment stands for are still
+ * to be written beside it.
  */
 import { eachId } from '../../driver/lookups.js';
 import { byDialect, type Sql, sql } from '../../driver/sql.js';
