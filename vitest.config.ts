@@ -25,7 +25,7 @@ const memory = roomyMemory();
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...patient, ...together, server } },
+      { test: { name: 'unit', include: ['test/{unit,tidy}/**/*.test.ts'], ...patient, ...together, server } },
       {
         test: {
           name: 'suite',

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openCairn } from '../dist/api/index.js';
+import { openCairn } from '../dist/cairndb.js';
 
 const DEPTH = 50;
 const BATCH = 500;

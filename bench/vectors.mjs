@@ -1,6 +1,8 @@
 // The nearest of a tenant's vectors on PostgreSQL: by pgvector's index, against comparing all by their bits.
+import { schema as tables } from '../dist/api/schema.js';
 import { openPostgres } from '../dist/driver/postgres/driver.js';
 import { packetJournal } from '../dist/engine/writes/journal.js';
+import { VECTOR_TABLE } from '../dist/index/vectors/indexing.js';
 import { nearest } from '../dist/recall/vectors/nearest.js';
 import { startPgvector } from '../scripts/pgvector.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
@@ -18,7 +20,12 @@ export async function vectors({ target, quick, report }) {
   const server = await startPgvector();
   const journal = packetJournal(() => driver.now());
   // That server has one session for all, in which only who owns the tables can make an index.
-  const driver = await openPostgres(server.url, { journal, pool_size: 1, row_level_security: false });
+  const driver = await openPostgres(server.url, {
+    journal,
+    schema: tables,
+    pool_size: 1,
+    row_level_security: false,
+  });
   try {
     await driver.migrate();
     await server.query('CREATE EXTENSION vector');
@@ -30,8 +37,12 @@ export async function vectors({ target, quick, report }) {
           FROM unnest($3::text[]) WITH ORDINALITY AS made (bits, ordinality)`,
         [doc_no - 1, MODEL, Array.from({ length: BATCH }, () => digitsOf(vectorOf()))],
       );
-    const { schema } = await driver.vectors.look();
-    await driver.vectors.index(schema, { tenant: 'default', model: MODEL, dimensions: DIMENSIONS });
+    const { schema } = await driver.vectors.look(VECTOR_TABLE);
+    await driver.vectors.index(VECTOR_TABLE, schema, {
+      tenant: 'default',
+      model: MODEL,
+      dimensions: DIMENSIONS,
+    });
 
     const questions = Array.from({ length: quick ? 5 : 10 }, vectorOf);
     const ask = (operators) => (vector) =>

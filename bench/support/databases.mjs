@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { schema } from '../../dist/api/schema.js';
 import { Store } from '../../dist/api/store.js';
 import { openPostgres } from '../../dist/driver/postgres/driver.js';
 import { packetJournal } from '../../dist/engine/writes/journal.js';
@@ -48,7 +49,7 @@ export async function openCairn(database) {
 /** Cairn on PostgreSQL, served by a role that row-level security does not bind. */
 export async function openWithoutRowSecurity(database) {
   const journal = packetJournal(() => driver.now());
-  const driver = await openPostgres(database, { journal, row_level_security: false });
+  const driver = await openPostgres(database, { journal, schema, row_level_security: false });
   return asCairn(await Store.on(driver, { sweep_every_ms: 0 }));
 }
 

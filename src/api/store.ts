@@ -46,6 +46,7 @@ import { needsReindex, reindex } from '../recall/reindex/service.js';
 import { VectorFilling } from '../recall/vectors/filling.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
+import { schema } from './schema.js';
 
 export interface StoreOptions extends ProviderOptions {
   /** A file for SQLite, or a postgres:// URL. */
@@ -81,6 +82,7 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
   const { max_waiting_bytes } = { ...defaultLimits, ...options.limits };
   const shared = {
     journal,
+    schema,
     max_waiting_bytes,
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),

@@ -1,13 +1,13 @@
 /** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: work on the database itself. */
+import type { Reindexing } from '../api/maintain.js';
 import { CairnError } from '../kernel/errors.js';
-import type { Reindexing } from '../maintenance/maintain.js';
 import { Progress } from './progress.js';
 import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
 import { plain, redrawsLines } from './terminal.js';
 
 /** Loaded when it is needed: other commands start faster without it. */
-const maintaining = () => import('../maintenance/maintain.js');
+const maintaining = () => import('../api/maintain.js');
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
   const progress = new Progress('indexed');

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Cairn, Embedder, ModelOptions, OpenOptions } from '../api/index.js';
+import type { Cairn, Embedder, ModelOptions, OpenOptions } from '../cairndb.js';
 import { connectCairn } from '../client/index.js';
 import { CairnError } from '../kernel/errors.js';
 
@@ -37,7 +37,7 @@ export function withStore(command: Command): Command {
 }
 
 /** Loaded when it is needed: help, mistakes and commands to a server do without. */
-const embedded = () => import('../api/index.js');
+const embedded = () => import('../cairndb.js');
 
 /** The embedder that the environment names; none if it names none. A key has no flag: a process list would show it. */
 export async function embedderOf(

@@ -1,5 +1,5 @@
 /** `cairn tail`: live events, one readable line each. */
-import type { Cairn, Packet } from '../api/index.js';
+import type { Cairn, Packet } from '../cairndb.js';
 import { readerGone } from './reader.js';
 import { type Settings, withApi } from './settings.js';
 import { color, plain, shorten } from './terminal.js';

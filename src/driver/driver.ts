@@ -1,4 +1,5 @@
 /** The Driver seam: what a store needs of a database, and how writes are journalled. */
+import type { Schema } from './schema.js';
 import type { Dialect, Param, Sql } from './sql.js';
 
 /** Reads, one statement at a time. */
@@ -64,6 +65,13 @@ export interface VectorSpace {
   readonly dimensions: number;
 }
 
+/** A table of vectors, as its owner describes it. It has the members of a space as columns of the same names. */
+export interface VectorTable {
+  readonly name: string;
+  /** The column with the signs of a vector; null where there is none. */
+  readonly bits: string;
+}
+
 /** What a database has to compare vectors with, and by now has indexed. */
 export interface IndexedVectors {
   /** Of what compares them; quoted. */
@@ -76,9 +84,9 @@ export interface IndexedVectors {
 /** Of databases that can keep an index of vectors. */
 export interface VectorIndexes {
   /** Undefined while there is nothing that serves. */
-  look(): Promise<IndexedVectors | undefined>;
+  look(table: VectorTable): Promise<IndexedVectors | undefined>;
   /** Makes the index of these unless it is there; it may take long, and nobody waits for it. Whether it is there then. */
-  index(schema: string, space: VectorSpace): Promise<boolean>;
+  index(table: VectorTable, schema: string, space: VectorSpace): Promise<boolean>;
   /** Waits no longer for what is being made. */
   close(): void;
 }
@@ -151,6 +159,8 @@ export interface MigrationReport {
 
 export interface DriverOptions {
   readonly journal: Journal;
+  /** What `migrate` brings the database to. */
+  readonly schema: Schema;
   /** Milliseconds to add to the database's clock; for tests of expiry and leases. */
   readonly clock_offset_ms?: () => number;
   /** What waiting writes may hold together; 256 MiB unless given. */

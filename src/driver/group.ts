@@ -5,9 +5,9 @@
  * has to be undone, all is rolled back and run again in savepoints, by which that one goes and the others stay.
  */
 import { CairnError } from '../kernel/errors.js';
-import { DriverError, type Journal, type JournalEntry, type Table, type Tx } from './driver.js';
+import type { Channel } from './channel.js';
+import { DriverError, type Journal, type JournalEntry, type Tx } from './driver.js';
 import { OpenTx } from './open-tx.js';
-import type { Param, Sql } from './sql.js';
 import { collectKeys, type Keys } from './wakes.js';
 
 export const GROUP_LIMIT = 64;
@@ -20,29 +20,6 @@ export interface Write {
   readonly entity: string | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** One connection in one transaction. */
-export interface Channel {
-  all<R>(query: Sql): Promise<R[]>;
-  run(query: Sql): Promise<number>;
-  send(query: Sql): Promise<void>;
-  insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
-  /** Travels before whatever is asked next. */
-  savepoint(): void;
-  /** Ends when all that was sent since the savepoint is known to have worked. */
-  release(): Promise<void>;
-  rollbackTo(): Promise<void>;
-  commit(): Promise<void>;
-  rollback(): Promise<void>;
-  /** Whether the transaction is gone or can only be rolled back. */
-  lost(): boolean;
-  /** Whether reads may wait for others' row locks, or abort the transaction, so that a savepoint is due before them. */
-  readonly locksRows: boolean;
-  /** From here on several writes share the transaction: waiting for a lock while holding others is kept short. */
-  sharing(): void;
-  /** The last statements come: only the head row is still to be waited for, whose holder waits for nothing. */
-  ending(): void;
 }
 
 /** Thrown when a write has to be undone and there is no savepoint to go back to. */

@@ -1,6 +1,6 @@
 /** A write's view of the transaction that it shares: its statements, its savepoint, its entries in the journal, whom it wakes. */
+import type { Channel } from './channel.js';
 import type { JournalEntry, Table, Tx } from './driver.js';
-import type { Channel } from './group.js';
 import type { Param, Sql } from './sql.js';
 
 export class OpenTx implements Tx {

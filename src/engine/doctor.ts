@@ -14,5 +14,12 @@ export interface Finding {
   readonly problems: readonly string[];
 }
 
+/** What was hashed when it was written. */
+export interface HashedContent {
+  readonly id: string;
+  readonly text: string;
+  readonly content_hash: string;
+}
+
 /** How many examples of a problem are shown. */
 export const MAX_EXAMPLES = 5;

@@ -1,15 +1,19 @@
 /** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
 import type { Driver } from '../driver/driver.js';
-import type { Finding } from '../engine/doctor.js';
+import { type Finding, MAX_EXAMPLES } from '../engine/doctor.js';
 import { headsAfter } from '../engine/reads/clock.js';
 import { listTenants } from '../engine/writes/tenants.js';
+import { cardContents } from '../facts/cards/doctor.js';
+import { packetContents } from '../facts/packets/doctor.js';
 import { sha256 } from '../kernel/canonical.js';
 import { CLOCK_TOLERANCE_MS, clockWarning } from '../kernel/clock-skew.js';
 import { indexFinding, searchFindings } from '../recall/reindex/doctor.js';
-import { checks, contentPage } from './checks.js';
+import { checks } from './checks.js';
 
 const PAGE = 500;
-const FEW = 5;
+
+/** What has content of its own. */
+const HASHED = { cards: cardContents, packets: packetContents } as const;
 
 /** Gives findings as they come, so that a long examination shows progress. */
 export async function* examine(driver: Driver): AsyncGenerator<Finding, void, undefined> {
@@ -28,12 +32,11 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
         rows.map(({ what }) => what),
       );
     }
-    for (const table of ['cards', 'packets'] as const) {
+    for (const [what, contents] of Object.entries(HASHED))
       yield finding(
-        `${tenant_id}: ${table} hold what their hashes say`,
-        await wrongHashes(driver, tenant_id, table),
+        `${tenant_id}: ${what} hold what their hashes say`,
+        await wrongHashes(driver, tenant_id, contents),
       );
-    }
     yield* searchFindings(driver, tenant_id);
     if (driver.dialect === 'postgres') yield await indexFinding(driver, tenant_id);
   }
@@ -46,13 +49,13 @@ const finding = (check: string, problems: readonly string[]): Finding => ({
   problems,
 });
 
-async function wrongHashes(driver: Driver, tenant: string, table: 'cards' | 'packets'): Promise<string[]> {
+async function wrongHashes(driver: Driver, tenant: string, contents: typeof cardContents): Promise<string[]> {
   const wrong: string[] = [];
   let after = '';
   for (;;) {
-    const rows = await contentPage(driver.at(tenant), tenant, table, after, PAGE);
+    const rows = await contents(driver.at(tenant), tenant, after, PAGE);
     for (const { id, text, content_hash } of rows)
-      if (sha256(text) !== content_hash && wrong.length < FEW) wrong.push(id);
+      if (sha256(text) !== content_hash && wrong.length < MAX_EXAMPLES) wrong.push(id);
     if (rows.length < PAGE) return wrong;
     after = rows.at(-1)!.id;
   }

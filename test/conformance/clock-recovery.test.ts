@@ -1,11 +1,11 @@
 /** What goes on after a clock was ahead: nothing that is done at the true time may follow the times of the wrong clock. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recoverClock } from '#cairn/api/maintain.js';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql, verbatim } from '#cairn/driver/sql.js';
 import { expireDue, systemCall } from '#cairn/engine/leases/timekeeper.js';
 import { examine } from '#cairn/maintenance/doctor.js';
-import { recoverClock } from '#cairn/maintenance/maintain.js';
 import { claim, dispatched, PROFILE } from '../support/agent-turns.js';
 import { databases } from '../support/http.js';
 import { eventsOf, someScope, someTrajectory } from '../support/scopes.js';

@@ -1,9 +1,9 @@
 /** A clock that was ahead for a while: what it leaves is noticed, and recovered from. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recoverClock } from '#cairn/api/maintain.js';
 import { Store } from '#cairn/api/store.js';
 import { createServer } from '#cairn/http/server.js';
 import { examine } from '#cairn/maintenance/doctor.js';
-import { recoverClock } from '#cairn/maintenance/maintain.js';
 import { databases, send } from '../support/http.js';
 import { freshDatabase, refusalOf } from '../support/targets.js';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { migrateStore } from '#cairn/api/maintain.js';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Packet } from '#cairn/facts/packets/model.js';
-import { migrateStore } from '#cairn/maintenance/maintain.js';
 import { followToNow, followUntil, inFuture, latestSeq, latestToken } from '../support/stream.js';
 import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';
 

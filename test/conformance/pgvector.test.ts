@@ -1,10 +1,12 @@
 /** Vectors on a PostgreSQL that has pgvector: indexed for a tenant with many, and found as they are without it. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '#cairn/api/schema.js';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { VECTOR_TABLE } from '#cairn/index/vectors/indexing.js';
 import type { Embedder } from '#cairn/providers/embedder.js';
 import { type PgvectorServer, startPgvector } from '../../scripts/pgvector.mjs';
 import { targetNames } from '../support/targets.js';
@@ -45,6 +47,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
   ): Promise<T> {
     const driver = await openPostgres(server.url, {
       journal: packetJournal(() => driver.now()),
+      schema,
       pool_size: 1,
       row_level_security: as === 'server',
     });
@@ -169,9 +172,9 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
       (await indexes())[0]!.name,
     ]);
     const seen = await withStore(500, 'owner', async (store) => {
-      const before = await store.driver.vectors!.look();
+      const before = await store.driver.vectors!.look(VECTOR_TABLE);
       await indexed(store);
-      return [before, await store.driver.vectors!.look()];
+      return [before, await store.driver.vectors!.look(VECTOR_TABLE)];
     });
     expect(seen.map((one) => [one!.count, one!.has(SPACE)])).toEqual([
       [0, false],
@@ -194,7 +197,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
     for (let i = 0; i < 64; i++)
       await server.query(`CREATE INDEX vector_docs_near_other${i} ON vector_docs (doc_no) WHERE doc_no < 0`);
     await withStore(NEVER, 'owner', async ({ driver }) => {
-      expect(await driver.vectors!.index('public', SPACE)).toBe(false);
+      expect(await driver.vectors!.index(VECTOR_TABLE, 'public', SPACE)).toBe(false);
     });
     expect(await indexes()).toHaveLength(64);
     for (let i = 0; i < 64; i++) await server.query(`DROP INDEX vector_docs_near_other${i}`);

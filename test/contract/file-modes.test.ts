@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exportCheckpoint, exportExecution, openCairn } from '#cairn/api/index.js';
+import { exportCheckpoint, exportExecution, openCairn } from '#cairn/cairndb.js';
 import { state } from '../support/checkpoints.js';
 import { cairn, inFolder } from '../support/run.js';
 

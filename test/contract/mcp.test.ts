@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCairn } from '#cairn/api/index.js';
+import { openCairn } from '#cairn/cairndb.js';
 import { toolsIn } from '#cairn/mcp/tools.js';
 import { type Connected, connectMcp, sayToMcp, textOf, withMcp } from '../support/mcp.js';
 import { cairn, inFolder, serveCairn } from '../support/run.js';

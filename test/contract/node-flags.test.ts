@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { inFolder, ROOT, run } from '../support/run.js';
 
 const SCRIPT = `
-  import { openCairn } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist/api/index.js')).href)};
+  import { openCairn } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist/cairndb.js')).href)};
   const cairn = await openCairn({ database: './cairn.db' });
   await cairn.remember('The lighthouse was painted red in May.');
   const { passages } = await cairn.recall('lighthouse');

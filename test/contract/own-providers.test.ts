@@ -1,7 +1,7 @@
 /** Embedders, summarisers and extractors of the caller's own: what is wrong with one is said when the store is opened. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { httpEmbedder, type OpenOptions, openCairn } from '#cairn/api/index.js';
+import { httpEmbedder, type OpenOptions, openCairn } from '#cairn/cairndb.js';
 import { DIMENSIONS, vectorOf } from '../support/embedder.js';
 import { inFolder } from '../support/run.js';
 import { refusalOf } from '../support/targets.js';

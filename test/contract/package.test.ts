@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inFolder, ROOT, run } from '../support/run.js';
 
-const LIMIT_BYTES = 60 * 1024 * 1024;
+const LIMIT_BYTES = 100 * 1024 * 1024;
 
 /** On the disk, as `du` counts it. */
 function sizeOf(folder: string): number {
@@ -97,8 +97,8 @@ describe('the package', () => {
         const paths = files.map(({ path }) => path);
         for (const path of [
           'bin/cairn.js',
-          'dist/api/index.js',
-          'dist/api/index.d.ts',
+          'dist/cairndb.js',
+          'dist/cairndb.d.ts',
           'dist/client/index.js',
           'dist/runtime/index.js',
           'dist/vendor/gpt-tokenizer/encoding/o200k_base.js',

@@ -1,6 +1,6 @@
 /** Three lines to value: remember and recall by a word, in process, over HTTP and in the terminal. */
 import { describe, expect, it } from 'vitest';
-import { openCairn } from '#cairn/api/index.js';
+import { openCairn } from '#cairn/cairndb.js';
 import { connectCairn } from '#cairn/client/index.js';
 import { cairn, inFolder, type Ran, ROOT, run, serveCairn } from '../support/run.js';
 

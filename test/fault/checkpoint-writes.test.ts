@@ -1,5 +1,6 @@
 /** Faults inside the writes of executions and checkpoints: nothing is half written, and what comes next is right. */
 import { describe, expect, it } from 'vitest';
+import { schema } from '#cairn/api/schema.js';
 import { Store } from '#cairn/api/store.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
@@ -34,7 +35,7 @@ async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
     packetJournal(() => Date.now()),
     inJournal,
   );
-  const driver: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal });
+  const driver: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal, schema });
   let next = false;
   const faulty = new FaultyDriver(driver, () => {
     if (!next) return undefined;

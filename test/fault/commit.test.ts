@@ -1,6 +1,6 @@
 /** The connection to PostgreSQL is lost exactly at COMMIT: what was written is learned, never guessed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cairn, openCairn } from '#cairn/api/index.js';
+import { type Cairn, openCairn } from '#cairn/cairndb.js';
 import type { JournalEntry } from '#cairn/driver/driver.js';
 import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { audit, illnesses, survey } from '../support/audit.js';

@@ -1,6 +1,6 @@
 /** Many writers at once: in one process, in several processes on one file, on two servers on one PostgreSQL. */
 import { describe, expect, it } from 'vitest';
-import { openCairn } from '#cairn/api/index.js';
+import { openCairn } from '#cairn/cairndb.js';
 import { connectCairn } from '#cairn/client/index.js';
 import { audit, illnesses, survey } from '../support/audit.js';
 import { runChildren } from '../support/children.js';

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openCairn } from '#cairn/api/index.js';
+import { openCairn } from '#cairn/cairndb.js';
 import { connectCairn } from '#cairn/client/index.js';
 import { audit, illnesses, survey } from '../support/audit.js';
 import { Ledger } from '../support/load.js';

@@ -1,5 +1,6 @@
 /** Faults inside a write: nothing is half written, and nobody who shares the commit suffers. */
 import { describe, expect, it } from 'vitest';
+import { schema } from '#cairn/api/schema.js';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Driver, DriverError } from '#cairn/driver/driver.js';
@@ -37,7 +38,7 @@ async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
     packetJournal(() => Date.now()),
     inJournal,
   );
-  const real: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal });
+  const real: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal, schema });
   let next: (() => void) | undefined;
   const driver = new FaultyDriver(real, () => {
     if (!next) return undefined;

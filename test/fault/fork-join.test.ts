@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cairn, openCairn } from '#cairn/api/index.js';
+import { type Cairn, openCairn } from '#cairn/cairndb.js';
 import { databases } from '../support/http.js';
 import { exitOf, sleep } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';

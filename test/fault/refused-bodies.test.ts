@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCairn } from '#cairn/api/index.js';
+import { openCairn } from '#cairn/cairndb.js';
 import { connectCairn } from '#cairn/client/index.js';
 import { type ServerProcess, startServer } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Driver, VectorSpace } from '#cairn/driver/driver.js';
+import type { Driver, VectorSpace, VectorTable } from '#cairn/driver/driver.js';
 import { PostgresVectors } from '#cairn/driver/postgres/vectors.js';
-import { VectorIndexing } from '#cairn/index/vectors/indexing.js';
+import { VECTOR_TABLE, VectorIndexing } from '#cairn/index/vectors/indexing.js';
 import { until, within } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
@@ -53,23 +53,23 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
   it('EMB-12 are made by one at a time, however long it takes', async () => {
     await admin.query(`ALTER DATABASE ${admin.database} SET statement_timeout = 500`);
     await reading();
-    const made = vectors().index('public', space('first'));
+    const made = vectors().index(VECTOR_TABLE, 'public', space('first'));
     await begun(1);
-    expect(await vectors().index('public', space('second'))).toBe(false);
+    expect(await vectors().index(VECTOR_TABLE, 'public', space('second'))).toBe(false);
     // Longer than that limit.
     await other.query('SELECT pg_sleep(0.7)');
     expect(await indexes()).toMatchObject([{ valid: false }]);
     await other.query('COMMIT');
     expect(await made).toBe(true);
     await admin.query(`ALTER DATABASE ${admin.database} RESET statement_timeout`);
-    expect(await vectors().index('public', space('first'))).toBe(true);
+    expect(await vectors().index(VECTOR_TABLE, 'public', space('first'))).toBe(true);
     expect(await indexes()).toMatchObject([{ valid: true }]);
   });
 
   it('EMB-12 keep no store from closing, and are made to the end all the same', async () => {
     await reading();
     const one = vectors();
-    const made = one.index('public', space('left'));
+    const made = one.index(VECTOR_TABLE, 'public', space('left'));
     await begun(2);
     one.close();
     await expect(within(10_000, made, 'the index')).rejects.toThrow('the store is closed');
@@ -79,7 +79,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
 
   it('EMB-12 keep no store from closing that is only just connecting, or whose server does not answer', async () => {
     const connecting = vectors();
-    const unmade = connecting.index('public', space('never'));
+    const unmade = connecting.index(VECTOR_TABLE, 'public', space('never'));
     connecting.close();
     await expect(within(10_000, unmade, 'the index')).rejects.toThrow('the store is closed');
 
@@ -87,7 +87,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const waiting = vectors(`postgres://postgres@127.0.0.1:${port}/postgres`);
-    const unanswered = waiting.index('public', space('never'));
+    const unanswered = waiting.index(VECTOR_TABLE, 'public', space('never'));
     const [socket] = (await once(silent, 'connection')) as [Socket];
     waiting.close();
     await expect(within(10_000, unanswered, 'the index')).rejects.toThrow('the store is closed');
@@ -98,7 +98,8 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
 
   it('EMB-12 are of the tenant and the model alone, whatever those are called', async () => {
     const names = ["it's", 'a\\', "\\'; DROP TABLE vector_docs; --", '"$$"'];
-    for (const name of names) expect(await vectors().index('public', space(name, name))).toBe(true);
+    for (const name of names)
+      expect(await vectors().index(VECTOR_TABLE, 'public', space(name, name))).toBe(true);
     const definitions = (await indexes()).slice(2).map(({ definition }) => definition);
     const quoted = names.map((name) => `'${name.replaceAll("'", "''")}'::text`);
     expect(definitions).toEqual(
@@ -109,7 +110,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
   it('EMB-12 one that cannot be made keeps those of others from nothing', async () => {
     const made = vectors();
     const look = async () => ({ schema: 'public', count: 0, has: () => false });
-    const index = (schema: string, one: VectorSpace) => made.index(schema, one);
+    const index = (table: VectorTable, schema: string, one: VectorSpace) => made.index(table, schema, one);
     const indexing = new VectorIndexing(
       { vectors: { look, index, close: () => {} } } as unknown as Driver,
       1,

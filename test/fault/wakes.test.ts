@@ -1,6 +1,7 @@
 /** Waking those who wait, through commits that fail or are lost, and a listening connection that is killed or silent. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '#cairn/api/schema.js';
 import { Store } from '#cairn/api/store.js';
 import type { Driver } from '#cairn/driver/driver.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
@@ -85,7 +86,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
 
   const open = async (url: string, wake_look_ms: number): Promise<Driver> => {
     const journal = packetJournal(() => driver.now());
-    const driver = await openPostgres(url, { journal, wake_look_ms });
+    const driver = await openPostgres(url, { journal, schema, wake_look_ms });
     stores.push(await Store.on(driver, { sweep_every_ms: 0 }));
     return driver;
   };
@@ -172,7 +173,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
 
   it('hears again when that connection fell silent, or the database was away; and closes while it is away', async () => {
     const way = await PostgresProxy.before(real.database);
-    const third = await openPostgres(way.url, { journal: packetJournal(() => 0), wake_look_ms: 50 });
+    const third = await openPostgres(way.url, { journal: packetJournal(() => 0), schema, wake_look_ms: 50 });
     const ear = await listening(third);
     way.silence();
     await until('it to be said', () => ear.missed > 0);

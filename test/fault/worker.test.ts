@@ -1,6 +1,6 @@
 /** Workers whose server goes away, and whose answers are lost on the way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCairn, runWorker, type WorkerTurn } from '#cairn/api/index.js';
+import { openCairn, runWorker, type WorkerTurn } from '#cairn/cairndb.js';
 import { connectCairn } from '#cairn/client/index.js';
 import { sleep, stablePort, startServer, until } from '../support/server.js';
 import { freshDatabase, openTarget, type TestStore } from '../support/targets.js';

@@ -11,7 +11,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { CairnSaver } from '#cairn/adapters/langgraph/index.js';
-import { openCairn } from '#cairn/api/index.js';
+import { openCairn } from '#cairn/cairndb.js';
 
 const [database, answer] = process.argv.slice(2);
 const STEPS = 15;

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { schema } from '#cairn/api/schema.js';
 import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
@@ -67,7 +68,7 @@ export async function notePlans(): Promise<Plans> {
     append: (...[tx, tenant, entries]: Parameters<typeof plain.append>) =>
       plain.append(noting(tx, asked), tenant, entries),
   };
-  const real = await openSqlite(database, { journal });
+  const real = await openSqlite(database, { journal, schema });
   const store = await Store.on(notingDriver(real, asked, written), { sweep_every_ms: 0, count_every_ms: 0 });
   const file = await SqliteConnection.open(database);
   const plansAmong = async (noted: Sql[], action: () => Promise<unknown>) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Channel } from '#cairn/driver/channel.js';
 import { DriverError } from '#cairn/driver/driver.js';
-import { type Channel, commitGroup, type GroupHost, type Write } from '#cairn/driver/group.js';
+import { commitGroup, type GroupHost, type Write } from '#cairn/driver/group.js';
 
 describe('a group that cannot begin', () => {
   it('is refused at once as a whole when the lock was not to be had, with those who wait behind it', async () => {

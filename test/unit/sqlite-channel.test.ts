@@ -17,7 +17,7 @@ describe('a long transaction on SQLite', () => {
   let fresh: Awaited<ReturnType<typeof freshDatabase>>;
   beforeAll(async () => {
     fresh = await freshDatabase('sqlite');
-    driver = await openSqlite(fresh.database, { journal: journal as never });
+    driver = await openSqlite(fresh.database, { journal: journal as never, schema: [] });
     await driver.system((tx) => tx.run(sql`CREATE TABLE lines (id INTEGER PRIMARY KEY, text TEXT)`));
   });
   afterAll(async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '#cairn/api/schema.js';
 import type { Tx } from '#cairn/driver/driver.js';
 import { compile, type Sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite/driver.js';
@@ -44,7 +45,7 @@ const explain = async (query: Sql): Promise<never[]> => {
 const tx = { all: explain, send: explain } as unknown as Tx;
 
 beforeAll(async () => {
-  const driver = await openSqlite(database, { journal: packetJournal(() => Date.now()) });
+  const driver = await openSqlite(database, { journal: packetJournal(() => Date.now()), schema });
   await driver.migrate();
   await driver.close();
   file = await SqliteConnection.open(database);

@@ -7,21 +7,11 @@ import type {
 } from '../../checkpoints/checkpoints/model.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { isMarked, isRecord, setMember } from './codec.js';
-import type { Image } from './images.js';
+import type { Image, Versions } from './images.js';
 
 /** Labels are 64 KB at most. What is longer is in the snapshot, and its short members are still found by. */
 const MAX_LABELS = 32 * 1024;
 const MAX_LABEL = 1000;
-
-export type ChannelVersion = number | string;
-
-/** What a checkpoint has besides its channels. */
-export interface Versions {
-  readonly v: number;
-  readonly ts: string;
-  readonly channel_versions: Readonly<Record<string, ChannelVersion>>;
-  readonly versions_seen: Readonly<Record<string, Readonly<Record<string, ChannelVersion>>>>;
-}
 
 /** Read at once: the caller goes on to change them. */
 export function versionsOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Versions {

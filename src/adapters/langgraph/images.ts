@@ -1,7 +1,6 @@
 /** The last states of each thread that were stored or loaded: as JSON, to compare with and to inherit from. */
 import type { Json } from '../../kernel/json.js';
 import { sizeOf } from './codec.js';
-import type { Versions } from './form.js';
 
 /** A checkpoint of LangGraph as Cairn has it. */
 export interface Image {
@@ -97,3 +96,13 @@ function sizeOfNew(json: Json, seen: Set<Json>): number {
     }
   return size;
 }
+
+/** What a checkpoint has besides its channels. */
+export interface Versions {
+  readonly v: number;
+  readonly ts: string;
+  readonly channel_versions: Readonly<Record<string, ChannelVersion>>;
+  readonly versions_seen: Readonly<Record<string, Readonly<Record<string, ChannelVersion>>>>;
+}
+
+export type ChannelVersion = number | string;

@@ -12,9 +12,9 @@ import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../checkpoi
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
-import { type ChannelVersion, imageOf, isLabel } from './form.js';
+import { imageOf, isLabel } from './form.js';
 import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
-import type { Image, Images } from './images.js';
+import type { ChannelVersion, Image, Images } from './images.js';
 import type { Threads } from './threads.js';
 
 export interface ListWhere {

@@ -10,18 +10,9 @@ import type { PendingWrite as CairnWrite } from '../../checkpoints/checkpoints/m
 import type { Json } from '../../kernel/json.js';
 import type { Codec } from './codec.js';
 import { Encoding, frozen } from './encode.js';
-import {
-  type ChannelVersion,
-  type Labelled,
-  labelled,
-  measuresOf,
-  timestampOf,
-  toSnapshot,
-  type Versions,
-  versionsOf,
-} from './form.js';
+import { type Labelled, labelled, measuresOf, timestampOf, toSnapshot, versionsOf } from './form.js';
 import { codeOf, isNamed, type Place, placeKey, toCheckpointId } from './ids.js';
-import type { Image, Images } from './images.js';
+import type { ChannelVersion, Image, Images, Versions } from './images.js';
 import type { Reader } from './reader.js';
 import type { Threads } from './threads.js';
 

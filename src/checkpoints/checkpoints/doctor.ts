@@ -1,10 +1,9 @@
 /** The doctor's questions about executions, their checkpoints, and the parts that states are made of. */
 import { join, type Sql, sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
 
-const FEW = 5;
 const LAST_ROOT = Math.max(...Object.values(ROOTS));
 
 /** Of the table under the name x: not of an execution that was deleted, whose rows may be on their way out. */
@@ -47,7 +46,7 @@ const executionChecks: readonly Check[] = [
           GROUP BY x.execution_id, x.checkpoints, x.revision, x.head_id
           HAVING COUNT(c.checkpoint_id) <> x.checkpoints OR MAX(c.revision) > x.revision
             OR COUNT(CASE WHEN c.checkpoint_id = x.head_id THEN 1 END) <> CASE WHEN x.checkpoints = 0 THEN 0 ELSE 1 END
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every checkpoint is on a line of its execution, and the only one at its revision',
@@ -60,7 +59,7 @@ const executionChecks: readonly Check[] = [
           SELECT 'execution ' || x.execution_id || ' has ' || COUNT(*) || ' checkpoints at ' || x.revision AS what
             FROM checkpoints x WHERE x.tenant_id = ${tenant} AND ${live(tenant)}
             GROUP BY x.execution_id, x.revision HAVING COUNT(*) > 1
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // Others may have been pruned behind one that was followed.
@@ -72,7 +71,7 @@ const executionChecks: readonly Check[] = [
               AND c.line = x.line AND c.revision > x.revision)
             OR EXISTS (SELECT 1 FROM checkpoint_items p WHERE p.tenant_id = ${tenant} AND p.execution_id = x.execution_id
               AND p.line = x.line AND (p.added > x.revision OR (p.removed > x.revision AND p.removed <> ${NEVER}))))
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a line that branched off did so from an earlier one that is there',
@@ -82,7 +81,7 @@ const executionChecks: readonly Check[] = [
             AND b.line = x.base_line
           WHERE x.tenant_id = ${tenant} AND ${live(tenant)} AND ((x.base_line IS NULL) <> (x.base_revision IS NULL)
             OR (x.base_line IS NOT NULL AND (b.line IS NULL OR b.line >= x.line OR x.base_revision >= x.line
-              OR x.base_revision < b.line))) LIMIT ${FEW}`,
+              OR x.base_revision < b.line))) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // The first of a line without a base may name a parent that never came here.
@@ -96,7 +95,7 @@ const executionChecks: readonly Check[] = [
           WHERE COALESCE(y.previous, (SELECT b.checkpoint_id FROM checkpoints b WHERE b.tenant_id = ${tenant}
               AND b.execution_id = y.execution_id AND b.line = l.base_line AND b.revision <= l.base_revision
               ORDER BY b.revision DESC LIMIT 1), y.parent_id, '') <> COALESCE(y.parent_id, '')
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'what was removed is not there, and of an execution that was deleted nothing is once it is erased',
@@ -119,7 +118,7 @@ const executionChecks: readonly Check[] = [
               OR EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.execution_id = e.execution_id)
               OR EXISTS (SELECT 1 FROM execution_lines l WHERE l.tenant_id = ${tenant} AND l.execution_id = e.execution_id)
               OR EXISTS (SELECT 1 FROM ${everyPart(tenant)} p WHERE p.execution_id = e.execution_id))
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
 ];
 
@@ -131,7 +130,7 @@ const partChecks: readonly Check[] = [
           LEFT JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = x.execution_id AND l.line = x.line
           LEFT JOIN executions r ON r.tenant_id = ${tenant} AND r.execution_id = x.execution_id
           WHERE ${settled(tenant)} AND (l.line IS NULL OR x.added < l.line OR x.added > r.revision OR x.removed <= x.added
-            OR (x.removed > r.revision AND x.removed <> ${NEVER})) LIMIT ${FEW}`,
+            OR (x.removed > r.revision AND x.removed <> ${NEVER})) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // That something is gone is said for good: what comes in its place later shows over it.
@@ -141,7 +140,7 @@ const partChecks: readonly Check[] = [
             SELECT p.*, LEAD(p.added) OVER (PARTITION BY p.execution_id, p.line, p.parent, p.key, p.position
               ORDER BY p.added, p.ordinal) AS next
             FROM ${everyPart(tenant)} p WHERE p.kind <> 'gone') x
-          WHERE x.next < x.removed AND ${settled(tenant)} LIMIT ${FEW}`,
+          WHERE x.next < x.removed AND ${settled(tenant)} LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every container of parts is stood for by one part',
@@ -153,7 +152,7 @@ const partChecks: readonly Check[] = [
           SELECT 'container ' || x.child || ' of execution ' || x.execution_id AS what FROM checkpoint_items x
             WHERE x.tenant_id = ${tenant} AND x.child IS NOT NULL AND ${settled(tenant)}
             GROUP BY x.execution_id, x.child HAVING COUNT(*) > 1
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // Of a checkpoint that was pruned, what it brought is that of the first which still has it.
@@ -183,7 +182,7 @@ const partChecks: readonly Check[] = [
           misplaced(sql`tool_calls`),
         ],
         ' UNION ALL ',
-      )} LIMIT ${FEW}`;
+      )} LIMIT ${MAX_EXAMPLES}`;
     },
   },
 ];

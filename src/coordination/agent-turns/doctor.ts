@@ -1,8 +1,6 @@
 /** The doctor's questions about agent_turns, and what belongs to them. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
-
-const FEW = 5;
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 
 export const turnChecks: readonly Check[] = [
   {
@@ -16,7 +14,7 @@ export const turnChecks: readonly Check[] = [
           SELECT 'a lease of agent_turn ' || l.subject_id AS what FROM leases l
             LEFT JOIN agent_turns t ON t.tenant_id = l.tenant_id AND t.agent_turn_id = l.subject_id
             WHERE l.tenant_id = ${tenant} AND l.kind = 'agent_turn' AND t.agent_turn_id IS NULL
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'an agent_turn that has ended says so once: its state, its time, its deliverable in the output',
@@ -29,7 +27,7 @@ export const turnChecks: readonly Check[] = [
             LEFT JOIN box_entries e ON e.tenant_id = t.tenant_id AND e.box_id = t.output_box_id
               AND e.card_id = t.deliverable_card_id
             WHERE t.tenant_id = ${tenant} AND t.status = 'completed' AND e.card_id IS NULL
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a delegation and its agent_turn agree',
@@ -39,7 +37,7 @@ export const turnChecks: readonly Check[] = [
           JOIN agent_turns t ON t.tenant_id = d.tenant_id AND t.agent_turn_id = d.agent_turn_id
           WHERE d.tenant_id = ${tenant} AND ((d.ended_at IS NULL) <> (t.ended_at IS NULL)
             OR (d.status = 'Completed') <> (t.status = 'completed')
-            OR (d.status = 'Cancelled') <> (t.status = 'stopped')) LIMIT ${FEW}`,
+            OR (d.status = 'Cancelled') <> (t.status = 'stopped')) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a batch has ended when none of its agent_turns is under way, and then alone',
@@ -48,7 +46,7 @@ export const turnChecks: readonly Check[] = [
           FROM turn_batches b JOIN (
             SELECT t.batch_id, COUNT(*) AS tasks, COUNT(CASE WHEN t.ended_at IS NULL THEN 1 END) AS open FROM agent_turns t
             WHERE t.tenant_id = ${tenant} AND t.batch_id IS NOT NULL GROUP BY t.batch_id) x ON x.batch_id = b.batch_id
-          WHERE b.tenant_id = ${tenant} AND ((b.ended_at IS NULL) <> (x.open > 0) OR x.tasks <> b.task_count) LIMIT ${FEW}`,
+          WHERE b.tenant_id = ${tenant} AND ((b.ended_at IS NULL) <> (x.open > 0) OR x.tasks <> b.task_count) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'the context of an agent_turn is sealed, and its boxes are held',
@@ -57,6 +55,6 @@ export const turnChecks: readonly Check[] = [
           JOIN boxes b ON b.tenant_id = t.tenant_id
             AND (b.box_id = t.context_box_id OR b.box_id = t.output_box_id OR b.box_id = t.record_box_id)
           WHERE t.tenant_id = ${tenant} AND (b.held_by IS NULL OR b.held_by <> 'agent_turn:' || b.box_id
-            OR (b.box_id = t.context_box_id) <> (b.sealed_at IS NOT NULL)) LIMIT ${FEW}`,
+            OR (b.box_id = t.context_box_id) <> (b.sealed_at IS NOT NULL)) LIMIT ${MAX_EXAMPLES}`,
   },
 ];

@@ -1,8 +1,6 @@
 /** The doctor's questions about locks. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
-
-const FEW = 5;
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 
 export const lockChecks: readonly Check[] = [
   {
@@ -15,7 +13,7 @@ export const lockChecks: readonly Check[] = [
           SELECT 'lock ' || l.lock_id || ' has no lease' AS what FROM locks l
             LEFT JOIN leases s ON s.tenant_id = l.tenant_id AND s.kind = 'lock' AND s.subject_id = l.lock_id
             WHERE l.tenant_id = ${tenant} AND l.ended_at IS NULL AND s.subject_id IS NULL
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'the token of a resource is that of its last grant',
@@ -23,6 +21,6 @@ export const lockChecks: readonly Check[] = [
       sql`SELECT 'lock ' || l.lock_id || ' has token ' || l.token || ', the last one is ' || COALESCE(r.token, 0) AS what
           FROM locks l LEFT JOIN lock_resources r ON r.tenant_id = l.tenant_id AND r.resource_type = l.resource_type
             AND r.resource_id = l.resource_id
-          WHERE l.tenant_id = ${tenant} AND l.token > COALESCE(r.token, 0) LIMIT ${FEW}`,
+          WHERE l.tenant_id = ${tenant} AND l.token > COALESCE(r.token, 0) LIMIT ${MAX_EXAMPLES}`,
   },
 ];

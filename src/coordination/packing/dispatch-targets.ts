@@ -16,7 +16,7 @@ import { newId } from '../../kernel/ids.js';
 import { checkTurnHeld } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../agent-turns/store.js';
-import type { Refusal, Task } from './dispatch.js';
+import type { Refusal, Task } from './task.js';
 
 /** Who delegates. */
 export interface Source {

@@ -19,17 +19,7 @@ import { makeChildTrajectory } from '../tasks/child-trajectories.js';
 import { type Source, type Target, targetOf } from './dispatch-targets.js';
 import { type PackingPlan, planPacking } from './rules.js';
 import { asAgent, type PreparedPacking, packBox, preparePacking, visibleBoxes } from './service.js';
-
-/** One task, as delegate_async and fork_join take it. */
-export interface Task {
-  readonly target_strategy: 'new' | 'reuse' | 'clone';
-  /** A profile for new, an agent for reuse and clone; a clone without it is one of the delegator. */
-  readonly target_ref?: string | undefined;
-  readonly instruction: string;
-  readonly context_box_id?: string | undefined;
-  readonly input_box_ids?: readonly string[] | undefined;
-  readonly arguments?: JsonObject | undefined;
-}
+import type { Refusal, Task } from './task.js';
 
 /** A task planned before any transaction; which profile and boxes it gets is decided in it. */
 export interface PreparedTask {
@@ -57,13 +47,6 @@ export async function prepareTasks(
     }
   }
   return tasks.map((task) => ({ task, recipe }));
-}
-
-/** Whether it was refused rather than done: nothing is left of it then. */
-export interface Refusal {
-  readonly status: 'busy' | 'rejected';
-  readonly error_code: string;
-  readonly message: string;
 }
 
 export const isRefusal = <T extends object>(one: T | Refusal): one is Refusal => 'error_code' in one;

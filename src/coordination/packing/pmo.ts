@@ -20,11 +20,10 @@ import {
   type PreparedTask,
   placeTask,
   prepareTasks,
-  type Refusal,
   readyTask,
-  type Task,
 } from './dispatch.js';
 import { registerTarget, type Source, sourceOf } from './dispatch-targets.js';
+import type { Refusal, Task } from './task.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;

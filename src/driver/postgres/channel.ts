@@ -1,7 +1,7 @@
 /** One PostgreSQL connection in one transaction; what needs no answer travels with what follows. */
 import pg from 'pg';
+import type { Channel } from '../channel.js';
 import { DriverError, type Table } from '../driver.js';
-import type { Channel } from '../group.js';
 import { compile, type Param, type Sql } from '../sql.js';
 import { translatePostgres } from './errors.js';
 

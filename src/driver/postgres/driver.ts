@@ -18,7 +18,7 @@ import {
 } from '../driver.js';
 import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from '../group.js';
 import { Lane } from '../lane.js';
-import { migrations } from '../migrate.js';
+import { protectedTables } from '../schema.js';
 import { acrossTenants, type Sql } from '../sql.js';
 import { WaitingWrites } from '../write-queue.js';
 import { PostgresChannel, rowsOf } from './channel.js';
@@ -348,15 +348,15 @@ class PostgresDriver implements Driver {
   }
 
   migrate(): Promise<MigrationReport> {
-    return migratePostgres(this.#url);
+    return migratePostgres(this.#url, this.#options.schema);
   }
 
   async integrity(): Promise<string[]> {
-    const protectedTables = migrations.flatMap(({ protect }) => protect);
+    const tables = this.#options.schema.flatMap(protectedTables);
     const rows = await this.long<{ relname: string }>(
       '',
       acrossTenants`SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = 'public' AND relname = ANY(${protectedTables})
+        WHERE n.nspname = 'public' AND relname = ANY(${tables})
           AND NOT (relrowsecurity AND relforcerowsecurity)`,
     );
     return rows.map(({ relname }) => `row-level security is off on table ${relname}`);

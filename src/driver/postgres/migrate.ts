@@ -8,17 +8,19 @@ import {
   type AppliedMigration,
   bootstrap,
   checksumOf,
-  migrations,
   pending,
   statementsOf,
+  versionOf,
 } from '../migrate.js';
+import type { Schema } from '../schema.js';
 import { types } from './channel.js';
 import { translatePostgres } from './errors.js';
 
 /** Any constant: it keeps two processes from migrating at once. */
 const MIGRATION_LOCK = 7_233_871_001;
 
-export async function migratePostgres(url: string): Promise<MigrationReport> {
+export async function migratePostgres(url: string, schema: Schema): Promise<MigrationReport> {
+  const version = versionOf(schema);
   const client = new pg.Client({ connectionString: url, types } as pg.ClientConfig);
   client.on('error', () => undefined);
   try {
@@ -29,14 +31,14 @@ export async function migratePostgres(url: string): Promise<MigrationReport> {
     );
     if (known.rows[0]!.known !== null) {
       const { rows } = await client.query<AppliedMigration>(APPLIED);
-      if (pending(rows, 'postgres').length === 0) return { applied: [], version: migrations.length };
+      if (pending(schema, rows, 'postgres').length === 0) return { applied: [], version };
     }
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await createRole(client);
     await client.query('BEGIN');
     for (const text of bootstrap.postgres) await client.query(text);
     const applied = await client.query<AppliedMigration>(APPLIED);
-    const missing = pending(applied.rows, 'postgres');
+    const missing = pending(schema, applied.rows, 'postgres');
     for (const migration of missing) {
       for (const text of statementsOf(migration, 'postgres')) await client.query(text);
       await client.query(
@@ -45,7 +47,7 @@ export async function migratePostgres(url: string): Promise<MigrationReport> {
       );
     }
     await client.query('COMMIT');
-    return { applied: missing.map(({ name }) => name), version: migrations.length };
+    return { applied: missing.map(({ name }) => name), version };
   } catch (error) {
     throw toCairnError(translatePostgres(error));
   } finally {

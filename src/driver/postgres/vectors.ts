@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { IndexedVectors, Query, VectorIndexes, VectorSpace } from '../driver.js';
+import type { IndexedVectors, Query, VectorIndexes, VectorSpace, VectorTable } from '../driver.js';
 import { acrossTenants } from '../sql.js';
 import { goodbye, ownerSettings } from './connection.js';
 
@@ -14,7 +14,6 @@ const OLDEST = [0, 8] as const;
 const MAX_INDEXES = 64;
 /** Any constant: it keeps two processes from making one at once. */
 const INDEXING_LOCK = 7_233_871_002;
-const PREFIX = 'vector_docs_near_';
 /** It takes as long as it takes: a limit that a role or a database has for others would end it each time. */
 const TAKE_TIME = `SELECT set_config(name, '0', false) FROM pg_settings
   WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
@@ -29,22 +28,23 @@ export class PostgresVectors implements VectorIndexes {
     this.#query = query;
   }
 
-  async look(): Promise<IndexedVectors | undefined> {
+  async look(table: VectorTable): Promise<IndexedVectors | undefined> {
     const row = await this.#query.get<{ schema: string; version: string; names: string[] }>(
       acrossTenants`SELECT quote_ident(n.nspname) AS schema, e.extversion AS version,
           ARRAY(SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-            WHERE i.indrelid = to_regclass('vector_docs') AND i.indisvalid AND starts_with(c.relname, ${PREFIX})) AS names
+            WHERE i.indrelid = to_regclass(${table.name}) AND i.indisvalid
+              AND starts_with(c.relname, ${prefixOf(table)})) AS names
         FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
         WHERE e.extname = 'vector' AND has_schema_privilege(n.oid, 'USAGE')`,
     );
     const [major = 0, minor = 0] = row?.version.split('.').map(Number) ?? [];
     if (!row || (major <= OLDEST[0] && minor < OLDEST[1])) return undefined;
     const names = new Set(row.names);
-    return { schema: row.schema, count: names.size, has: (space) => names.has(nameOf(space)) };
+    return { schema: row.schema, count: names.size, has: (space) => names.has(nameOf(table, space)) };
   }
 
   /** As the user of the URL, who owns the tables. Others read and write meanwhile, so it is in no transaction. */
-  async index(schema: string, space: VectorSpace): Promise<boolean> {
+  async index(table: VectorTable, schema: string, space: VectorSpace): Promise<boolean> {
     const client = new pg.Client(ownerSettings(this.#url));
     client.on('error', () => undefined);
     this.#client = client;
@@ -55,20 +55,20 @@ export class PostgresVectors implements VectorIndexes {
         INDEXING_LOCK,
       ]);
       if (!locked.rows[0]!.taken) return false;
-      const name = nameOf(space);
+      const name = nameOf(table, space);
       const { rows } = await client.query<{ name: string; valid: boolean }>(
         `SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-          WHERE i.indrelid = 'vector_docs'::regclass AND starts_with(c.relname, $1)`,
-        [PREFIX],
+          WHERE i.indrelid = $1::regclass AND starts_with(c.relname, $2)`,
+        [table.name, prefixOf(table)],
       );
       const there = rows.find((row) => row.name === name);
       if (there?.valid) return true;
       if (!there && rows.length >= MAX_INDEXES) return false;
       // Somebody was at it and did not come to the end: nothing is found by that.
       if (there) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
-      await client.query(definition(name, schema, space));
+      await client.query(definition(name, table, schema, space));
       // Else the planner knows nothing of what is new.
-      await client.query('ANALYZE vector_docs');
+      await client.query(`ANALYZE ${table.name}`);
       return true;
     } finally {
       this.#client = undefined;
@@ -83,15 +83,22 @@ export class PostgresVectors implements VectorIndexes {
   }
 }
 
-const nameOf = (space: VectorSpace): string =>
-  PREFIX +
+const prefixOf = ({ name }: VectorTable): string => `${name}_near_`;
+
+const nameOf = (table: VectorTable, space: VectorSpace): string =>
+  prefixOf(table) +
   createHash('sha256')
     .update(JSON.stringify([space.tenant, space.model, space.dimensions]))
     .digest('hex')
     .slice(0, 20);
 
-const definition = (name: string, schema: string, { tenant, model, dimensions }: VectorSpace): string =>
-  `CREATE INDEX CONCURRENTLY ${name} ON vector_docs
-    USING hnsw ((bits::bit(${dimensions})) ${schema}.bit_hamming_ops)
+const definition = (
+  name: string,
+  table: VectorTable,
+  schema: string,
+  { tenant, model, dimensions }: VectorSpace,
+): string =>
+  `CREATE INDEX CONCURRENTLY ${name} ON ${table.name}
+    USING hnsw ((${table.bits}::bit(${dimensions})) ${schema}.bit_hamming_ops)
     WHERE tenant_id = ${pg.escapeLiteral(tenant)} AND model = ${pg.escapeLiteral(model)}
-      AND dimensions = ${dimensions} AND bits IS NOT NULL`;
+      AND dimensions = ${dimensions} AND ${table.bits} IS NOT NULL`;

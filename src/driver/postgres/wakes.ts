@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Channel } from '../channel.js';
 import type { WakeListener } from '../driver.js';
-import type { Channel } from '../group.js';
 import { sql } from '../sql.js';
 import { type Keys, WakeListeners } from '../wakes.js';
 import { goodbye } from './connection.js';

@@ -1,6 +1,6 @@
 /** The writing SQLite connection in one transaction. */
+import type { Channel } from '../channel.js';
 import type { Table } from '../driver.js';
-import type { Channel } from '../group.js';
 import { isShareUsed, nextTurn } from '../loop-share.js';
 import { compile, type Param, type Sql } from '../sql.js';
 import type { SqliteConnection } from './open.js';

@@ -20,9 +20,9 @@ import {
   type AppliedMigration,
   bootstrap,
   checksumOf,
-  migrations,
   pending,
   statementsOf,
+  versionOf,
 } from '../migrate.js';
 import { compile, type Sql } from '../sql.js';
 import { WaitingWrites } from '../write-queue.js';
@@ -290,19 +290,21 @@ class SqliteDriver implements Driver {
   };
 
   async migrate(): Promise<MigrationReport> {
+    const { schema } = this.#options;
+    const version = versionOf(schema);
     try {
       // Most starts find nothing to do, and need no lock to see it.
       if (
         (await this.#reader.read("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'")).length > 0
       ) {
         const applied = await this.#reader.read<AppliedMigration>(APPLIED);
-        if (pending(applied, 'sqlite').length === 0) return { applied: [], version: migrations.length };
+        if (pending(schema, applied, 'sqlite').length === 0) return { applied: [], version };
       }
       await this.#lock();
       try {
         for (const text of bootstrap.sqlite) this.#writer.exec(text);
         const applied = this.#writer.all<AppliedMigration>(APPLIED);
-        const missing = pending(applied, 'sqlite');
+        const missing = pending(schema, applied, 'sqlite');
         for (const migration of missing) {
           for (const text of statementsOf(migration, 'sqlite')) this.#writer.exec(text);
           this.#writer.run(
@@ -311,7 +313,7 @@ class SqliteDriver implements Driver {
           );
         }
         this.#writer.exec('COMMIT');
-        return { applied: missing.map(({ name }) => name), version: migrations.length };
+        return { applied: missing.map(({ name }) => name), version };
       } finally {
         if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK');
       }

@@ -1,8 +1,6 @@
 /** The doctor's questions about vectors: they are there for what can be found, and for nothing else. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
-
-const FEW = 5;
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 
 export const vectorChecks: readonly Check[] = [
   {
@@ -10,7 +8,7 @@ export const vectorChecks: readonly Check[] = [
     broken: (tenant) =>
       sql`SELECT 'document ' || l.doc_no AS what FROM vector_docs l
           LEFT JOIN search_docs d ON d.tenant_id = l.tenant_id AND d.doc_no = l.doc_no
-          WHERE l.tenant_id = ${tenant} AND d.terms IS NULL LIMIT ${FEW}`,
+          WHERE l.tenant_id = ${tenant} AND d.terms IS NULL LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every vector that a document has is there, and each that is there has a document',
@@ -22,6 +20,6 @@ export const vectorChecks: readonly Check[] = [
           SELECT 'a vector of nothing by ' || v.model AS what FROM vectors v
             LEFT JOIN vector_docs l ON l.tenant_id = v.tenant_id AND l.model = v.model AND l.content_hash = v.content_hash
             WHERE v.tenant_id = ${tenant} AND l.content_hash IS NULL
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
 ];

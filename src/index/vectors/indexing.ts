@@ -1,7 +1,9 @@
 /** Keeps an index of the vectors of tenants that have many, where the database can; made in the background. */
-import type { Driver, IndexedVectors, VectorIndexes, VectorSpace } from '../../driver/driver.js';
+import type { Driver, IndexedVectors, VectorIndexes, VectorSpace, VectorTable } from '../../driver/driver.js';
 import { RuntimePart } from '../../engine/calls/call.js';
 
+/** What the indexes are over. */
+export const VECTOR_TABLE: VectorTable = { name: 'vector_docs', bits: 'bits' };
 /** Fewer are compared one by one in less time than an index takes. */
 export const INDEXED_FROM = 20_000;
 /** How often it is looked what the database has: it may be installed or taken away, and an index made by another or dropped. */
@@ -55,7 +57,7 @@ export class VectorIndexing {
 
   async #lookNow(indexes: VectorIndexes): Promise<void> {
     try {
-      this.#seen = await indexes.look();
+      this.#seen = await indexes.look(VECTOR_TABLE);
     } catch {
       // Whatever it was, the next look tells.
     }
@@ -75,7 +77,7 @@ export class VectorIndexing {
     const notBefore = Math.max(this.#notBefore, this.#failed.get(name) ?? Number.NEGATIVE_INFINITY);
     if (this.#making || this.#stopped || performance.now() < notBefore) return;
     this.#making = this.#indexes
-      .index(seen.schema, space)
+      .index(VECTOR_TABLE, seen.schema, space)
       .then(
         (isThere) => {
           if (isThere) this.#looked = Number.NEGATIVE_INFINITY;

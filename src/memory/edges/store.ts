@@ -1,11 +1,11 @@
 /** edges and edge_participants: the only relation between entities. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { ENDS_OF_EDGE, endsAmong } from '../../driver/lookups.js';
 import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { toIso } from '../../kernel/times.js';
 import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from '../entities/store.js';
+import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import type { Edge, EdgeType, EntityType } from './model.js';
 
 export interface Participant extends EntityRef {

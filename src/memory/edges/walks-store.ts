@@ -1,8 +1,8 @@
 /** Walking along edges, set by set: what an entity leads to, and whether an edge would close a cycle. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { ENDS_OF_EDGE, endsAmong } from '../../driver/lookups.js';
 import { byDialect, type Sql, sql } from '../../driver/sql.js';
 import { type EntityRef, entityKey } from '../entities/store.js';
+import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import type { EdgeType, EntityType } from './model.js';
 import { ENDS_BY_ENTITY } from './store.js';
 

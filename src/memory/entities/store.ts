@@ -1,6 +1,5 @@
 /** Entities of all types that an edge may link: how they are told apart, and which of them can be read. */
 import type { Query } from '../../driver/driver.js';
-import { versionsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import type { ContainerReach, Reach } from '../../engine/access/reach.js';
 import type { CardReach } from '../../engine/access/rules.js';
@@ -18,6 +17,7 @@ import {
   turnsWithin,
 } from '../access/reach.js';
 import type { EntityType } from '../edges/model.js';
+import { versionsAmong } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
 
 export interface EntityRef {

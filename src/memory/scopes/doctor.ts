@@ -1,9 +1,7 @@
 /** The doctor's questions about scopes and turns, and about what their ending leaves. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { pinned } from '../../facts/cards/lifetime.js';
-
-const FEW = 5;
 
 export const scopeChecks: readonly Check[] = [
   {
@@ -16,7 +14,7 @@ export const scopeChecks: readonly Check[] = [
             LEFT JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
             WHERE s.tenant_id = ${tenant} AND s.closed_at IS NULL AND s.restored_from IS NULL
             GROUP BY s.scope_id, s.tokens_used) x
-          WHERE x.tokens_used <> x.counted LIMIT ${FEW}`,
+          WHERE x.tokens_used <> x.counted LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a scope is held together',
@@ -34,7 +32,7 @@ export const scopeChecks: readonly Check[] = [
               ELSE ' is open and has ended' END AS what FROM scopes s
             LEFT JOIN endings x ON x.tenant_id = s.tenant_id AND x.holder = 'scope:' || s.scope_id
             WHERE s.tenant_id = ${tenant} AND (s.closed_at IS NULL) <> (x.holder IS NULL)
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // While an erasure is under way, what it is to erase may be kept by nothing and still be there.
@@ -45,6 +43,6 @@ export const scopeChecks: readonly Check[] = [
           JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id AND c.held_by = x.holder
           WHERE x.tenant_id = ${tenant} AND x.done_at IS NOT NULL AND c.erased_at IS NULL AND NOT (${pinned(tenant, 0)})
             AND NOT EXISTS (SELECT 1 FROM endings u WHERE u.tenant_id = x.tenant_id AND u.done_at IS NULL)
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
 ];

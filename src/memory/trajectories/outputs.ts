@@ -1,7 +1,8 @@
 /** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
 import type { Query } from '../../driver/driver.js';
-import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
+import { ENDS_OF_EDGE, endsAmong } from '../edges/lookups.js';
+import { artifactsAmong, VERSION_OF_END } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
 
 /** Whether a version under the name v is the current one of something that can be read. */

@@ -1,9 +1,9 @@
 /** What is below a trajectory, read for all of its tree at once. */
 import type { Query } from '../../driver/driver.js';
-import { artifactsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import type { ContainerReach, Reach } from '../../engine/access/reach.js';
 import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
+import { artifactsAmong } from '../versions/lookups.js';
 import type { TrajectoryStatus } from './model.js';
 import { notesFromThese, readableVersion } from './outputs.js';
 

@@ -1,10 +1,8 @@
 /** The doctor's questions about artifacts and notes. */
 import { sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
-
-const FEW = 5;
 
 export const memoryChecks: readonly Check[] = [
   {
@@ -12,7 +10,7 @@ export const memoryChecks: readonly Check[] = [
     broken: (tenant) =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' has ' || COUNT(*) || ' versions up to ' || MAX(v.version) AS what
           FROM memory_versions v WHERE v.tenant_id = ${tenant} GROUP BY v.kind, v.memory_id
-          HAVING MIN(v.version) <> 1 OR MAX(v.version) <> COUNT(*) OR COUNT(*) - COUNT(v.superseded_at) > 1 LIMIT ${FEW}`,
+          HAVING MIN(v.version) <> 1 OR MAX(v.version) <> COUNT(*) OR COUNT(*) - COUNT(v.superseded_at) > 1 LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a version holds until the next one was recorded, and what is recorded has its time',
@@ -24,7 +22,7 @@ export const memoryChecks: readonly Check[] = [
             OR v.superseded_at >= ${PENDING} OR (v.superseded_at < v.recorded_at AND NOT EXISTS (
               SELECT 1 FROM clock_overlaps o WHERE o.tenant_id = v.tenant_id AND v.superseded_at >= o.from_at
                 AND v.recorded_at <= o.until_at))
-            OR (n.version IS NOT NULL AND (v.superseded_at IS NULL OR v.superseded_at <> n.recorded_at))) LIMIT ${FEW}`,
+            OR (n.version IS NOT NULL AND (v.superseded_at IS NULL OR v.superseded_at <> n.recorded_at))) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every version has its card, and all versions of an artifact or note and their cards live equally long',
@@ -36,7 +34,7 @@ export const memoryChecks: readonly Check[] = [
             OR CAST(v.ttl AS TEXT) <> CAST(f.ttl AS TEXT)
             OR COALESCE(v.expires_at, -1) <> COALESCE(f.expires_at, -1) OR COALESCE(v.held_by, '') <> COALESCE(f.held_by, '')
             OR COALESCE(c.expires_at, -1) <> COALESCE(v.expires_at, -1) OR COALESCE(c.held_by, '') <> COALESCE(v.held_by, ''))
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'of what has neither expired nor ended, all versions have their content',
@@ -44,13 +42,13 @@ export const memoryChecks: readonly Check[] = [
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
           WHERE v.tenant_id = ${tenant} AND v.erased_at IS NULL AND c.erased_at IS NOT NULL
-            AND (v.expires_at IS NULL OR v.expires_at > c.erased_at) AND ${VERSION_ENDED} IS NULL LIMIT ${FEW}`,
+            AND (v.expires_at IS NULL OR v.expires_at > c.erased_at) AND ${VERSION_ENDED} IS NULL LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'an erased version says nothing of itself',
     broken: (tenant) =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           WHERE v.tenant_id = ${tenant} AND v.erased_at IS NOT NULL
-            AND (v.name IS NOT NULL OR v.metadata IS NOT NULL OR v.provenance IS NOT NULL OR v.sent_hash IS NOT NULL) LIMIT ${FEW}`,
+            AND (v.name IS NOT NULL OR v.metadata IS NOT NULL OR v.provenance IS NOT NULL OR v.sent_hash IS NOT NULL) LIMIT ${MAX_EXAMPLES}`,
   },
 ];

@@ -1,10 +1,10 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
 import type { Query } from '../../driver/driver.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { ENDS_OF_EDGE } from '../../driver/lookups.js';
 import { join, type Sql, sql } from '../../driver/sql.js';
 import type { Reach } from '../../engine/access/reach.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
+import { ENDS_OF_EDGE } from '../edges/lookups.js';
 import { ENDS_BY_ENTITY, holdsAt } from '../edges/store.js';
 import { versionNotSuperseded } from '../entities/supersession.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';

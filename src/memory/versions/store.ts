@@ -1,13 +1,13 @@
 /** memory_versions: artifacts and notes, one row a version; how they are written and found. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { BESIDE_VERSIONS, versionsAmong } from '../../driver/lookups.js';
 import { type Sql, sql } from '../../driver/sql.js';
 import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import type { LifetimeClass } from '../../engine/lifetimes/model.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { eraseCards } from '../../facts/cards/lifetime.js';
 import { forgetDoc } from '../../index/documents.js';
+import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
 
 export type MemoryKind = 'artifact' | 'note';
 

@@ -1,8 +1,6 @@
 /** The doctor's questions about policies, jobs and what they made. */
 import { type Sql, sql } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
-
-const FEW = 5;
+import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 
 /** The first that a job, under the name j, made. */
 const FIRST_MADE: Sql = sql`(j.result -> 'made' -> 0 ->> 'id')`;
@@ -19,7 +17,7 @@ export const jobChecks: readonly Check[] = [
           SELECT 'job ' || j.job_id || ' has ended as ' || j.state AS what FROM jobs j
             WHERE j.tenant_id = ${tenant} AND j.ended_at IS NOT NULL
               AND (j.state NOT IN ('done', 'failed') OR j.pins IS NOT NULL)
-          LIMIT ${FEW}`,
+          LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a job that is done says what it made, and that was made',
@@ -28,7 +26,7 @@ export const jobChecks: readonly Check[] = [
             ELSE ' made ' || ${FIRST_MADE} || ', which is not there' END AS what FROM jobs j
           LEFT JOIN memory_versions v ON v.tenant_id = j.tenant_id AND v.memory_id = ${FIRST_MADE} AND v.version = 1
           WHERE j.tenant_id = ${tenant} AND j.state = 'done'
-            AND (j.result IS NULL OR j.sources IS NULL OR (${FIRST_MADE} IS NOT NULL AND v.memory_id IS NULL)) LIMIT ${FEW}`,
+            AND (j.result IS NULL OR j.sources IS NULL OR (${FIRST_MADE} IS NOT NULL AND v.memory_id IS NULL)) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a summary is linked to all that it was made from',
@@ -41,13 +39,13 @@ export const jobChecks: readonly Check[] = [
                   AND a.position = 1) AS linked
             FROM jobs j WHERE j.tenant_id = ${tenant} AND j.state = 'done' AND j.action = 'summarize'
               AND CAST(j.settings ->> 'create_edges' AS TEXT) IN ('1', 'true')) x
-          WHERE x.id IS NOT NULL AND x.linked < x.told LIMIT ${FEW}`,
+          WHERE x.id IS NOT NULL AND x.linked < x.told LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a scope was summarised and looked through up to a turn that it has',
     broken: (tenant) =>
       sql`SELECT 'scope ' || s.scope_id AS what FROM scopes s
           JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
-          WHERE s.tenant_id = ${tenant} AND (s.summarized_turns > b.length OR s.extracted_turns > b.length) LIMIT ${FEW}`,
+          WHERE s.tenant_id = ${tenant} AND (s.summarized_turns > b.length OR s.extracted_turns > b.length) LIMIT ${MAX_EXAMPLES}`,
   },
 ];

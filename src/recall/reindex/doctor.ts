@@ -1,13 +1,12 @@
 /** Where the search does not know what is stored, or knows what is not: looked at page by page, and all of it. */
 import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Driver } from '../../driver/driver.js';
-import type { Finding } from '../../engine/doctor.js';
+import { type Finding, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES } from './drift.js';
 import { wrongEntries } from './index-drift.js';
 
 const DRIFT = new URL('./drift.js', import.meta.url);
 const PAGE = 200;
-const FEW = 5;
 
 const kinds: Readonly<Record<Drift['kind'], string>> = {
   missing: 'all that is to be found is known to the search',
@@ -30,7 +29,7 @@ export async function* searchFindings(
         const some = found.get(drift.kind) ?? [];
         found.set(drift.kind, some);
         const what = describe(drift);
-        if (some.length < FEW && !some.includes(what)) some.push(what);
+        if (some.length < MAX_EXAMPLES && !some.includes(what)) some.push(what);
       }
       after = page.next;
     }
@@ -56,7 +55,7 @@ function nameOf({ entity_type, content_id }: { entity_type: string; content_id: 
 
 /** On SQLite the index is that of all tenants. */
 export async function indexFinding(driver: Driver, tenant: string): Promise<Finding> {
-  const problems = (await wrongEntries(driver, tenant, FEW)).map(
+  const problems = (await wrongEntries(driver, tenant, MAX_EXAMPLES)).map(
     ({ doc_no, terms, entries }) => `document ${doc_no} has ${terms} terms, and ${entries} in the index`,
   );
   const whose = driver.dialect === 'postgres' ? `${tenant}: ` : '';

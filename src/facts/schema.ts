@@ -1,51 +1,39 @@
-/** Tenants, keys, cards, boxes, packets. Immutable once released: a change is the next migration. */
-import type { Migration } from '../migrate.js';
+/** Cards, boxes and profiles; and how a card that goes leaves the search. */
+import { type SchemaPart, triggerFunction } from '../driver/schema.js';
+import { blankDocs } from '../index/schema.js';
 
-export const foundation: Migration = {
-  version: 1,
-  name: 'foundation',
-  // Tables that hold an index or a hash but no content, and are read before the tenant is known, are outside.
-  protect: [
-    'cards',
-    'card_subjects',
-    'boxes',
-    'box_entries',
-    'box_grants',
-    'packet_store',
-    'packet_index',
-    'requests',
-    'sweeps',
-    'clock_overlaps',
-  ],
-  statements: ({ id, int, json, table, compact }) => [
-    `CREATE TABLE tenants (
-      tenant_id ${id} NOT NULL PRIMARY KEY,
-      seq ${int} NOT NULL,
-      recorded_at ${int} NOT NULL,
-      created_at ${int} NOT NULL
-    ) ${compact}`,
+/** Clients choose ids: those of a card, a packet and a thought may be the same. */
+export const DOCS_OF_CARD = "entity_type NOT IN ('packet', 'thought')";
 
-    // Times that were recorded twice, since a clock was ahead; seq is the first packet at the true time.
-    `CREATE TABLE clock_overlaps (
-      tenant_id ${id} NOT NULL,
-      seq ${int} NOT NULL,
-      from_at ${int} NOT NULL,
-      until_at ${int} NOT NULL,
-      PRIMARY KEY (tenant_id, seq)
-    ) ${compact}`,
+const followCard = (row: 'new' | 'NEW') =>
+  `UPDATE search_docs SET expires_at = ${row}.expires_at, held_by = ${row}.held_by
+      WHERE tenant_id = ${row}.tenant_id AND content_id = ${row}.card_id AND ${DOCS_OF_CARD}`;
 
-    `CREATE TABLE api_keys (
-      tenant_id ${id} NOT NULL,
-      key_id ${id} NOT NULL,
-      key_hash ${id} NOT NULL UNIQUE,
-      agent_id ${id},
-      role TEXT NOT NULL,
-      name TEXT,
-      created_at ${int} NOT NULL,
-      revoked_at ${int},
-      PRIMARY KEY (tenant_id, key_id)
-    ) ${compact}`,
+/** Whatever takes the content of a card away takes it out of the search as well: no code can forget to. */
+const SQLITE = [
+  `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards
+    WHEN new.erased_at IS NOT NULL OR new.deleted_at IS NOT NULL BEGIN
+    ${blankDocs('new', 'new.card_id', DOCS_OF_CARD)};
+  END`,
+  `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards BEGIN
+    ${followCard('new')};
+  END`,
+];
 
+const POSTGRES = [
+  triggerFunction('search_card_gone', blankDocs('OLD', 'OLD.card_id', DOCS_OF_CARD)),
+  `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards FOR EACH ROW
+    WHEN (NEW.erased_at IS NOT NULL OR NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`,
+  triggerFunction('search_card_lifetime', followCard('NEW')),
+  `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards FOR EACH ROW
+    EXECUTE FUNCTION search_card_lifetime()`,
+];
+
+export const factsSchema: SchemaPart = {
+  tables: ['cards', 'card_subjects', 'boxes', 'box_entries', 'box_grants', 'profiles', 'sweeps'],
+  statements: ({ dialect, id, int, json, table, compact }) => [
+    // held_by: what holds a card or a box, `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`, `checkpoint:<box_id>`
+    // or `note:<id>`. When the holder is among the endings, the card or box can no longer be read.
     `CREATE TABLE cards (
       tenant_id ${id} NOT NULL,
       card_id ${id} NOT NULL,
@@ -64,10 +52,13 @@ export const foundation: Migration = {
       deleted_at ${int},
       erased_at ${int},
       kept_at ${int},
+      held_by ${id},
       PRIMARY KEY (tenant_id, card_id)
     ) ${table}`,
     // Without those that a sweep found pinned, or every sweep would examine them anew.
     'CREATE INDEX cards_expiring ON cards (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL AND kept_at IS NULL',
+    // A call has one result within a box: looked for before one is added.
+    'CREATE INDEX cards_by_tool_call ON cards (tenant_id, tool_call_id) WHERE tool_call_id IS NOT NULL',
 
     `CREATE TABLE card_subjects (
       tenant_id ${id} NOT NULL,
@@ -102,6 +93,7 @@ export const foundation: Migration = {
       sent_hash TEXT,
       created_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
+      held_by ${id},
       PRIMARY KEY (tenant_id, box_id)
     ) ${table}`,
     'CREATE INDEX boxes_by_agent ON boxes (tenant_id, agent_id, box_id) WHERE agent_id IS NOT NULL',
@@ -133,63 +125,22 @@ export const foundation: Migration = {
     ) ${compact}`,
     'CREATE INDEX box_grants_by_agent ON box_grants (tenant_id, agent_id, box_id)',
 
-    `CREATE TABLE packet_store (
+    // A profile is a box whose last card is its sys.profile; here it is found by name.
+    `CREATE TABLE profiles (
       tenant_id ${id} NOT NULL,
-      seq ${int} NOT NULL,
-      packet_id ${id} NOT NULL,
-      packet_type ${id} NOT NULL,
-      timestamp ${int} NOT NULL,
-      recorded_at ${int} NOT NULL,
-      thread_id ${id},
-      agent ${id},
-      source ${id},
-      entity_type TEXT,
-      entity_id ${id},
-      envelope ${json},
-      original ${json},
-      content_hash TEXT NOT NULL,
-      sent_hash TEXT,
-      expires_at ${int},
-      generation ${int} NOT NULL,
-      root_packet_id ${id} NOT NULL,
-      parent_ids ${json},
-      subject_ids ${json},
-      erased_at ${int},
-      PRIMARY KEY (tenant_id, seq)
+      name ${id} NOT NULL,
+      box_id ${id} NOT NULL,
+      card_id ${id} NOT NULL,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, name)
     ) ${table}`,
-    'CREATE UNIQUE INDEX packet_store_by_id ON packet_store (tenant_id, packet_id)',
-    'CREATE INDEX packet_store_by_type ON packet_store (tenant_id, packet_type, seq)',
-    'CREATE INDEX packet_store_by_time ON packet_store (tenant_id, timestamp, seq)',
-    'CREATE INDEX packet_store_by_thread ON packet_store (tenant_id, thread_id, seq) WHERE thread_id IS NOT NULL',
-    'CREATE INDEX packet_store_by_agent ON packet_store (tenant_id, agent, seq) WHERE agent IS NOT NULL',
-    'CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq) WHERE source IS NOT NULL',
-    'CREATE INDEX packet_store_expiring ON packet_store (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
-
-    // kind is tag, parent, subject or routing: what a packet has several of.
-    `CREATE TABLE packet_index (
-      tenant_id ${id} NOT NULL,
-      kind TEXT NOT NULL,
-      value ${id} NOT NULL,
-      seq ${int} NOT NULL,
-      PRIMARY KEY (tenant_id, kind, value, seq)
-    ) ${compact}`,
-
-    // The idempotency record of a packet: ids and a hash of the request, never a body.
-    `CREATE TABLE requests (
-      tenant_id ${id} NOT NULL,
-      idempotency_key ${id} NOT NULL,
-      request_hash TEXT NOT NULL,
-      packet_id ${id} NOT NULL,
-      replay ${json} NOT NULL,
-      recorded_at ${int} NOT NULL,
-      PRIMARY KEY (tenant_id, idempotency_key)
-    ) ${compact}`,
-    'CREATE INDEX requests_by_age ON requests (tenant_id, recorded_at)',
 
     `CREATE TABLE sweeps (
       tenant_id ${id} NOT NULL PRIMARY KEY,
       swept_at ${int} NOT NULL,
       sealed_at ${int} NOT NULL
     ) ${compact}`,
+    ...(dialect === 'sqlite' ? SQLITE : POSTGRES),
   ],
 };

@@ -1,20 +1,17 @@
-/** Policies of summarising and extracting, the jobs that they cause, and how far each scope has come. Immutable once released. */
-import type { Migration } from '../migrate.js';
+/** Policies and jobs of summarising and extracting, and the manifests of contexts. */
+import type { SchemaPart } from '../driver/schema.js';
 
-export const summaries: Migration = {
-  version: 7,
-  name: 'summaries',
-  protect: ['summarization_policies', 'jobs', 'artifact_tallies', 'fact_keys'],
+export const recallSchema: SchemaPart = {
+  tables: [
+    'summarization_policies',
+    'jobs',
+    'fact_keys',
+    'artifact_tallies',
+    'manifests',
+    'manifest_cards',
+    'manifest_turns',
+  ],
   statements: ({ id, int, json, table, compact }) => [
-    // Up to which turn a scope was summarised, and facts were got out of it.
-    `ALTER TABLE scopes ADD COLUMN summarized_turns ${int} NOT NULL DEFAULT 0`,
-    `ALTER TABLE scopes ADD COLUMN extracted_turns ${int} NOT NULL DEFAULT 0`,
-    // The job that made a summary or principle of this version of an artifact.
-    `ALTER TABLE memory_versions ADD COLUMN summarized_by ${id}`,
-    // What is to become principles: few, and looked for across all trajectories.
-    `CREATE INDEX memory_unsummarized ON memory_versions (tenant_id, memory_id)
-      WHERE kind = 'artifact' AND abstraction_level = 'L1' AND superseded_at IS NULL AND summarized_by IS NULL`,
-
     // attached: \`tenant\`, \`trajectory:<id>\` or \`scope:<id>\`. threshold is the percent or count of the trigger.
     `CREATE TABLE summarization_policies (
       tenant_id ${id} NOT NULL,
@@ -74,6 +71,14 @@ export const summaries: Migration = {
     'CREATE INDEX jobs_overdue ON jobs (tenant_id, pinned_until) WHERE pinned_until IS NOT NULL',
     'CREATE INDEX jobs_by_scope ON jobs (tenant_id, scope_id, job_id) WHERE scope_id IS NOT NULL',
 
+    // What a fact is about, as a keyed hash from which it cannot be guessed, and where it is kept.
+    `CREATE TABLE fact_keys (
+      tenant_id ${id} NOT NULL,
+      fact_key ${id} NOT NULL,
+      memory_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, fact_key, memory_id)
+    ) ${compact}`,
+
     // How many artifacts of a level were made where a policy counts them: \`tenant\`, \`trajectory:<id>\`, \`scope:<id>\`.
     `CREATE TABLE artifact_tallies (
       tenant_id ${id} NOT NULL,
@@ -83,12 +88,55 @@ export const summaries: Migration = {
       PRIMARY KEY (tenant_id, counted_in, level)
     ) ${compact}`,
 
-    // What a fact is about, as a keyed hash from which it cannot be guessed, and where it is kept.
-    `CREATE TABLE fact_keys (
+    // kind: assembly, whose entries are in the row, or packing, whose sealed box is the list of what went in.
+    // request_card_ids: the texts that the request brought, which end with what holds the manifest. Ids, numbers and
+    // keyed hashes, never content.
+    `CREATE TABLE manifests (
       tenant_id ${id} NOT NULL,
-      fact_key ${id} NOT NULL,
-      memory_id ${id} NOT NULL,
-      PRIMARY KEY (tenant_id, fact_key, memory_id)
+      manifest_id ${id} NOT NULL,
+      kind TEXT NOT NULL,
+      trajectory_id ${id},
+      scope_id ${id},
+      agent_turn_id ${id},
+      agent_id ${id},
+      box_id ${id},
+      format TEXT,
+      token_budget ${int},
+      token_count ${int},
+      truncated ${int},
+      parameters ${json} NOT NULL,
+      entries ${json},
+      turn_ranges ${json},
+      request_card_ids ${json},
+      content_hash TEXT,
+      held_by ${id},
+      created_at ${int} NOT NULL,
+      erased_at ${int},
+      PRIMARY KEY (tenant_id, manifest_id)
+    ) ${table}`,
+    'CREATE INDEX manifests_by_trajectory ON manifests (tenant_id, trajectory_id, manifest_id) WHERE trajectory_id IS NOT NULL',
+    'CREATE INDEX manifests_by_scope ON manifests (tenant_id, scope_id, manifest_id) WHERE scope_id IS NOT NULL',
+    'CREATE INDEX manifests_by_agent_turn ON manifests (tenant_id, agent_turn_id, manifest_id) WHERE agent_turn_id IS NOT NULL',
+    'CREATE INDEX manifests_by_box ON manifests (tenant_id, box_id, manifest_id) WHERE box_id IS NOT NULL',
+    // Those whose texts are still to be erased when what holds them ends.
+    'CREATE INDEX manifests_held ON manifests (tenant_id, held_by, manifest_id) WHERE held_by IS NOT NULL AND erased_at IS NULL',
+
+    // Which contexts a card was in: of what stands before the turns, card by card. What else a context had, its entries say.
+    `CREATE TABLE manifest_cards (
+      tenant_id ${id} NOT NULL,
+      card_id ${id} NOT NULL,
+      manifest_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, card_id, manifest_id)
+    ) ${compact}`,
+
+    // The same of turns, which follow each other in the box of their scope: one row for hundreds.
+    `CREATE TABLE manifest_turns (
+      tenant_id ${id} NOT NULL,
+      box_id ${id} NOT NULL,
+      last_position ${int} NOT NULL,
+      first_position ${int} NOT NULL,
+      manifest_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, box_id, last_position, first_position, manifest_id)
     ) ${compact}`,
   ],
 };

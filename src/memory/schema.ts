@@ -1,10 +1,18 @@
-/** Trajectories, scopes, turns, artifacts, notes, edges, and how they end. Immutable once released. */
-import type { Migration } from '../migrate.js';
+/** Trajectories, scopes, artifacts, notes and edges. */
+import type { SchemaPart } from '../driver/schema.js';
+import { DOCS_OF_CARD } from '../facts/schema.js';
+import { blankDocs } from '../index/schema.js';
 
-export const memory: Migration = {
-  version: 2,
-  name: 'memory',
-  protect: [
+/** A version that is erased leaves the search, though its card may stay where a sealed box keeps it. */
+const VERSION_GONE_SQLITE = `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions
+    WHEN new.erased_at IS NOT NULL BEGIN
+    ${blankDocs('new', 'new.card_id', DOCS_OF_CARD)};
+  END`;
+const VERSION_GONE_POSTGRES = `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions FOR EACH ROW
+    WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`;
+
+export const memorySchema: SchemaPart = {
+  tables: [
     'trajectories',
     'scopes',
     'scope_checkpoints',
@@ -15,32 +23,9 @@ export const memory: Migration = {
     'edges',
     'edge_participants',
     'edge_guards',
-    'endings',
+    'former_owners',
   ],
-  statements: ({ id, int, json, table, compact }) => [
-    // What holds a card or a box: `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`, `checkpoint:<box_id>`,
-    // `note:<id>`. When the holder is among the endings, the card or box can no longer be read.
-    `ALTER TABLE cards ADD COLUMN held_by ${id}`,
-    `ALTER TABLE boxes ADD COLUMN held_by ${id}`,
-
-    // One row ends all that its holder holds, however much that is; the content is erased after it, in small batches
-    // that go on behind \`position\` until \`done_at\`. box_id is the box whose cards are to be erased, if there is one;
-    // erased and kept count those, versions counts the artifacts and notes that the holder held.
-    `CREATE TABLE endings (
-      tenant_id ${id} NOT NULL,
-      holder ${id} NOT NULL,
-      ended_at ${int} NOT NULL,
-      thread_id ${id},
-      box_id ${id},
-      position ${int} NOT NULL,
-      erased ${int} NOT NULL,
-      kept ${int} NOT NULL,
-      versions ${int} NOT NULL,
-      done_at ${int},
-      PRIMARY KEY (tenant_id, holder)
-    ) ${compact}`,
-    'CREATE INDEX endings_under_way ON endings (tenant_id, ended_at, holder) WHERE done_at IS NULL',
-
+  statements: ({ dialect, id, int, json, table, compact }) => [
     `CREATE TABLE trajectories (
       tenant_id ${id} NOT NULL,
       trajectory_id ${id} NOT NULL,
@@ -86,11 +71,17 @@ export const memory: Migration = {
       updated_at ${int} NOT NULL,
       closed_at ${int},
       deleted_at ${int},
+      -- Up to which turn it was summarised, and facts were extracted from it.
+      summarized_turns ${int} NOT NULL DEFAULT 0,
+      extracted_turns ${int} NOT NULL DEFAULT 0,
       PRIMARY KEY (tenant_id, scope_id)
     ) ${table}`,
     'CREATE INDEX scopes_by_trajectory ON scopes (tenant_id, trajectory_id, scope_id)',
     'CREATE INDEX scopes_by_parent ON scopes (tenant_id, parent_scope_id, scope_id) WHERE parent_scope_id IS NOT NULL',
     'CREATE UNIQUE INDEX scopes_by_box ON scopes (tenant_id, box_id)',
+    // What a scope was restored from shows its turns as long as that is open.
+    'CREATE INDEX scopes_by_origin ON scopes (tenant_id, restored_from) WHERE restored_from IS NOT NULL',
+    'CREATE INDEX scopes_open ON scopes (tenant_id, trajectory_id, created_at, scope_id) WHERE closed_at IS NULL',
 
     // Beside its scope, whose row is written with every turn and so is kept small. box_id: a sealed fork of the
     // scope's box, which keeps its turns; null when the checkpoint is not recoverable.
@@ -131,6 +122,8 @@ export const memory: Migration = {
       recorded_at ${int} NOT NULL,
       superseded_at ${int},
       erased_at ${int},
+      -- The job that made a summary or principle of this version of an artifact.
+      summarized_by ${id},
       PRIMARY KEY (tenant_id, memory_id, version)
     ) ${table}`,
     'CREATE INDEX memory_current ON memory_versions (tenant_id, kind, memory_id) WHERE superseded_at IS NULL',
@@ -139,6 +132,12 @@ export const memory: Migration = {
     'CREATE INDEX memory_by_scope ON memory_versions (tenant_id, scope_id, kind, memory_id) WHERE scope_id IS NOT NULL',
     'CREATE INDEX memory_expiring ON memory_versions (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
     'CREATE INDEX memory_held ON memory_versions (tenant_id, held_by, memory_id) WHERE held_by IS NOT NULL AND erased_at IS NULL',
+    // Principles, and the summaries of a trajectory, the newest first.
+    `CREATE INDEX memory_abstracted ON memory_versions (tenant_id, kind, abstraction_level, trajectory_id, recorded_at)
+      WHERE superseded_at IS NULL AND abstraction_level <> 'L0'`,
+    // What is to become principles: few, and looked for across all trajectories.
+    `CREATE INDEX memory_unsummarized ON memory_versions (tenant_id, memory_id)
+      WHERE kind = 'artifact' AND abstraction_level = 'L1' AND superseded_at IS NULL AND summarized_by IS NULL`,
 
     // Counters apart, so that reading writes no version.
     `CREATE TABLE memory_access (
@@ -179,6 +178,7 @@ export const memory: Migration = {
       PRIMARY KEY (tenant_id, edge_id)
     ) ${table}`,
     'CREATE INDEX edges_by_type ON edges (tenant_id, edge_type, edge_id) WHERE deleted_at IS NULL',
+
     // Position 1 is A: what supports, supersedes, came from the others.
     `CREATE TABLE edge_participants (
       tenant_id ${id} NOT NULL,
@@ -194,11 +194,25 @@ export const memory: Migration = {
     ) ${compact}`,
     'CREATE INDEX edge_participants_by_entity ON edge_participants (tenant_id, entity_id, edge_type, position, edge_id)',
     'CREATE INDEX edge_participants_in_order ON edge_participants (tenant_id, entity_id, edge_id) WHERE deleted_at IS NULL',
+    // Most tenants have none.
+    `CREATE INDEX edge_participants_superseded ON edge_participants (tenant_id)
+      WHERE edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL`,
+
     // Locked before an edge that might close a cycle is looked at.
     `CREATE TABLE edge_guards (
       tenant_id ${id} NOT NULL,
       edge_type ${id} NOT NULL,
       PRIMARY KEY (tenant_id, edge_type)
     ) ${compact}`,
+
+    // Agents that gave a trajectory away, and so may no longer write in it.
+    `CREATE TABLE former_owners (
+      tenant_id ${id} NOT NULL,
+      trajectory_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      handoff_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, trajectory_id, agent_id)
+    ) ${compact}`,
+    dialect === 'sqlite' ? VERSION_GONE_SQLITE : VERSION_GONE_POSTGRES,
   ],
 };

@@ -1,5 +1,5 @@
-/** Vectors of what can be searched, for stores with an embedder. Immutable once released. */
-import type { Migration } from '../migrate.js';
+/** Vectors of what can be searched, for stores with an embedder. */
+import type { SchemaPart } from '../../driver/schema.js';
 
 /**
  * A document that loses its terms loses its vector in the same statement, and the vector itself goes with the last document
@@ -49,10 +49,8 @@ const POSTGRES = [
     WHEN (OLD.terms IS NOT NULL AND NEW.terms IS NULL) EXECUTE FUNCTION vector_doc_gone()`,
 ];
 
-export const vectors: Migration = {
-  version: 8,
-  name: 'vectors',
-  protect: ['vectors', 'vector_docs', 'vector_progress'],
+export const vectorSchema: SchemaPart = {
+  tables: ['vectors', 'vector_docs', 'vector_progress'],
   statements: ({ dialect, id, int, table, compact }) => [
     // Once for each text and model. content_hash: keyed from the start, so that no guess can be checked by it.
     // vector: of length one, as base64 of 32-bit numbers. Numbered, so that SQLite only ever appends to the table.

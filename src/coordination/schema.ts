@@ -1,83 +1,20 @@
-/** Agents, profiles, handovers, agent_turns, delegations, handoffs, messages, locks, and the leases under them. Immutable once released. */
-import type { Migration } from '../migrate.js';
+/** Handovers, agent_turns, delegations, handoffs, messages and locks. */
+import type { SchemaPart } from '../driver/schema.js';
 
-export const coordination: Migration = {
-  version: 4,
-  name: 'coordination',
-  protect: [
-    'leases',
-    'agents',
-    'profiles',
+export const coordinationSchema: SchemaPart = {
+  tables: [
     'handovers',
     'agent_turns',
     'agent_turn_steps',
     'turn_batches',
     'delegations',
     'handoffs',
-    'former_owners',
     'messages',
     'deliveries',
     'lock_resources',
     'locks',
   ],
   statements: ({ id, int, json, table, compact }) => [
-    // A call has one result within a box: looked for before one is added.
-    'CREATE INDEX cards_by_tool_call ON cards (tenant_id, tool_call_id) WHERE tool_call_id IS NOT NULL',
-
-    // Whatever is held or awaited for a time: locks, waiting for one, agent_turns, deliveries, agents being online,
-    // deadlines. token rises with every new holder of the subject; a lease is over at expires_at, whether or not
-    // somebody has noticed.
-    `CREATE TABLE leases (
-      tenant_id ${id} NOT NULL,
-      kind TEXT NOT NULL,
-      subject_id ${id} NOT NULL,
-      holder ${id},
-      token ${int} NOT NULL,
-      expires_at ${int} NOT NULL,
-      PRIMARY KEY (tenant_id, kind, subject_id)
-    ) ${compact}`,
-    'CREATE INDEX leases_due ON leases (tenant_id, expires_at)',
-    // What is on its way to an agent, let go when that goes.
-    `CREATE INDEX leases_of_readers ON leases (tenant_id, holder) WHERE kind = 'message'`,
-
-    // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none. made: 1 if a
-    // dispatch made it for its task, 2 if it came with its key and has not registered itself yet.
-    // typed: 0 if the agent, whose rights are restricted, gave itself its type.
-    `CREATE TABLE agents (
-      tenant_id ${id} NOT NULL,
-      agent_id ${id} NOT NULL,
-      agent_type ${id} NOT NULL,
-      typed ${int} NOT NULL,
-      capabilities ${json} NOT NULL,
-      memory_access ${json},
-      can_delegate_to ${json},
-      status TEXT NOT NULL,
-      current_trajectory_id ${id},
-      profile_name ${id},
-      parent_agent_id ${id},
-      made ${int} NOT NULL,
-      offline_after_ms ${int} NOT NULL,
-      last_seen_at ${int} NOT NULL,
-      metadata ${json},
-      sent_hash TEXT,
-      registered_at ${int} NOT NULL,
-      updated_at ${int} NOT NULL,
-      unregistered_at ${int},
-      PRIMARY KEY (tenant_id, agent_id)
-    ) ${table}`,
-    'CREATE INDEX agents_by_type ON agents (tenant_id, agent_type, agent_id) WHERE unregistered_at IS NULL',
-
-    // A profile is a box whose last card is its sys.profile; here it is found by name.
-    `CREATE TABLE profiles (
-      tenant_id ${id} NOT NULL,
-      name ${id} NOT NULL,
-      box_id ${id} NOT NULL,
-      card_id ${id} NOT NULL,
-      created_at ${int} NOT NULL,
-      updated_at ${int} NOT NULL,
-      PRIMARY KEY (tenant_id, name)
-    ) ${table}`,
-
     // agent_id: the agent that stored it; null for a key without one.
     `CREATE TABLE handovers (
       tenant_id ${id} NOT NULL,
@@ -233,15 +170,6 @@ export const coordination: Migration = {
     'CREATE INDEX handoffs_by_sender ON handoffs (tenant_id, from_agent_id, handoff_id)',
     'CREATE INDEX handoffs_by_trajectory ON handoffs (tenant_id, trajectory_id, handoff_id)',
 
-    // Agents that gave a trajectory away, and so may no longer write in it.
-    `CREATE TABLE former_owners (
-      tenant_id ${id} NOT NULL,
-      trajectory_id ${id} NOT NULL,
-      agent_id ${id} NOT NULL,
-      handoff_id ${id} NOT NULL,
-      PRIMARY KEY (tenant_id, trajectory_id, agent_id)
-    ) ${compact}`,
-
     // payload is cleared when the message expires, or its trajectory is deleted. recipients and acknowledged count its
     // deliveries.
     `CREATE TABLE messages (
@@ -301,6 +229,7 @@ export const coordination: Migration = {
       ticket ${int} NOT NULL,
       PRIMARY KEY (tenant_id, resource_type, resource_id)
     ) ${compact}`,
+
     // Waiting, granted (whoever waits has not taken it up yet), held, then ended: released, expired or abandoned. How
     // long, its lease says.
     `CREATE TABLE locks (

@@ -1,12 +1,12 @@
 /** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it, index it anew. */
 import { existsSync } from 'node:fs';
-import { isPostgres, openDriver, Store } from '../api/store.js';
 import type { Finding } from '../engine/doctor.js';
 import { CairnError } from '../kernel/errors.js';
+import { type RecoveredTenant, recoverClock as recover } from '../maintenance/clock.js';
+import { examine } from '../maintenance/doctor.js';
 import type { Embedder } from '../providers/embedder.js';
 import { needsReindex, type Reindexing, reindex } from '../recall/reindex/service.js';
-import { type RecoveredTenant, recoverClock as recover } from './clock.js';
-import { examine } from './doctor.js';
+import { isPostgres, openDriver, Store } from './store.js';
 
 export type { Finding } from '../engine/doctor.js';
 export type { Reindexing } from '../recall/reindex/service.js';

@@ -1,42 +1,8 @@
-/** cairndb: the library in process, with no server. */
+/** Opens a store in this process: the library, with no server. */
 import { CairnError } from '../kernel/errors.js';
 import type { Api } from './api.js';
 import { type Shorthands, shorthandsOn } from './shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
-
-export type { Checkpoint, CheckpointSummary, Snapshot } from '../checkpoints/checkpoints/model.js';
-export type { Bundle, Execution as ExecutionRecord } from '../checkpoints/executions/model.js';
-export type { AppendResult, Box, Grant, HydratedBox } from '../facts/boxes/model.js';
-export type { Card } from '../facts/cards/model.js';
-export type { Packet, WriteResult } from '../facts/packets/model.js';
-export type { Key } from '../identity/keys/model.js';
-export { CairnError, type ErrorCode } from '../kernel/errors.js';
-export type { Json, JsonObject } from '../kernel/json.js';
-export type { CallOptions as ProviderCallOptions, ProviderCost } from '../providers/cost.js';
-export {
-  type Embedder,
-  type EmbedOptions,
-  type HttpEmbedderSettings,
-  httpEmbedder,
-  type Vector,
-} from '../providers/embedder.js';
-export type { ModelSettingsInput as ModelOptions } from '../providers/model-settings.js';
-export type { Extraction, ExtractionRequest, Extractor } from '../recall/extraction/extractor.js';
-export type { ExtractedFact } from '../recall/extraction/facts.js';
-export type { TextSource } from '../recall/summaries/sources.js';
-export type { Summarizer, Summary, SummaryRequest } from '../recall/summaries/summarizer.js';
-export * from '../runtime/index.js';
-export type { Api, CallOptions } from './api.js';
-export {
-  type ExportedFile,
-  type ExportOptions,
-  exportCheckpoint,
-  exportExecution,
-  type ImportedCheckpoints,
-  type ImportOptions,
-  importCheckpoints,
-  importExecution,
-} from './files/checkpoint-files.js';
 
 export interface OpenOptions extends StoreOptions {
   /** Whose memory it is; `default` unless given. */
@@ -108,5 +74,3 @@ export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
   const embedded = (timeout_ms?: number) => store.embedded(timeout_ms);
   return { ...api, ...shorthandsOn(api), embedded, close: () => store.close() };
 }
-
-export type { Caller } from '../engine/calls/caller.js';

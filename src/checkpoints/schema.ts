@@ -1,25 +1,53 @@
-/** Executions, checkpoints, and what their states are made of. Immutable once released. */
-import type { Migration } from '../migrate.js';
+/** Executions, checkpoints, and what their states are made of. */
+import { type SchemaPart, triggerFunction } from '../driver/schema.js';
+import { blankDocs } from '../index/schema.js';
 
-export const checkpoints: Migration = {
-  version: 3,
-  name: 'checkpoints',
-  protect: [
+const DOCS_OF_THOUGHT = "entity_type = 'thought'";
+
+/** How the content_id of a thought is made: with a character between that no id has. */
+const contentOf = (row: string, mark: 'char' | 'chr') => `${row}.checkpoint_id || ${mark}(31) || ${row}.id`;
+
+const blankThought = blankDocs('old', contentOf('old', 'char'), DOCS_OF_THOUGHT);
+
+/** Whatever takes the content of a thought away takes it out of the search as well: no code can forget to. */
+const SQLITE = [
+  `CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts BEGIN
+    ${blankThought};
+  END`,
+  // By a prune it comes to count as brought by another checkpoint.
+  `CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts BEGIN
+    UPDATE search_docs SET content_id = ${contentOf('new', 'char')}
+      WHERE tenant_id = old.tenant_id AND content_id = ${contentOf('old', 'char')} AND ${DOCS_OF_THOUGHT};
+  END`,
+  `CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts BEGIN
+    ${blankThought};
+  END`,
+];
+
+const POSTGRES = [
+  triggerFunction('search_thought_gone', blankDocs('OLD', contentOf('OLD', 'chr'), DOCS_OF_THOUGHT)),
+  'CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
+  triggerFunction(
+    'search_thought_moved',
+    `UPDATE search_docs SET content_id = ${contentOf('NEW', 'chr')}
+      WHERE tenant_id = OLD.tenant_id AND content_id = ${contentOf('OLD', 'chr')} AND ${DOCS_OF_THOUGHT}`,
+  ),
+  'CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_moved()',
+  'CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
+];
+
+export const checkpointsSchema: SchemaPart = {
+  tables: [
     'executions',
     'execution_lines',
     'checkpoints',
     'checkpoints_gone',
     'checkpoint_items',
+    'checkpoint_writes',
     'thoughts',
     'tool_calls',
-    'checkpoint_writes',
   ],
-  statements: ({ id, int, real, json, table, compact }) => [
-    // Most packets are Cairn's own events: for those an index by source finds nothing faster, and every write pays for it.
-    'DROP INDEX packet_store_by_source',
-    `CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq)
-      WHERE source IS NOT NULL AND source <> 'cairn'`,
-
+  statements: ({ dialect, id, int, real, json, table, compact }) => [
     // revision is the last that a checkpoint of it was given; head_id the checkpoint that it stands at; carried: members of
     // an imported bundle that Cairn does not know.
     `CREATE TABLE executions (
@@ -120,6 +148,20 @@ export const checkpoints: Migration = {
     `CREATE INDEX checkpoint_items_showing ON checkpoint_items (tenant_id, execution_id, line)
       WHERE removed = 9007199254740991`,
 
+    // What steps under way had done since a checkpoint, which may be still to come.
+    `CREATE TABLE checkpoint_writes (
+      tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      task_id ${id} NOT NULL,
+      place ${int} NOT NULL,
+      ordinal ${int} NOT NULL,
+      channel TEXT NOT NULL,
+      value ${json} NOT NULL,
+      PRIMARY KEY (tenant_id, checkpoint_id, execution_id, task_id, place)
+    ) ${table}`,
+    'CREATE INDEX checkpoint_writes_by_execution ON checkpoint_writes (tenant_id, execution_id)',
+
     // The same with what is asked for: each is an element of its list, at a position.
     `CREATE TABLE thoughts (
       tenant_id ${id} NOT NULL,
@@ -160,19 +202,6 @@ export const checkpoints: Migration = {
     `CREATE INDEX tool_calls_by_tool ON tool_calls (tenant_id, tool_id, checkpoint_id, id)`,
     `CREATE INDEX tool_calls_failed ON tool_calls (tenant_id, checkpoint_id, id) WHERE success = 0`,
     `CREATE INDEX tool_calls_by_duration ON tool_calls (tenant_id, duration_ms)`,
-
-    // What steps under way had done since a checkpoint, which may be still to come.
-    `CREATE TABLE checkpoint_writes (
-      tenant_id ${id} NOT NULL,
-      checkpoint_id ${id} NOT NULL,
-      execution_id ${id} NOT NULL,
-      task_id ${id} NOT NULL,
-      place ${int} NOT NULL,
-      ordinal ${int} NOT NULL,
-      channel TEXT NOT NULL,
-      value ${json} NOT NULL,
-      PRIMARY KEY (tenant_id, checkpoint_id, execution_id, task_id, place)
-    ) ${table}`,
-    'CREATE INDEX checkpoint_writes_by_execution ON checkpoint_writes (tenant_id, execution_id)',
+    ...(dialect === 'sqlite' ? SQLITE : POSTGRES),
   ],
 };

@@ -1,0 +1,114 @@
+/** What writing anything takes: the tenants' heads, packets, idempotency records, leases, endings. */
+import type { SchemaPart } from '../driver/schema.js';
+
+export const engineSchema: SchemaPart = {
+  tables: ['tenants', 'clock_overlaps', 'packet_store', 'packet_index', 'requests', 'leases', 'endings'],
+  // Read before the tenant is known.
+  unprotected: ['tenants'],
+  statements: ({ id, int, json, table, compact }) => [
+    `CREATE TABLE tenants (
+      tenant_id ${id} NOT NULL PRIMARY KEY,
+      seq ${int} NOT NULL,
+      recorded_at ${int} NOT NULL,
+      created_at ${int} NOT NULL
+    ) ${compact}`,
+
+    // Times that were recorded twice, since a clock was ahead; seq is the first packet at the true time.
+    `CREATE TABLE clock_overlaps (
+      tenant_id ${id} NOT NULL,
+      seq ${int} NOT NULL,
+      from_at ${int} NOT NULL,
+      until_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, seq)
+    ) ${compact}`,
+
+    `CREATE TABLE packet_store (
+      tenant_id ${id} NOT NULL,
+      seq ${int} NOT NULL,
+      packet_id ${id} NOT NULL,
+      packet_type ${id} NOT NULL,
+      timestamp ${int} NOT NULL,
+      recorded_at ${int} NOT NULL,
+      thread_id ${id},
+      agent ${id},
+      source ${id},
+      entity_type TEXT,
+      entity_id ${id},
+      envelope ${json},
+      original ${json},
+      content_hash TEXT NOT NULL,
+      sent_hash TEXT,
+      expires_at ${int},
+      generation ${int} NOT NULL,
+      root_packet_id ${id} NOT NULL,
+      parent_ids ${json},
+      subject_ids ${json},
+      erased_at ${int},
+      PRIMARY KEY (tenant_id, seq)
+    ) ${table}`,
+    'CREATE UNIQUE INDEX packet_store_by_id ON packet_store (tenant_id, packet_id)',
+    'CREATE INDEX packet_store_by_type ON packet_store (tenant_id, packet_type, seq)',
+    'CREATE INDEX packet_store_by_time ON packet_store (tenant_id, timestamp, seq)',
+    'CREATE INDEX packet_store_by_thread ON packet_store (tenant_id, thread_id, seq) WHERE thread_id IS NOT NULL',
+    'CREATE INDEX packet_store_by_agent ON packet_store (tenant_id, agent, seq) WHERE agent IS NOT NULL',
+    'CREATE INDEX packet_store_expiring ON packet_store (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
+    // Most packets are Cairn's own events: for those an index by source finds nothing faster, and every write pays for it.
+    `CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq)
+      WHERE source IS NOT NULL AND source <> 'cairn'`,
+
+    // kind is tag, parent, subject or routing: what a packet has several of.
+    `CREATE TABLE packet_index (
+      tenant_id ${id} NOT NULL,
+      kind TEXT NOT NULL,
+      value ${id} NOT NULL,
+      seq ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, kind, value, seq)
+    ) ${compact}`,
+
+    // The idempotency record of a packet: ids and a hash of the request, never a body.
+    `CREATE TABLE requests (
+      tenant_id ${id} NOT NULL,
+      idempotency_key ${id} NOT NULL,
+      request_hash TEXT NOT NULL,
+      packet_id ${id} NOT NULL,
+      replay ${json} NOT NULL,
+      recorded_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, idempotency_key)
+    ) ${compact}`,
+    'CREATE INDEX requests_by_age ON requests (tenant_id, recorded_at)',
+
+    // Whatever is held or awaited for a time: locks, waiting for one, agent_turns, deliveries, agents being online,
+    // deadlines. token rises with every new holder of the subject; a lease is over at expires_at, whether or not
+    // somebody has noticed.
+    `CREATE TABLE leases (
+      tenant_id ${id} NOT NULL,
+      kind TEXT NOT NULL,
+      subject_id ${id} NOT NULL,
+      holder ${id},
+      token ${int} NOT NULL,
+      expires_at ${int} NOT NULL,
+      PRIMARY KEY (tenant_id, kind, subject_id)
+    ) ${compact}`,
+    'CREATE INDEX leases_due ON leases (tenant_id, expires_at)',
+    // What is on its way to an agent, let go when that goes.
+    `CREATE INDEX leases_of_readers ON leases (tenant_id, holder) WHERE kind = 'message'`,
+
+    // One row ends all that its holder holds, however much that is; the content is erased after it, in small batches
+    // that go on behind \`position\` until \`done_at\`. box_id is the box whose cards are to be erased, if there is one;
+    // erased and kept count those, versions counts the artifacts and notes that the holder held.
+    `CREATE TABLE endings (
+      tenant_id ${id} NOT NULL,
+      holder ${id} NOT NULL,
+      ended_at ${int} NOT NULL,
+      thread_id ${id},
+      box_id ${id},
+      position ${int} NOT NULL,
+      erased ${int} NOT NULL,
+      kept ${int} NOT NULL,
+      versions ${int} NOT NULL,
+      done_at ${int},
+      PRIMARY KEY (tenant_id, holder)
+    ) ${compact}`,
+    'CREATE INDEX endings_under_way ON endings (tenant_id, ended_at, holder) WHERE done_at IS NULL',
+  ],
+};

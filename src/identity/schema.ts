@@ -1,0 +1,48 @@
+/** API keys and agents. */
+import type { SchemaPart } from '../driver/schema.js';
+
+export const identitySchema: SchemaPart = {
+  tables: ['api_keys', 'agents'],
+  // Read before the tenant is known, by the hash of the key.
+  unprotected: ['api_keys'],
+  statements: ({ id, int, json, table, compact }) => [
+    `CREATE TABLE api_keys (
+      tenant_id ${id} NOT NULL,
+      key_id ${id} NOT NULL,
+      key_hash ${id} NOT NULL UNIQUE,
+      agent_id ${id},
+      role TEXT NOT NULL,
+      name TEXT,
+      created_at ${int} NOT NULL,
+      revoked_at ${int},
+      PRIMARY KEY (tenant_id, key_id)
+    ) ${compact}`,
+
+    // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none. made: 1 if a
+    // dispatch made it for its task, 2 if it came with its key and has not registered itself yet.
+    // typed: 0 if the agent, whose rights are restricted, gave itself its type.
+    `CREATE TABLE agents (
+      tenant_id ${id} NOT NULL,
+      agent_id ${id} NOT NULL,
+      agent_type ${id} NOT NULL,
+      typed ${int} NOT NULL,
+      capabilities ${json} NOT NULL,
+      memory_access ${json},
+      can_delegate_to ${json},
+      status TEXT NOT NULL,
+      current_trajectory_id ${id},
+      profile_name ${id},
+      parent_agent_id ${id},
+      made ${int} NOT NULL,
+      offline_after_ms ${int} NOT NULL,
+      last_seen_at ${int} NOT NULL,
+      metadata ${json},
+      sent_hash TEXT,
+      registered_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      unregistered_at ${int},
+      PRIMARY KEY (tenant_id, agent_id)
+    ) ${table}`,
+    'CREATE INDEX agents_by_type ON agents (tenant_id, agent_type, agent_id) WHERE unregistered_at IS NULL',
+  ],
+};

@@ -1,0 +1,130 @@
+/** Every table has one owner, and SQL names only tables of its own module or of lower ones. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parts, schema } from '#cairn/api/schema.js';
+import { bootstrapTables, statementsOf } from '#cairn/driver/migrate.js';
+import type { SchemaPart } from '#cairn/driver/schema.js';
+import { ORDER, OUTSIDE } from '../support/modules.js';
+import { tablesNamed } from '../support/tables-named.js';
+
+const src = resolve(import.meta.dirname, '../../src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const moduleOf = (file: string): string => file.split('/')[0]!;
+
+const byModule: readonly (readonly [string, SchemaPart])[] = Object.entries(parts);
+const owned = byModule.flatMap(([module, { tables }]) => tables.map((table) => [table, module] as const));
+const owners = new Map<string, string>([
+  ...bootstrapTables.map((table) => [table, 'driver'] as const),
+  ...owned,
+]);
+
+/** Whether code of a module may name a table of another; what is outside may name none. */
+const mayName = (module: string, owner: string): boolean => ORDER.indexOf(owner) <= ORDER.indexOf(module);
+
+function wrongTables(module: string, source: string): string[] {
+  return [...tablesNamed(source)].filter((word) => {
+    const owner = owners.get(word);
+    return owner !== undefined && !mayName(module, owner);
+  });
+}
+
+const statements = (part: SchemaPart): string[] =>
+  (['sqlite', 'postgres'] as const).flatMap((dialect) =>
+    statementsOf({ version: 0, name: 'part', ...part }, dialect),
+  );
+const captured = (texts: readonly string[], pattern: RegExp): string[] => [
+  ...new Set(texts.flatMap((text) => pattern.exec(text)?.[1] ?? [])),
+];
+
+describe('tables', () => {
+  it('are owned by one module each, which has them in its schema.ts', () => {
+    expect([...owned.map(([table]) => table), ...bootstrapTables].length).toBe(owners.size);
+    expect(owners.size).toBeGreaterThan(50);
+    const modules = byModule.map(([module]) => module);
+    expect(modules).toEqual(ORDER.filter((module) => modules.includes(module)));
+    const withSchema = ORDER.filter((module) => existsSync(join(src, module, 'schema.ts')));
+    expect(withSchema).toEqual(['driver', ...modules, 'api']);
+  });
+
+  it.each(byModule)('of %s are those that its schema creates, on both databases', (_, part) => {
+    for (const dialect of ['sqlite', 'postgres'] as const) {
+      const texts = statementsOf({ version: 0, name: 'part', ...part }, dialect);
+      const created = captured(texts, /^CREATE (?:VIRTUAL )?TABLE (\w+)/);
+      expect(created.sort()).toEqual([...part.tables].sort());
+    }
+    expect(part.tables).toEqual(expect.arrayContaining([...(part.unprotected ?? [])]));
+  });
+
+  it.each(byModule)(
+    'of lower modules may have triggers of %s, but all indexes are on its own',
+    (module, part) => {
+      const texts = statements(part);
+      const indexed = captured(texts, /^CREATE (?:UNIQUE )?INDEX \w+\s+ON (\w+)/);
+      expect(indexed.filter((table) => !part.tables.includes(table))).toEqual([]);
+      const watched = captured(texts, /^CREATE TRIGGER \w+ [^;]*? ON (\w+)/);
+      expect(watched.filter((table) => !mayName(module, owners.get(table)!))).toEqual([]);
+      // What a trigger writes, too, on either database.
+      expect(wrongTables(module, texts.join(';\n'))).toEqual([]);
+    },
+  );
+
+  it('of the schema have their versions in order, from 1 on', () => {
+    expect(schema.map(({ version }) => version)).toEqual(schema.map((_, i) => i + 1));
+    expect(schema.flatMap(({ tables }) => tables).sort()).toEqual(owned.map(([table]) => table).sort());
+  });
+});
+
+describe('SQL', () => {
+  const wrong = files.flatMap((file) => {
+    const tables = wrongTables(moduleOf(file), readFileSync(join(src, file), 'utf8'));
+    return tables.length > 0 ? [{ file, tables }] : [];
+  });
+
+  it('names tables of its own module and of lower ones', () => {
+    expect(wrong.map(({ file, tables }) => `${file} names ${tables.join(', ')}`)).toEqual([]);
+    expect(files.length).toBeGreaterThan(400);
+    expect(files.map(moduleOf).filter((module) => ![...ORDER, ...OUTSIDE].includes(module))).toEqual([]);
+  });
+
+  it('names every table somewhere, or the names are not found as they should be', () => {
+    const named = new Set(
+      files
+        .filter((file) => relative(moduleOf(file), file) !== 'schema.ts')
+        .flatMap((file) => [...tablesNamed(readFileSync(join(src, file), 'utf8'))]),
+    );
+    expect([...owners.keys()].filter((table) => !named.has(table))).toEqual([]);
+  });
+
+  it('would be found if it named others', () => {
+    const planted: readonly (readonly [string, string])[] = [
+      ['facts', 'const a = sql`SELECT * FROM scopes s WHERE s.tenant_id = #{tenant}`;'],
+      ['facts', 'const a = sql`SELECT 1 FROM cards c JOIN jobs j ON j.card_id = c.card_id`;'],
+      ['facts', 'const a = sql`SELECT 1 FROM cards c, boxes AS b, locks l WHERE c.tenant_id = b.tenant_id`;'],
+      ['engine', 'const a = sql`UPDATE agents SET status = 1`;'],
+      ['engine', 'const a = sql`DELETE FROM api_keys WHERE tenant_id = #{tenant}`;'],
+      ['index', 'const a = sql`INSERT INTO cards (tenant_id) VALUES (#{tenant})`;'],
+      ['driver', 'const a = byDialect({ sqlite: sql`edge_participants p INDEXED BY x`, postgres: sql`p` });'],
+      ['driver', 'const a = sql`tenants`;'],
+      ['driver', "const a = `ANALYZE vector_docs`; const b = 'x';"],
+      ['driver', "const a = acrossTenants`SELECT to_regclass('vector_docs')`;"],
+      ['driver', "const a = `WHERE i.indrelid = 'vector_docs'::regclass`;"],
+      ['identity', "const table: Table = { name: 'cards', columns: { tenant_id: 'text' } };"],
+      ['identity', "const a = sql`SELECT 1 FROM #{verbatim('cards')}`;"],
+      ['index', '`CREATE TRIGGER t AFTER UPDATE ON cards BEGIN DELETE FROM search_docs; END`'],
+      ['cli', 'const a = sql`SELECT 1 FROM tenants`;'],
+    ];
+    for (const [module, source] of planted)
+      expect([source, wrongTables(module, source.replaceAll('#', '$'))]).toEqual([
+        source,
+        [expect.any(String)],
+      ]);
+    const fine: readonly (readonly [string, string])[] = [
+      ['facts', 'const a = sql`SELECT * FROM packet_store p JOIN cards c ON c.card_id = p.entity_id`;'],
+      ['facts', '// What is read FROM scopes is not of here.'],
+      ['facts', '/** UPDATE jobs */\nconst a = sql`x.checkpoints = #{checkpoints} AND deliveries = 1`;'],
+      ['api', 'const a = sql`SELECT 1 FROM locks`;'],
+    ];
+    for (const [module, source] of fine) expect([source, wrongTables(module, source)]).toEqual([source, []]);
+  });
+});
