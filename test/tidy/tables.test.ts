@@ -84,7 +84,12 @@ describe('SQL', () => {
   it('names tables of its own module and of lower ones', () => {
     expect(wrong.map(({ file, tables }) => `${file} names ${tables.join(', ')}`)).toEqual([]);
     expect(files.length).toBeGreaterThan(400);
-    expect(files.map(moduleOf).filter((module) => ![...ORDER, ...OUTSIDE].includes(module))).toEqual([]);
+    expect(
+      files
+        .filter((file) => file.includes('/'))
+        .map(moduleOf)
+        .filter((module) => ![...ORDER, ...OUTSIDE].includes(module)),
+    ).toEqual([]);
   });
 
   it('names every table somewhere, or the names are not found as they should be', () => {
