@@ -1,6 +1,6 @@
 /** checkpoint_items, thoughts, tool_calls: the parts that states are made of, each stored once for all that share it. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, join, type Param, type Sql, sql } from '../../driver/sql.js';
+import { type BoundParam, byDialect, join, type Sql, sql } from '../../driver/sql.js';
 import type { Json } from '../../kernel/json.js';
 import type { Thought, ToolCall } from '../checkpoints/model.js';
 import type { StoredPart } from './assembly.js';
@@ -73,9 +73,9 @@ export interface Owner {
 
 /** Rows by the table that they go into. */
 export interface PartRows {
-  readonly items: Param[][];
-  readonly thoughts: Param[][];
-  readonly tool_calls: Param[][];
+  readonly items: BoundParam[][];
+  readonly thoughts: BoundParam[][];
+  readonly tool_calls: BoundParam[][];
 }
 
 /** The rows of an edit whose stamp is filled in; all of them show to this day. */

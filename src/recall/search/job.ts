@@ -67,7 +67,7 @@ const MANY = 64;
 /** What is made of an answer takes a while, and several may come at once: each has its turn. */
 function inTurn(query: Query): Query {
   const giveWay = givingWay();
-  return queryBy(async (one) => {
+  return queryBy(query.tenant, async (one) => {
     const rows = await query.all(one);
     await giveWay();
     return rows;
