@@ -1,5 +1,5 @@
 /** What coordination adds to the registries of lower modules. */
-import { sql } from '../driver/sql.js';
+import { sql, TENANT } from '../driver/sql.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { writeGuards } from '../engine/writes/guards.js';
 import { agentWork } from '../identity/agents/references.js';
@@ -32,7 +32,7 @@ agentHoldings.fill('lock', releaseHeldBy);
 agentHoldings.fill('message', releaseDeliveriesOf);
 
 madeForAgents.add(
-  (tenant, agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${tenant}
+  (agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${TENANT}
     AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
 );
 
@@ -44,6 +44,6 @@ import { isPartyTo } from './agent-turns/rules.js';
 import { findAgentTurn } from './agent-turns/store.js';
 
 contextReferences.fill('agent_turn', async ({ tenant, caller }, query, id) => {
-  const turn = await findAgentTurn(query, tenant, id);
+  const turn = await findAgentTurn(query, id);
   return turn !== undefined && isPartyTo(turn, caller.agent_id);
 });

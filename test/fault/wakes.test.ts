@@ -132,7 +132,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
     const ear = await listening(second);
     let looks = 0;
     const look = async () => {
-      const found = await hasTenant(second.at('new'), 'new');
+      const found = await hasTenant(second.at('new'));
       looks++;
       return found || undefined;
     };

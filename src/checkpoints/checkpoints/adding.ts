@@ -234,14 +234,10 @@ async function store(
   const execution = await lockedFor(call, tx, draft, now);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
   if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
-  const parent = parent_id === null ? undefined : await findPlace(tx, tenant, execution_id, parent_id);
+  const parent = parent_id === null ? undefined : await findPlace(tx, execution_id, parent_id);
   if (parent_id !== null && !parent) throw noParent(parent_id, execution_id);
   // A file that came before may have named this one as its parent.
-  if (
-    draft.imported &&
-    parent &&
-    (await descendsFrom(tx, tenant, { ...parent, execution_id }, draft.checkpoint_id!))
-  )
+  if (draft.imported && parent && (await descendsFrom(tx, { ...parent, execution_id }, draft.checkpoint_id!)))
     throw circle(draft.checkpoint_id!);
   const revision = execution.revision + 1;
   const follows = parent !== undefined && parent.followed === 0;
@@ -249,26 +245,25 @@ async function store(
   Object.assign(next.stamp, { line, revision });
   // Not by the line: of one whose children were pruned, the next is no branch.
   const branch = draft.branch ?? {
-    is_branch:
-      !follows && parent !== undefined && (await hasChild(tx, tenant, execution_id, parent.checkpoint_id)),
+    is_branch: !follows && parent !== undefined && (await hasChild(tx, execution_id, parent.checkpoint_id)),
     reason: null,
   };
   const at = { line, revision, agent_id: execution.agent_id };
   const row = rowFor({ ...draft, branch }, parent, at, next, now);
-  if (follows) await followCheckpoint(tx, tenant, parent.checkpoint_id);
+  if (follows) await followCheckpoint(tx, parent.checkpoint_id);
   else {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
-    await insertLines(tx, tenant, execution_id, [{ line, ...base }]);
+    await insertLines(tx, execution_id, [{ line, ...base }]);
   }
-  await insertCheckpoints(tx, tenant, [row]);
+  await insertCheckpoints(tx, [row]);
   const has_base = follows ? parent.base_line !== null : parent !== undefined;
   const owner = ownerOf(row, has_base, next.state);
-  await endParts(tx, tenant, execution_id, next, next.stamp);
-  await insertParts(tx, tenant, execution, rowsOf(tenant, owner, next, next.stamp), measures);
+  await endParts(tx, execution_id, next, next.stamp);
+  await insertParts(tx, execution, rowsOf(tenant, owner, next, next.stamp), measures);
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
-  await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });
-  if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, tenant, execution_id);
+  await advanceExecution(tx, execution_id, { revision, head_id, updated_at: now });
+  if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, execution_id);
   tx.journal(eventOf(call, row, bytesOf(next), event_type, execution.trajectory_id, now));
   return row;
 }
@@ -295,7 +290,7 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
     if (!resumes) refuseFinished(execution_id, row.status);
     return row;
   }
-  const row = await lockExecution(tx, call.tenant, execution_id);
+  const row = await lockExecution(tx, execution_id);
   if (row && row.deleted_at !== null) throw goneExecution(execution_id);
   if (row && agent_id !== undefined && row.agent_id !== agent_id) {
     throw new CairnError(
@@ -306,12 +301,12 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
   await refuseFormerOwner(call, tx, row?.trajectory_id ?? null);
   if (row) return row;
   const made = newExecution({ execution_id, agent_id: agentOf(call, agent_id), status: 'paused' }, now);
-  await insertExecution(tx, call.tenant, made);
+  await insertExecution(tx, made);
   return made;
 }
 
 async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
-  const used = await findUsed(tx, call.tenant, checkpoint_id);
+  const used = await findUsed(tx, checkpoint_id);
   if (!used) return;
   // It may be the same one, which is found out outside of the transaction.
   if (!used.gone) throw new Moved();
@@ -329,7 +324,7 @@ async function sameCheckpoint(
 ): Promise<CheckpointSummary | undefined> {
   if (draft.checkpoint_id === undefined) return undefined;
   const query = call.driver.at(call.tenant);
-  const row = await findCheckpoint(query, call.tenant, draft.checkpoint_id);
+  const row = await findCheckpoint(query, draft.checkpoint_id);
   if (!row) return undefined;
   const next = nextState(await readState(call, query, row, true), snapshot);
   const { added, ended } = next;

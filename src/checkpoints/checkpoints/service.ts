@@ -124,7 +124,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
       const { execution_id } = row;
       if (row.head_id === checkpoint_id && row.status === 'running') return null;
       const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
-      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
       const { trajectory_id } = row;
       tx.journal(
@@ -169,7 +169,6 @@ export async function branch(call: Call, input: In<'branch'>): Promise<Checkpoin
 
 /** A place that is taken keeps what it has, unless it is below zero: there the last word counts. */
 export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
-  const { tenant } = call;
   const { checkpoint_id } = input;
   const rows = input.writes.map(
     ({ task_id, index, channel, value }): WriteRow => ({
@@ -185,16 +184,16 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
     work: async (tx, now) => {
       const { execution_id, trajectory_id } = await executionOfWrites(call, tx, input);
       const of = { checkpoint_id, execution_id };
-      const taken = await takenPlaces(tx, tenant, of);
+      const taken = await takenPlaces(tx, of);
       const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
       const fresh: WriteRow[] = [];
       for (const row of rows) {
         const place = JSON.stringify([row.task_id, row.place]);
         if (!places.has(place)) fresh.push(row);
-        else if (row.place < 0) await replaceWrite(tx, tenant, of, row);
+        else if (row.place < 0) await replaceWrite(tx, of, row);
         places.add(place);
       }
-      await insertWrites(tx, tenant, of, taken.at(-1)?.ordinal ?? 0, fresh);
+      await insertWrites(tx, of, taken.at(-1)?.ordinal ?? 0, fresh);
       const facts = { execution_id, stored: fresh.length };
       tx.journal(
         event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
@@ -209,19 +208,19 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
 /** That of the checkpoint; of one that is still to come, the one that is named. */
 async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promise<ExecutionRow> {
   const { checkpoint_id, execution_id } = input;
-  const row = await findCheckpoint(tx, call.tenant, checkpoint_id);
+  const row = await findCheckpoint(tx, checkpoint_id);
   if (row && execution_id !== undefined && row.execution_id !== execution_id) {
     throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
   }
   if (row || execution_id === undefined) return openLocked(call, tx, checkpoint_id);
   const execution = await openExecutionLocked(call, tx, execution_id);
-  if (await findUsed(tx, call.tenant, checkpoint_id)) throw noCheckpoint(checkpoint_id);
+  if (await findUsed(tx, checkpoint_id)) throw noCheckpoint(checkpoint_id);
   return execution;
 }
 
 export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
   const query = call.driver.at(call.tenant);
   const row = await openCheckpoint(call, query, input.checkpoint_id);
-  const rows = await readWrites(query, call.tenant, row);
+  const rows = await readWrites(query, row);
   return { writes: rows.map(showWrite) };
 }

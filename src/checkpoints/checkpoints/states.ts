@@ -25,7 +25,7 @@ export async function openCheckpoint(
   query: Query,
   checkpoint_id: string,
 ): Promise<PlacedCheckpoint> {
-  const row = await findCheckpoint(query, call.tenant, checkpoint_id);
+  const row = await findCheckpoint(query, checkpoint_id);
   if (!row) throw noCheckpoint(checkpoint_id);
   return row;
 }
@@ -36,7 +36,7 @@ export async function readState(
   row: PlacedCheckpoint,
   retained = false,
 ): Promise<State> {
-  const parts = await readParts(query, call.tenant, row, retained);
+  const parts = await readParts(query, row, retained);
   return stateOf(parts, JSON.parse(row.rest) as Rest, retained);
 }
 

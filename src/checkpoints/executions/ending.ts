@@ -50,7 +50,7 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
   for (let attempt = 1; ; attempt++) {
     const execution = await openExecution(call, call.driver.at(call.tenant), execution_id);
     const query = atLength(call.driver, call.tenant);
-    const plan = planPruning(await nodesOf(query, call.tenant, execution_id), execution.head_id, rules);
+    const plan = planPruning(await nodesOf(query, execution_id), execution.head_id, rules);
     const freed = await freedBy(call, execution, plan);
     const removed = [...gone, ...plan.removed.map(({ checkpoint_id }) => checkpoint_id)];
     const answer = {
@@ -93,8 +93,8 @@ async function freedBy(
 ): Promise<Pick<Pruned, 'freed_bytes' | 'freed_rows'>> {
   const query = atLength(call.driver, call.tenant);
   const { execution_id } = execution;
-  const lines = await linesOf(query, call.tenant, execution_id);
-  const views = new Views(plan.kept, lines, await coveringOf(query, call.tenant, execution_id));
+  const lines = await linesOf(query, execution_id);
+  const views = new Views(plan.kept, lines, await coveringOf(query, execution_id));
   let freed_bytes = 0;
   let freed_rows = 0;
   for await (const { parts } of unseenParts(call, execution, views)) {
@@ -120,18 +120,18 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
     const done = await writeGuarded(call, async (tx) => {
       const now = driver.now();
       const execution = await openExecutionLocked(call, tx, execution_id);
-      const come = await nodesSince(tx, tenant, execution_id, seen.revision);
+      const come = await nodesSince(tx, execution_id, seen.revision);
       const stood = execution.checkpoints - come.length === seen.checkpoints - from;
       if (!stood || [execution.head_id, ...come.map(({ parent_id }) => parent_id)].some(isDoomed))
         return false;
       // Before any of them goes: what stays descends from what stays.
-      if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);
+      if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, id, parent);
       for (const table of LISTED)
-        for (const { entry, heir } of heirsOf(plan.kept, await spansOf(tx, table, tenant, ids)))
-          await passOn(tx, table, tenant, entry, heir);
-      await removeCheckpoints(tx, tenant, ids);
-      await countDown(tx, tenant, execution_id, ids.length);
-      await reopenEnding(tx, tenant, {
+        for (const { entry, heir } of heirsOf(plan.kept, await spansOf(tx, table, ids)))
+          await passOn(tx, table, entry, heir);
+      await removeCheckpoints(tx, ids);
+      await countDown(tx, execution_id, ids.length);
+      await reopenEnding(tx, {
         holder: pruneHolder(execution_id),
         ended_at: now,
         thread_id: trajectory_id,
@@ -156,10 +156,9 @@ export async function endExecutions(
 ): Promise<string[]> {
   const execution_ids = executions.map(({ execution_id }) => execution_id);
   retainedStates.of(call).forgetExecutions(call.tenant, execution_ids);
-  await clearExecutions(tx, call.tenant, execution_ids, now);
+  await clearExecutions(tx, execution_ids, now);
   await addEndings(
     tx,
-    call.tenant,
     executions.map(({ execution_id, trajectory_id }) => ({
       holder: executionHolder(execution_id),
       ended_at: now,
@@ -177,7 +176,7 @@ export function deleteExecutions(call: Call, tx: Tx): TreeDeletion {
   let locked: readonly ExecutionRow[] = [];
   return {
     lockAfterScopes: async (trajectory_ids) => {
-      locked = await lockExecutionsOf(tx, call.tenant, trajectory_ids);
+      locked = await lockExecutionsOf(tx, trajectory_ids);
     },
     remove: async (_trajectory_ids, deleted_at) => {
       await endExecutions(call, tx, locked, deleted_at);
@@ -191,7 +190,7 @@ export async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<null>(call, {
     input,
     work: async (tx, now) => {
-      const row = await lockExecution(tx, call.tenant, execution_id);
+      const row = await lockExecution(tx, execution_id);
       if (!row) throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
       await refuseFormerOwner(call, tx, row.trajectory_id);
       // Deleted before: there may still be something to wait for.

@@ -42,7 +42,7 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
       const known = input.after === undefined ? undefined : checkedToken(input.after);
       // The position and the state are of one moment: no event is missed between them, and none comes twice.
       await driver.snapshot(tenant, async (reader) => {
-        position = await headOf(reader, tenant);
+        position = await headOf(reader);
         const { head_id } = await openExecution(call, reader, execution_id);
         last = head_id === null ? undefined : await stateAt(call, reader, head_id);
       });
@@ -56,7 +56,7 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
       }
       while (position < head && !ended()) {
         const range = { after: position, until: Math.min(head, position + STRETCH) };
-        const moves = await nextMoves(query, tenant, execution_id, range, MOVES);
+        const moves = await nextMoves(query, execution_id, range, MOVES);
         for (const { seq, imported, checkpoint_id } of moves) {
           position = seq;
           const next = await driver.snapshot(tenant, (reader) => stateAt(call, reader, checkpoint_id));
@@ -89,7 +89,7 @@ const changed = (token: string, before: Sent, after: Sent): LiveItem =>
   });
 
 async function stateAt(call: Call, query: Query, checkpoint_id: string | null): Promise<Sent | undefined> {
-  const row = checkpoint_id === null ? undefined : await findCheckpoint(query, call.tenant, checkpoint_id);
+  const row = checkpoint_id === null ? undefined : await findCheckpoint(query, checkpoint_id);
   return row && { checkpoint: showSummary(row), snapshot: await snapshotAt(call, query, row) };
 }
 

@@ -59,11 +59,11 @@ function present(execution_id: string, row: ExecutionRow | undefined): Execution
 }
 
 export const openExecution = async (call: Call, query: Query, execution_id: string): Promise<ExecutionRow> =>
-  present(execution_id, await findExecution(query, call.tenant, execution_id));
+  present(execution_id, await findExecution(query, execution_id));
 
 /** The same, and nobody adds a checkpoint to it or removes one until the commit. */
 export async function openExecutionLocked(call: Call, tx: Tx, execution_id: string): Promise<ExecutionRow> {
-  const row = present(execution_id, await lockExecution(tx, call.tenant, execution_id));
+  const row = present(execution_id, await lockExecution(tx, execution_id));
   await refuseFormerOwner(call, tx, row.trajectory_id);
   return row;
 }
@@ -127,7 +127,6 @@ function sameExecution(
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Execution> {
-  const { tenant } = call;
   const agent_id = agentOf(call, input.agent_id);
   const sent_hash = input.execution_id === undefined ? null : sha256(canonical(input as unknown as Json));
   return change(call, {
@@ -135,7 +134,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
     work: async (tx, now) => {
       const execution_id = input.execution_id ?? newId();
       if (input.execution_id !== undefined) {
-        const existing = await findExecution(tx, tenant, execution_id);
+        const existing = await findExecution(tx, execution_id);
         if (existing) return sameExecution(existing, input, sent_hash, agent_id);
       }
       const trajectory_id = input.trajectory_id ?? null;
@@ -154,7 +153,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
         },
         now,
       );
-      await insertExecution(tx, tenant, row);
+      await insertExecution(tx, row);
       const facts = { agent_id, status: row.status };
       tx.journal(
         event(call, now, 'cairn.execution.created', 'execution', execution_id, facts, trajectory_id),
@@ -178,9 +177,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filters as Json,
     key: 'string',
     keyOf: ({ execution_id }) => execution_id,
-    read: (request) => listExecutions(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listExecutions(atLength(driver, tenant), filter, request),
     bytesOf: ({ metadata }) => metadata?.length ?? 0,
-    count: countExecutions(tenant, filter),
+    count: countExecutions(filter),
   });
   return { executions: rows.map(showExecution), ...page };
 }
@@ -204,7 +203,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
       };
       const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
       if (!changed) return showExecution(row);
-      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { fields: Object.keys(fields), status };
       tx.journal(
         event(call, now, 'cairn.execution.updated', 'execution', execution_id, facts, row.trajectory_id),

@@ -47,7 +47,7 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   const { driver, tenant } = call;
   const { execution_id } = input;
   const query = atLength(driver, tenant);
-  const bytes = await storedBytes(query, tenant, await openExecution(call, query, execution_id));
+  const bytes = await storedBytes(query, await openExecution(call, query, execution_id));
   if (bytes > MAX_BUNDLE_BYTES) {
     throw new CairnError(
       'TOO_LARGE',
@@ -56,7 +56,7 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   }
   const { execution, contents } = await driver.snapshot(tenant, async (at) => ({
     execution: await openExecution(call, at, execution_id),
-    contents: await readContents(at, tenant, execution_id),
+    contents: await readContents(at, execution_id),
   }));
   const give_way = givingWay();
   const stateAt = await inSteps(statesFrom(contents.parts, contents.lines), give_way);
@@ -137,8 +137,8 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
         now,
       );
       await refuseUsed(call, tx, execution_id, laidOut);
-      await insertExecution(tx, tenant, row);
-      await insertLaidOut(tx, tenant, row, laidOut, measures);
+      await insertExecution(tx, row);
+      await insertLaidOut(tx, row, laidOut, measures);
       const facts = { checkpoints: laidOut.rows.length };
       tx.journal(event(call, now, 'cairn.execution.imported', 'execution', execution_id, facts));
       return showExecution(row);
@@ -150,22 +150,21 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
 
 async function insertLaidOut(
   tx: Tx,
-  tenant: string,
   execution: ThinkingExecution,
   laidOut: LaidOut,
   measures: ThoughtMeasures,
 ): Promise<void> {
   const { execution_id } = execution;
-  await insertLines(tx, tenant, execution_id, laidOut.lines);
-  await insertCheckpoints(tx, tenant, laidOut.rows);
-  await insertParts(tx, tenant, execution, laidOut.parts, measures);
+  await insertLines(tx, execution_id, laidOut.lines);
+  await insertCheckpoints(tx, laidOut.rows);
+  await insertParts(tx, execution, laidOut.parts, measures);
   for (const { checkpoint_id, writes } of laidOut.writes) {
     const rows = writes.map(({ index, value, ...write }) => ({
       ...write,
       place: index,
       value: canonical(value),
     }));
-    await insertWrites(tx, tenant, { checkpoint_id, execution_id }, 0, rows);
+    await insertWrites(tx, { checkpoint_id, execution_id }, 0, rows);
   }
 }
 
@@ -175,7 +174,7 @@ async function sameExecution(
   execution_id: string,
   given: Bundle,
 ): Promise<Execution | undefined> {
-  const row = await findExecution(call.driver.at(call.tenant), call.tenant, execution_id);
+  const row = await findExecution(call.driver.at(call.tenant), execution_id);
   if (!row) return undefined;
   if (row.deleted_at !== null) throw goneExecution(execution_id);
   const made = await exportBundle(call, { execution_id });
@@ -187,12 +186,11 @@ async function sameExecution(
 }
 
 async function refuseUsed(call: Call, tx: Tx, execution_id: string, { rows }: LaidOut): Promise<void> {
-  if (await findExecution(tx, call.tenant, execution_id)) {
+  if (await findExecution(tx, execution_id)) {
     throw new CairnError('ENTITY_ALREADY_EXISTS', `execution ${execution_id} was made meanwhile: try again`);
   }
   const used = await usedIds(
     tx,
-    call.tenant,
     rows.map(({ checkpoint_id }) => checkpoint_id),
   );
   if (used.length === 0) return;
@@ -212,8 +210,7 @@ export async function importCheckpoint(call: Call, input: ImportIn): Promise<Che
   const read = readCheckpoint(input.checkpoint);
   const { parent } = read;
   if (parent?.checkpoint_id === read.id) throw circle(read.id);
-  const found =
-    parent && (await findCheckpoint(call.driver.at(call.tenant), call.tenant, parent.checkpoint_id));
+  const found = parent && (await findCheckpoint(call.driver.at(call.tenant), parent.checkpoint_id));
   const known = found?.execution_id === read.execution_id;
   return addCheckpoint(
     call,

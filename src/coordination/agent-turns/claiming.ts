@@ -48,7 +48,7 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
   // A worker that fell silent has given up its turn, whether or not somebody has noticed: so it is noticed first.
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.
-    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), tenant, wanted));
+    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), wanted));
     if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
@@ -81,10 +81,10 @@ async function claimOne(
   const { tenant } = call;
   // Others may be faster: as long as something is left, it is worth another look.
   for (;;) {
-    const found = await findClaimable(tx, tenant, wanted);
+    const found = await findClaimable(tx, wanted);
     if (!found) throw new NothingThere();
-    const agent = await lockAgent(tx, tenant, found.agent_id);
-    const turn = await lockAgentTurn(tx, tenant, found.agent_turn_id);
+    const agent = await lockAgent(tx, found.agent_id);
+    const turn = await lockAgentTurn(tx, found.agent_turn_id);
     if (turn?.status !== 'dispatched') continue;
     const expires_at = now + (input.lease_ms ?? DEFAULT_TURN_LEASE_MS);
     return toAgentTurn(tenant, await takeTurn(call, tx, agent, turn, input.worker_id, expires_at, now));
@@ -101,7 +101,6 @@ export async function takeTurn(
   expires_at: number,
   now: number,
 ): Promise<AgentTurnView> {
-  const { tenant } = call;
   const { trajectory_id, agent_turn_id, turn_epoch, delegation_id } = turn;
   if (agent) {
     const doing = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
@@ -109,9 +108,9 @@ export async function takeTurn(
   }
   const attempts = turn.attempts + 1;
   const claimed = { status: 'running', attempts, worker_id, claimed_at: now } as const;
-  const running = await changeAgentTurn(tx, tenant, turn, claimed, now);
+  const running = await changeAgentTurn(tx, turn, claimed, now);
   const lease = { kind: 'agent_turn', subject_id: agent_turn_id, holder: worker_id } as const;
-  await putLease(tx, tenant, { ...lease, token: turn_epoch, expires_at });
+  await putLease(tx, { ...lease, token: turn_epoch, expires_at });
   if (delegation_id !== null) await startDelegation(call, tx, delegation_id, now);
   journalTurn(call, tx, running, 'claimed', now, { worker_id, attempts });
   return { ...running, lease_expires_at: expires_at };

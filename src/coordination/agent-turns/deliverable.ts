@@ -80,7 +80,7 @@ export function summaryOf(deliverable: string | JsonObject, said: string | undef
 
 /** The cards that say which fields a result must have. */
 const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>
-  cardsSeen(call, tx, await cardsOfType(tx, call.tenant, turn.context_box_id, 'task.result_fields'));
+  cardsSeen(call, tx, await cardsOfType(tx, turn.context_box_id, 'task.result_fields'));
 
 /** Refuses artifacts that the agent may not read: to name them as its result must not make them its own. */
 export async function checkArtifactsReadable(call: Call, ids: readonly string[]): Promise<void> {
@@ -96,7 +96,7 @@ export async function refuseUnknownArtifacts(
   ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const known = await knownMemories(tx, call.tenant, ids, now, { kind: 'artifact' });
+  const known = await knownMemories(tx, ids, now, { kind: 'artifact' });
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length === 0) return;
   throw new CairnError(

@@ -40,9 +40,9 @@ async function siblingsOf(call: Call, tx: Tx, turns: readonly AgentTurnView[]): 
   const batches = new Set(turns.flatMap(({ batch_id }) => batch_id ?? []));
   const open: string[] = [];
   for (const batch_id of batches) {
-    const batch = await findBatch(tx, call.tenant, batch_id);
+    const batch = await findBatch(tx, batch_id);
     if (batch?.fail_fast !== 1 || batch.ended_at !== null) continue;
-    for (const task of await turnsOfBatch(tx, call.tenant, batch_id))
+    for (const task of await turnsOfBatch(tx, batch_id))
       if (task.ended_at === null) open.push(task.agent_turn_id);
   }
   return open;
@@ -52,9 +52,9 @@ async function siblingsOf(call: Call, tx: Tx, turns: readonly AgentTurnView[]): 
 async function closureOf(call: Call, tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
   if (status === 'completed') return [...new Set(ids)].sort();
   const own = new Set(ids);
-  const siblings = await siblingsOf(call, tx, await lockAgentTurns(tx, call.tenant, ids, false));
+  const siblings = await siblingsOf(call, tx, await lockAgentTurns(tx, ids, false));
   const stopped = takesBelow(status) ? [...ids, ...siblings] : siblings.filter((id) => !own.has(id));
-  const below = stopped.length === 0 ? [] : await activeBelow(tx, call.tenant, stopped);
+  const below = stopped.length === 0 ? [] : await activeBelow(tx, stopped);
   return [...new Set([...ids, ...siblings, ...below])].sort();
 }
 
@@ -70,15 +70,15 @@ export async function lockForEnding(
 ): Promise<Map<string, AgentTurnView>> {
   let wanted = await closureOf(call, tx, ids, status);
   for (;;) {
-    const before = await lockAgentTurns(tx, call.tenant, wanted, false);
+    const before = await lockAgentTurns(tx, wanted, false);
     const agents = [...new Set(before.map(({ agent_id }) => agent_id))].sort();
-    for (const agent_id of agents) await lockAgent(tx, call.tenant, agent_id);
-    await lockAgentTurns(tx, call.tenant, wanted, true);
+    for (const agent_id of agents) await lockAgent(tx, agent_id);
+    await lockAgentTurns(tx, wanted, true);
     const known = new Set(wanted);
     wanted = await closureOf(call, tx, ids, status);
     if (wanted.every((id) => known.has(id))) break;
   }
-  const locked = await lockAgentTurns(tx, call.tenant, wanted, false);
+  const locked = await lockAgentTurns(tx, wanted, false);
   return new Map(locked.map((turn) => [turn.agent_turn_id, turn]));
 }
 
@@ -108,7 +108,7 @@ export async function endTurns(
     if (after.batch_id !== null) batches.add(after.batch_id);
     // What is stopped with its parent was found with all that is below it.
     if (takesBelow(end.status) && end !== STOPPED_WITH_PARENT) {
-      for (const below of await activeBelow(tx, call.tenant, [id])) todo.push([below, STOPPED_WITH_PARENT]);
+      for (const below of await activeBelow(tx, [id])) todo.push([below, STOPPED_WITH_PARENT]);
     }
     if (todo.length === 0) {
       for (const batch_id of [...batches].sort())
@@ -141,11 +141,9 @@ async function endOne(
   end: TurnEnd,
   now: number,
 ): Promise<AgentTurnView> {
-  const { tenant } = call;
   const { agent_turn_id, agent_id, delegation_id } = turn;
   const after = await changeAgentTurn(
     tx,
-    tenant,
     turn,
     {
       status: end.status,
@@ -159,11 +157,11 @@ async function endOne(
     },
     now,
   );
-  await endLease(tx, tenant, 'agent_turn', agent_turn_id);
-  await endLease(tx, tenant, 'deadline', agent_turn_id);
+  await endLease(tx, 'agent_turn', agent_turn_id);
+  await endLease(tx, 'deadline', agent_turn_id);
   await freeAgent(call, tx, agent_id, turn.trajectory_id, now);
   if (delegation_id !== null) {
-    const delegation = await lockDelegation(tx, tenant, delegation_id);
+    const delegation = await lockDelegation(tx, delegation_id);
     if (delegation) await endDelegation(call, tx, delegation, delegationEnd(end), now);
   }
   const facts = {
@@ -201,12 +199,12 @@ async function freeAgent(
   trajectory_id: string,
   now: number,
 ): Promise<void> {
-  const agent = await lockAgent(tx, call.tenant, agent_id);
+  const agent = await lockAgent(tx, agent_id);
   if (!agent || agent.unregistered_at !== null || agent.current_trajectory_id !== trajectory_id) return;
   const status = agent.status === 'busy' ? 'idle' : agent.status;
   const free: AgentRow = { ...agent, status, current_trajectory_id: null, updated_at: now };
-  await updateAgent(tx, call.tenant, free);
-  if (isBetweenTasks(free)) await endLease(tx, call.tenant, 'agent', agent_id);
+  await updateAgent(tx, free);
+  if (isBetweenTasks(free)) await endLease(tx, 'agent', agent_id);
 }
 
 /** Ends a batch if it is time, and says which of its tasks are stopped by that. */
@@ -217,14 +215,13 @@ export async function settleBatch(
   overdue: boolean,
   now: number,
 ): Promise<[string, TurnEnd][]> {
-  const { tenant } = call;
-  const batch = await lockBatch(tx, tenant, batch_id);
+  const batch = await lockBatch(tx, batch_id);
   if (!batch || batch.ended_at !== null) return [];
-  const tasks = await turnsOfBatch(tx, tenant, batch_id);
+  const tasks = await turnsOfBatch(tx, batch_id);
   const status = batchStatus(tasks, batch.fail_fast === 1, overdue);
   if (status === 'running') return [];
-  await endBatch(tx, tenant, batch_id, status, now);
-  await endLease(tx, tenant, 'batch', batch_id);
+  await endBatch(tx, batch_id, status, now);
+  await endLease(tx, 'batch', batch_id);
   const facts = { status, task_count: batch.task_count };
   tx.journal(event(call, now, 'cairn.batch.ended', 'batch', batch_id, facts));
   tx.wake(`batch:${batch_id}`);

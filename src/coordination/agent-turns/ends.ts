@@ -86,7 +86,7 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Agent
     },
     isSame: async (tx, turn) => {
       const { delegation_id } = turn;
-      const told = delegation_id === null ? null : await findDelegation(tx, call.tenant, delegation_id);
+      const told = delegation_id === null ? null : await findDelegation(tx, delegation_id);
       return (
         turn.status === 'completed' &&
         turn.summary === (summary ?? null) &&

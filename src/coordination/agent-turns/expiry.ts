@@ -20,14 +20,13 @@ async function end(call: Call, tx: Tx, ids: readonly string[], how: TurnEnd, now
 
 /** A worker is silent: another may take the turn over, from a new epoch on. */
 export async function expireTurn(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const { tenant } = call;
-  const turn = await lockAgentTurn(tx, tenant, lease.subject_id);
+  const turn = await lockAgentTurn(tx, lease.subject_id);
   if (!turn || turn.ended_at !== null || turn.turn_epoch !== lease.token) {
-    const current = await stillOver(tx, call.tenant, lease, now);
-    if (current) await endLease(tx, tenant, 'agent_turn', lease.subject_id);
+    const current = await stillOver(tx, lease, now);
+    if (current) await endLease(tx, 'agent_turn', lease.subject_id);
     return;
   }
-  if (!(await stillOver(tx, call.tenant, lease, now))) return;
+  if (!(await stillOver(tx, lease, now))) return;
   if (turn.attempts >= turn.max_attempts) return end(call, tx, [turn.agent_turn_id], EXHAUSTED, now);
   await dispatchAgain(call, tx, lease.subject_id, 'lease_lost', now);
 }
@@ -39,7 +38,7 @@ async function dispatchAgain(
   reason: string,
   now: number,
 ): Promise<void> {
-  const turn = await lockAgentTurn(tx, call.tenant, agent_turn_id);
+  const turn = await lockAgentTurn(tx, agent_turn_id);
   if (!turn || (turn.status !== 'running' && turn.status !== 'suspended')) return;
   const { worker_id, turn_epoch } = turn;
   const change = {
@@ -48,26 +47,25 @@ async function dispatchAgain(
     worker_id: null,
     dispatched_at: now,
   } as const;
-  const again = await changeAgentTurn(tx, call.tenant, turn, change, now);
-  await endLease(tx, call.tenant, 'agent_turn', agent_turn_id);
+  const again = await changeAgentTurn(tx, turn, change, now);
+  await endLease(tx, 'agent_turn', agent_turn_id);
   journalTurn(call, tx, again, 'lost', now, { reason, worker_id });
   announce(tx, again);
 }
 
 export async function expireDeadline(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
   await lockForEnding(call, tx, [lease.subject_id], OVERDUE.status);
-  if (!(await stillOver(tx, call.tenant, lease, now))) return;
-  await endLease(tx, call.tenant, 'deadline', lease.subject_id);
+  if (!(await stillOver(tx, lease, now))) return;
+  await endLease(tx, 'deadline', lease.subject_id);
   await end(call, tx, [lease.subject_id], OVERDUE, now);
 }
 
 export async function expireBatch(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const { tenant } = call;
-  const tasks = await turnsOfBatch(tx, tenant, lease.subject_id);
+  const tasks = await turnsOfBatch(tx, lease.subject_id);
   const ids = tasks.map(({ agent_turn_id }) => agent_turn_id);
   await lockForEnding(call, tx, ids, OVERDUE.status);
-  if (!(await stillOver(tx, call.tenant, lease, now))) return;
-  await endLease(tx, tenant, 'batch', lease.subject_id);
+  if (!(await stillOver(tx, lease, now))) return;
+  await endLease(tx, 'batch', lease.subject_id);
   const overdue = await settleBatch(call, tx, lease.subject_id, true, now);
   if (overdue.length > 0)
     await end(

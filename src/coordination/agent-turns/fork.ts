@@ -59,7 +59,7 @@ async function refuseAbsent(
 ): Promise<void> {
   const present = new Set<string>();
   for (const { box_id } of card_ids.length === 0 ? [] : boxes) {
-    const { entered } = await standingOf(tx, call.tenant, box_id, card_ids, call.driver.now());
+    const { entered } = await standingOf(tx, box_id, card_ids, call.driver.now());
     for (const id of entered) present.add(id);
   }
   const missing = card_ids.filter((id) => !present.has(id));
@@ -81,15 +81,15 @@ async function forkingSource(call: Call, tx: Tx, turn: AgentTurnRow, now: number
 
 async function openParent(call: Call, tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
   const { parent_agent_turn_id: id } = turn;
-  const parent = id === null ? undefined : await lockAgentTurn(tx, call.tenant, id);
+  const parent = id === null ? undefined : await lockAgentTurn(tx, id);
   return parent?.ended_at === null ? parent : undefined;
 }
 
 /** Beside the one that it was forked from, unless what that was a part of has finished. */
 async function parentFor(call: Call, tx: Tx, turn: AgentTurnRow): Promise<string | null> {
-  const own = await findTrajectory(tx, call.tenant, turn.trajectory_id);
+  const own = await findTrajectory(tx, turn.trajectory_id);
   const parent_id = own?.parent_trajectory_id ?? null;
-  const parent = parent_id === null ? undefined : await findTrajectory(tx, call.tenant, parent_id);
+  const parent = parent_id === null ? undefined : await findTrajectory(tx, parent_id);
   return parent && parent.deleted_at === null && !isFinished(parent) ? parent_id : null;
 }
 

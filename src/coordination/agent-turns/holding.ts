@@ -33,8 +33,8 @@ export const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTu
 
 /** What is done with an agent_turn by who holds it is a sign of life of its agent. Called before the turn is locked. */
 export async function seenAtWork(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
-  const agent = await agentOfTurn(tx, call.tenant, guard.agent_turn_id);
+  const agent = await agentOfTurn(tx, guard.agent_turn_id);
   if (!agent || !isDue(agent, now)) return;
-  const turn = await findAgentTurn(tx, call.tenant, guard.agent_turn_id);
+  const turn = await findAgentTurn(tx, guard.agent_turn_id);
   if (turn && isHeld(turn, guard.turn_epoch, now)) await seen(call, tx, agent.agent_id, now);
 }

@@ -76,7 +76,7 @@ async function scriptFor(call: Call, query: Query, input: In<'hydrate'>, moment:
   const turn = await seenHeldTurn(call, query, input, moment);
   const seen = await seenOf(call, query, turn);
   const boxes = await boxesOf(call, query, seen);
-  const last = await findStep(query, call.tenant, turn.agent_turn_id, undefined);
+  const last = await findStep(query, turn.agent_turn_id, undefined);
   return { turn, seen, format: input.format ?? 'openai', boxes, moment, last };
 }
 
@@ -152,7 +152,6 @@ export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrate
 
 /** Records what was rendered, if the boxes still stand as they did; else it is to be rendered anew, or is so at once. */
 async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boolean): Promise<Hydrated> {
-  const { tenant } = call;
   const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
     input,
@@ -162,7 +161,7 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
       const moved = !isSeen(await seenOf(call, tx, turn), shown.seen);
       if (moved && anew) throw new BoxesMoved();
       const view = moved ? await renderScript(call, tx, await scriptFor(call, tx, input, now)) : shown;
-      const last = await findStep(tx, tenant, turn.agent_turn_id, undefined);
+      const last = await findStep(tx, turn.agent_turn_id, undefined);
       const same = asStep(last, view);
       if (same) return sameAgain({ ...view, turn }, same);
       const { format, content_hash, moment } = view;
@@ -177,7 +176,7 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
         // What had expired by then was not shown, and is not when it is replayed.
         created_at: moment,
       };
-      await insertStep(tx, tenant, turn.agent_turn_id, step);
+      await insertStep(tx, turn.agent_turn_id, step);
       const facts = { step: step.step, turn_epoch: step.turn_epoch, format, content_hash };
       const { agent_turn_id, trajectory_id } = turn;
       tx.journal(
@@ -201,7 +200,7 @@ async function scriptOf(
   wanted: number | undefined,
 ): Promise<Script & { readonly step: StepRow }> {
   const turn = await openTurn(call, query, agent_turn_id);
-  const step = await findStep(query, call.tenant, agent_turn_id, wanted);
+  const step = await findStep(query, agent_turn_id, wanted);
   if (!step) {
     const which = wanted === undefined ? 'was never hydrated' : `has no step ${wanted}`;
     throw new CairnError('INVALID_INPUT', `agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
@@ -222,7 +221,7 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
 async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
   const { agent_id } = call.caller;
   if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
-  const box = await findBox(call.driver.at(call.tenant), call.tenant, turn.profile_box_id);
+  const box = await findBox(call.driver.at(call.tenant), turn.profile_box_id);
   const reader = await asPermitted(call, ['parties', reads('Card', 'named')], {});
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(

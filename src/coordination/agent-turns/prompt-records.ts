@@ -36,9 +36,7 @@ export async function keepRecords(
   { prompt, tools }: Records,
   now: number,
 ): Promise<Pick<StepRow, 'prompt_card_id' | 'tools_card_id'>> {
-  const known = last
-    ? await findCards(tx, call.tenant, [last.prompt_card_id, last.tools_card_id])
-    : new Map();
+  const known = last ? await findCards(tx, [last.prompt_card_id, last.tools_card_id]) : new Map();
   const says = (card_id: string | undefined, { content_hash }: PreparedCard): boolean => {
     const row: CardRow | undefined = known.get(card_id ?? '');
     return row?.erased_at === null && row.content_hash === content_hash;
@@ -64,7 +62,7 @@ async function recordBoxOf(call: Call, tx: Tx, turn: AgentTurnView, now: number)
   const held_by = turnBoxHolder(box_id);
   const { agent_id } = turn;
   await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
-  await changeAgentTurn(tx, call.tenant, turn, { record_box_id: box_id }, now);
+  await changeAgentTurn(tx, turn, { record_box_id: box_id }, now);
   return box_id;
 }
 
@@ -76,12 +74,11 @@ async function putRecords(
   now: number,
 ): Promise<void> {
   if (card_ids.length === 0) return;
-  const { tenant } = call;
-  const box = (await lockBox(tx, tenant, box_id))!;
+  const box = (await lockBox(tx, box_id))!;
   const { length, next_position } = box;
   const revision = box.revision + 1;
-  await insertEntries(tx, tenant, box_id, { position: next_position, behind: length, revision }, card_ids);
-  await growBox(tx, tenant, box_id, {
+  await insertEntries(tx, box_id, { position: next_position, behind: length, revision }, card_ids);
+  await growBox(tx, box_id, {
     revision,
     length: length + card_ids.length,
     next_position: next_position + card_ids.length,

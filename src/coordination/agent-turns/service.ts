@@ -36,7 +36,7 @@ export const noTurn = (call: Call, agent_turn_id: string): CairnError =>
 const isParty = (call: Call, turn: AgentTurnView): boolean => isPartyTo(turn, call.caller.agent_id);
 
 export async function openTurn(call: Call, query: Query, agent_turn_id: string): Promise<AgentTurnView> {
-  const turn = await findAgentTurn(query, call.tenant, agent_turn_id);
+  const turn = await findAgentTurn(query, agent_turn_id);
   if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
   return turn;
 }
@@ -67,9 +67,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filter as Json,
     key: 'string',
     keyOf: ({ agent_turn_id }) => agent_turn_id,
-    read: (request) => listAgentTurns(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listAgentTurns(atLength(driver, tenant), filter, request),
     bytesOf: ({ error, summary }) => (error?.length ?? 0) + (summary?.length ?? 0),
-    count: countAgentTurns(tenant, filter),
+    count: countAgentTurns(filter),
   });
   return { agent_turns: rows.map((row) => toAgentTurn(tenant, row)), ...page };
 }
@@ -100,7 +100,7 @@ export function journalTurn(
 
 /** An agent_turn, locked, if the caller acts for the agent that does it. */
 export const ownTurn = async (call: Call, tx: Tx, agent_turn_id: string): Promise<AgentTurnView> =>
-  checkOwn(call, agent_turn_id, await lockAgentTurn(tx, call.tenant, agent_turn_id));
+  checkOwn(call, agent_turn_id, await lockAgentTurn(tx, agent_turn_id));
 
 function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
   if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
@@ -128,7 +128,7 @@ export async function seenHeldTurn(
   { agent_turn_id, turn_epoch }: TurnGuard,
   now: number,
 ): Promise<AgentTurnView> {
-  const turn = checkOwn(call, agent_turn_id, await findAgentTurn(query, call.tenant, agent_turn_id));
+  const turn = checkOwn(call, agent_turn_id, await findAgentTurn(query, agent_turn_id));
   checkTurnHeld(turn, turn_epoch, now);
   return turn;
 }
@@ -143,7 +143,7 @@ async function holdFor(
 ): Promise<AgentTurnView> {
   const expires_at = now + lease_ms;
   const { agent_turn_id: subject_id, worker_id: holder, turn_epoch: token } = turn;
-  await putLease(tx, call.tenant, { kind: 'agent_turn', subject_id, holder, token, expires_at });
+  await putLease(tx, { kind: 'agent_turn', subject_id, holder, token, expires_at });
   return { ...turn, lease_expires_at: expires_at };
 }
 
@@ -172,7 +172,7 @@ async function move(
       const turn = await heldTurn(call, tx, input, now);
       if (turn.status === to) return toAgentTurn(call.tenant, turn);
       checkTurnMove(turn.agent_turn_id, turn.status, to);
-      const moved = await changeAgentTurn(tx, call.tenant, turn, { status: to }, now);
+      const moved = await changeAgentTurn(tx, turn, { status: to }, now);
       journalTurn(call, tx, moved, to === 'running' ? 'resumed' : 'suspended', now);
       return toAgentTurn(call.tenant, await holdFor(call, tx, moved, lease_ms, now));
     },

@@ -41,8 +41,7 @@ export async function appendCards(
   prepared: readonly PreparedCard[],
   now: number,
 ): Promise<Omit<Out<'append'>, 'output_box_id'> & { readonly appended: boolean }> {
-  const { tenant } = call;
-  const box = await lockBox(tx, tenant, turn.output_box_id);
+  const box = await lockBox(tx, turn.output_box_id);
   if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
   await refuseSecondResults(call, tx, turn.output_box_id, prepared);
   const cards: Card[] = [];
@@ -50,15 +49,15 @@ export async function appendCards(
     cards.push((await addCard(call, tx, one, now, turnBoxHolder(box.box_id))).card);
   }
   const ids = cards.map(({ card_id }) => card_id);
-  const { entered } = await standingOf(tx, tenant, box.box_id, ids, now);
+  const { entered } = await standingOf(tx, box.box_id, ids, now);
   const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
   if (fresh.length === 0) return { revision: box.revision, length: box.length, cards, appended: false };
   const revision = box.revision + 1;
   const length = box.length + fresh.length;
   const place = { position: box.next_position, behind: box.length, revision };
-  await insertEntries(tx, tenant, box.box_id, place, fresh);
+  await insertEntries(tx, box.box_id, place, fresh);
   const grown = { revision, length, next_position: box.next_position + fresh.length, updated_at: now };
-  await growBox(tx, tenant, box.box_id, grown);
+  await growBox(tx, box.box_id, grown);
   return { revision, length, cards, appended: true };
 }
 
@@ -73,7 +72,7 @@ async function refuseSecondResults(
   if (results.length === 0) return;
   const ids = results.map(({ input }) => input.tool_call_id!);
   const own = new Set(results.map(({ input }) => input.card_id));
-  const known = await resultsIn(tx, call.tenant, box_id, ids);
+  const known = await resultsIn(tx, box_id, ids);
   const there =
     ids.find((id, i) => ids.indexOf(id) !== i) ??
     known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
@@ -127,7 +126,7 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       const turn = await heldTurn(call, tx, input, now);
       const column = `${input.box}_box_id` as const;
       const old_box_id = turn[column];
-      const known = await knownCards(tx, tenant, card_ids, now);
+      const known = await knownCards(tx, card_ids, now);
       const missing = card_ids.filter((id) => !known.has(id));
       if (missing.length > 0) throw unknownCards('card_ids', missing);
       await refuseHidden(call, tx, card_ids);
@@ -135,13 +134,13 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       const box_id = newId();
       await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
-      const changed = await changeAgentTurn(tx, tenant, turn, { [column]: box_id, replaced_box_ids }, now);
+      const changed = await changeAgentTurn(tx, turn, { [column]: box_id, replaced_box_ids }, now);
       const edges = derivedEdges(
         { entity_type: 'Box', entity_id: box_id },
         [{ entity_type: 'Box', entity_id: old_box_id }],
         turn.agent_id,
       );
-      await insertEdges(tx, tenant, edges);
+      await insertEdges(tx, edges);
       const facts = {
         box: input.box,
         box_id,
@@ -162,7 +161,6 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
         settle: (last, recorded_at) =>
           settleEdges(
             last,
-            tenant,
             edges.map(({ edge_id }) => edge_id),
             recorded_at,
           ),
@@ -183,13 +181,13 @@ async function refuseBeyondReach(
   card_ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const { tenant, caller } = call;
-  const access = caller.agent_id === null ? null : (await findAgent(tx, tenant, agent_id))?.memory_access;
+  const { caller } = call;
+  const access = caller.agent_id === null ? null : (await findAgent(tx, agent_id))?.memory_access;
   if (access == null || card_ids.length === 0) return;
   const extents = cardExtents(JSON.parse(access) as MemoryAccess, 'read');
-  const rows = await findCards(tx, tenant, card_ids);
+  const rows = await findCards(tx, card_ids);
   const given = await Promise.all(
-    [context_box_id, output_box_id].map((box_id) => standingOf(tx, tenant, box_id, card_ids, now)),
+    [context_box_id, output_box_id].map((box_id) => standingOf(tx, box_id, card_ids, now)),
   );
   const beyond = card_ids.filter(
     (id) => !reachesCard(extents, agent_id, rows.get(id)!) && !given.some(({ entered }) => entered.has(id)),
@@ -207,13 +205,12 @@ async function putBox(
   seal: boolean,
   now: number,
 ): Promise<void> {
-  const { tenant } = call;
-  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, tenant, now) } : {};
-  const length = await fillBox(tx, tenant, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
+  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, now) } : {};
+  const length = await fillBox(tx, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
   const { agent_id, source_agent_id } = turn;
   const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
   await makeBox(call, tx, { ...made, ...sealed_at }, now);
   if (source_agent_id !== null && source_agent_id !== agent_id) {
-    await addReader(tx, tenant, box_id, source_agent_id, now);
+    await addReader(tx, box_id, source_agent_id, now);
   }
 }

@@ -39,15 +39,14 @@ export async function accept(call: Call, input: In): Promise<Delegation> {
 }
 
 async function acceptIn(call: Call, tx: Tx, input: In, now: number): Promise<Delegation> {
-  const { tenant } = call;
   const { delegation_id } = input;
   const known = await openDelegation(call, tx, delegation_id);
   checkParty(call, known, input.agent_id, 'to_agent_id');
-  await lockAgent(tx, tenant, known.to_agent_id);
+  await lockAgent(tx, known.to_agent_id);
   const { parent_agent_turn_id: parent_id } = known;
   // Locked, so that it does not end without what it has delegated.
-  const parent = parent_id === null ? undefined : await lockAgentTurn(tx, tenant, parent_id);
-  const row = (await lockDelegation(tx, tenant, delegation_id))!;
+  const parent = parent_id === null ? undefined : await lockAgentTurn(tx, parent_id);
+  const row = (await lockDelegation(tx, delegation_id))!;
   if (row.status === 'Accepted') return readDelegation(call, tx, delegation_id);
   checkDelegationMove(delegation_id, row.status, 'Accepted');
   await refuseOverdue(call, tx, row, now);
@@ -63,7 +62,7 @@ async function targetOf(call: Call, tx: Tx, agent_id: string): Promise<Target> {
   const busy = await busyWith(call, tx, agent_id);
   if (busy) throw new CairnError('AGENT_BUSY', busy.message);
   const profile: ProfileRow | undefined =
-    agent.profile_name === null ? undefined : await findProfile(tx, call.tenant, agent.profile_name);
+    agent.profile_name === null ? undefined : await findProfile(tx, agent.profile_name);
   return { agent, is_new: false, profile: profile ?? null, output_box_id: null };
 }
 
@@ -81,7 +80,6 @@ async function makeTask(
   turn: AgentTurnRow | undefined,
   now: number,
 ): Promise<void> {
-  const { tenant } = call;
   const { delegation_id, channel_id, trajectory_id } = row;
   const from_agent_id = row.from_agent_id!;
   const plan = planOffer(offerOf(row), target.profile?.name ?? null);
@@ -99,13 +97,7 @@ async function makeTask(
   const filled = { ...placed, ready: { ...ready, boxes } };
   const { agent_turn_id } = await dispatch(call, tx, filled, source, options, now);
   const made = { child_trajectory_id: placed.trajectory_id, child_scope_id, agent_turn_id };
-  const accepted = await changeDelegation(
-    tx,
-    tenant,
-    row,
-    { ...made, status: 'Accepted', accepted_at: now },
-    now,
-  );
+  const accepted = await changeDelegation(tx, row, { ...made, status: 'Accepted', accepted_at: now }, now);
   await journalDelegation(call, tx, accepted, now, { ...made, context_box_id });
 }
 

@@ -38,9 +38,9 @@ export async function journalDelegation(
 
 /** Work on it has begun: only an accepted one moves. */
 export async function startDelegation(call: Call, tx: Tx, delegation_id: string, now: number): Promise<void> {
-  const locked = await lockDelegation(tx, call.tenant, delegation_id);
+  const locked = await lockDelegation(tx, delegation_id);
   if (locked?.status !== 'Accepted') return;
-  const started = await changeDelegation(tx, call.tenant, locked, { status: 'InProgress' }, now);
+  const started = await changeDelegation(tx, locked, { status: 'InProgress' }, now);
   await journalDelegation(call, tx, started, now);
 }
 
@@ -61,8 +61,8 @@ export async function endDelegation(
   if (delegationHasEnded(row.status)) return;
   const result = end.result === undefined ? null : canonical(end.result as Json);
   const change = { status: end.status, result, reason: end.reason ?? null, ended_at: now };
-  const ended = await changeDelegation(tx, call.tenant, row, change, now);
-  await endLease(tx, call.tenant, 'delegation', row.delegation_id);
+  const ended = await changeDelegation(tx, row, change, now);
+  await endLease(tx, 'delegation', row.delegation_id);
   const { artifacts = [] } = end.result ?? {};
   await journalDelegation(call, tx, ended, now, {
     ...(end.result === undefined ? {} : { result: end.result.status }),

@@ -49,5 +49,5 @@ export async function checkScope(
 /** A scope without an agent is the trajectory's: whoever may delegate in that may give it. */
 async function scopeBox(call: Call, tx: Tx, scope: ScopeRow, from_agent_id: string): Promise<BoxRow> {
   const reader = asAgent(call, scope.agent_id === null ? null : from_agent_id);
-  return permitted(reader, tx, scope.box_id, await findBox(tx, call.tenant, scope.box_id), 'read');
+  return permitted(reader, tx, scope.box_id, await findBox(tx, scope.box_id), 'read');
 }

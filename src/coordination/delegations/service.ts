@@ -88,7 +88,7 @@ async function sameDelegation(
   row: DelegationRow,
   { from_agent_id, sent_hash }: PreparedDelegation,
 ): Promise<Delegation> {
-  const trajectory = row.trajectory_id && (await findTrajectory(tx, call.tenant, row.trajectory_id));
+  const trajectory = row.trajectory_id && (await findTrajectory(tx, row.trajectory_id));
   if (trajectory && trajectory.deleted_at !== null) {
     throw new CairnError(
       'ENTITY_GONE',
@@ -119,7 +119,7 @@ async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now:
   const { input, from_agent_id } = prepared;
   const source = await sourceOf(call, tx, from_agent_id, now);
   if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
-  const agent = await findAgent(tx, call.tenant, input.to_agent_id);
+  const agent = await findAgent(tx, input.to_agent_id);
   if (!agent || agent.unregistered_at !== null) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -136,11 +136,10 @@ async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now:
 }
 
 async function createIn(call: Call, tx: Tx, prepared: PreparedDelegation, now: number): Promise<Delegation> {
-  const { tenant } = call;
   const { input, offer } = prepared;
   const delegation_id = input.delegation_id ?? newId();
   if (input.delegation_id !== undefined) {
-    const existing = await findDelegation(tx, tenant, delegation_id);
+    const existing = await findDelegation(tx, delegation_id);
     if (existing) return sameDelegation(call, tx, existing, prepared);
   }
   const expected = input.expected_completion === undefined ? null : toMs(input.expected_completion);
@@ -176,9 +175,9 @@ async function createIn(call: Call, tx: Tx, prepared: PreparedDelegation, now: n
     accepted_at: null,
     ended_at: null,
   };
-  await insertDelegation(tx, tenant, row);
+  await insertDelegation(tx, row);
   const lease = { kind: 'delegation', subject_id: delegation_id, holder: null, token: 0 } as const;
-  await putLease(tx, tenant, { ...lease, expires_at: expected ?? now + STUCK_AFTER_MS });
+  await putLease(tx, { ...lease, expires_at: expected ?? now + STUCK_AFTER_MS });
   await journalDelegation(call, tx, row, now);
   return readDelegation(call, tx, delegation_id);
 }
@@ -220,9 +219,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filter as Json,
     key: 'string',
     keyOf: ({ delegation_id }) => delegation_id,
-    read: (request) => listDelegations(atLength(driver, tenant), tenant, filter, request, now),
+    read: (request) => listDelegations(atLength(driver, tenant), filter, request, now),
     bytesOf,
-    count: countDelegations(tenant, filter),
+    count: countDelegations(filter),
   });
   return { delegations: rows.map(toDelegation), ...page };
 }

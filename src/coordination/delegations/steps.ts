@@ -111,8 +111,8 @@ async function takeOver(
   turn: AgentTurnView,
   now: number,
 ): Promise<AgentTurnView> {
-  const due = await findLease(tx, call.tenant, 'delegation', row.delegation_id);
-  const agent = await lockAgent(tx, call.tenant, turn.agent_id);
+  const due = await findLease(tx, 'delegation', row.delegation_id);
+  const agent = await lockAgent(tx, turn.agent_id);
   return takeTurn(call, tx, agent, turn, turn.agent_id, due?.expires_at ?? now + STUCK_AFTER_MS, now);
 }
 

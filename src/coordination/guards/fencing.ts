@@ -12,10 +12,7 @@ export async function checkFencing(
   token: number,
   now: number,
 ): Promise<void> {
-  const [, row] = await Promise.all([
-    lockResourceOf(tx, call.tenant, lock_id),
-    findLock(tx, call.tenant, lock_id),
-  ]);
+  const [, row] = await Promise.all([lockResourceOf(tx, lock_id), findLock(tx, lock_id)]);
   const { agent_id } = call.caller;
   const isOwn = agent_id === null || row?.holder_agent_id === agent_id;
   if (row && isOwn && isLive(row, now) && holds(row) && row.token === token) return;

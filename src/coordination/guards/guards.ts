@@ -40,7 +40,7 @@ export async function guarding(call: Call, input: unknown, writes: boolean): Pro
   const { agent_turn, idempotency_key } = call.options;
   if (agent_turn === undefined) return call;
   const { id, number } = parseTurn(agent_turn);
-  const turn = await findAgentTurn(call.driver.at(call.tenant), call.tenant, id);
+  const turn = await findAgentTurn(call.driver.at(call.tenant), id);
   const { agent_id } = call.caller;
   // A turn between others is answered as one that does not exist.
   if (!turn || !isPartyTo(turn, agent_id)) throw staleTurn(id, number, 'it does not exist');
@@ -79,7 +79,7 @@ export async function checkLockGuard(call: Call, tx: Tx, _input: unknown, now: n
 }
 
 async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
-  const turn = await lockAgentTurn(tx, call.tenant, guard.agent_turn_id);
+  const turn = await lockAgentTurn(tx, guard.agent_turn_id);
   if (!turn) throw staleTurn(guard.agent_turn_id, guard.turn_epoch, 'it does not exist');
   checkTurnHeld(turn, guard.turn_epoch, now);
 }

@@ -44,13 +44,13 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   const { tenant } = call;
   const { scope_id, to_agent_id: agent_id } = handoff;
   if (scope_id === null) return NOTHING;
-  const open = await lockOpenScopes(tx, tenant, [scope_id]);
-  const scope = open.find((one) => one.scope_id === scope_id) ?? (await findScope(tx, tenant, scope_id));
+  const open = await lockOpenScopes(tx, [scope_id]);
+  const scope = open.find((one) => one.scope_id === scope_id) ?? (await findScope(tx, scope_id));
   if (!scope) throw noScope(scope_id);
   refuseClosed(scope);
-  const source = await findBox(tx, tenant, scope.box_id);
+  const source = await findBox(tx, scope.box_id);
   const context_box_id = newId();
-  const sealed_at = await takeSealTime(tx, tenant, now);
+  const sealed_at = await takeSealTime(tx, now);
   const bare = { agent_id, metadata: '{}', sent_hash: null };
   const packed = { ...bare, box_id: context_box_id, sealed_at, held_by: handoffHolder(context_box_id) };
   const context = await makeFork(call, tx, source!, source!.revision, packed, now);
@@ -61,7 +61,7 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
   await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
-  for (const job_id of await moveJobs(tx, tenant, scope_id, new_scope_id, now))
+  for (const job_id of await moveJobs(tx, scope_id, new_scope_id, now))
     jobQueue.of(call).expect(tenant, job_id);
   // Those nested in it do not go on: what is to be made of them is made.
   const nested = open.filter((one) => one.scope_id !== scope_id);
@@ -95,7 +95,7 @@ async function offeredLocked(
   tx: Tx,
   { handoff_id, trajectory_id }: HandoffRow,
 ): Promise<TrajectoryRow> {
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (trajectory && trajectory.deleted_at === null) {
     refuseFinished(trajectory);
     return trajectory;
@@ -109,19 +109,18 @@ async function offeredLocked(
 
 /** Moves the trajectory of a handoff, which is locked, to its receiver. */
 async function takeOver(call: Call, tx: Tx, handoff: HandoffRow, now: number) {
-  const { tenant } = call;
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id } = handoff;
   await receiverOf(call, tx, to_agent_id);
   const { status } = await offeredLocked(call, tx, handoff);
   // Turns lock their scope alone: those of the giver come before, or find that it is a former owner.
-  await lockScopesOf(tx, tenant, [trajectory_id]);
+  await lockScopesOf(tx, [trajectory_id]);
   const { closed_scope_ids, ...packed } = await packScope(call, tx, handoff, now);
-  await moveTrajectory(tx, tenant, trajectory_id, to_agent_id, now);
-  await addFormerOwner(tx, tenant, { trajectory_id, agent_id: from_agent_id, handoff_id });
-  await dropFormerOwner(tx, tenant, { trajectory_id, agent_id: to_agent_id });
+  await moveTrajectory(tx, trajectory_id, to_agent_id, now);
+  await addFormerOwner(tx, { trajectory_id, agent_id: from_agent_id, handoff_id });
+  await dropFormerOwner(tx, { trajectory_id, agent_id: to_agent_id });
   const moved = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
-  const after = await moveHandoff(tx, tenant, handoff, moved);
-  await endLease(tx, tenant, 'handoff', handoff_id);
+  const after = await moveHandoff(tx, handoff, moved);
+  await endLease(tx, 'handoff', handoff_id);
   await tellHandoff(call, tx, now, 'accepted', after);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };
   tx.journal(event(call, now, 'cairn.trajectory.updated', 'trajectory', trajectory_id, facts, trajectory_id));

@@ -50,7 +50,7 @@ function giverOf(call: Call, named: string | undefined): string {
 
 /** The agent that a trajectory is offered to, as it is registered. */
 export async function receiverOf(call: Call, query: Query, to_agent_id: string): Promise<AgentRow> {
-  const agent = await findAgent(query, call.tenant, to_agent_id);
+  const agent = await findAgent(query, to_agent_id);
   if (agent && agent.unregistered_at === null) return agent;
   const what = agent ? 'was unregistered' : 'is not registered';
   throw new CairnError('UNKNOWN_ENTITY', `to_agent_id names ${to_agent_id}, which ${what}`, {
@@ -88,7 +88,7 @@ async function checkScope(
 }
 
 async function refuseSecond(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<void> {
-  const handoff_id = await openHandoffOf(tx, call.tenant, trajectory_id, now);
+  const handoff_id = await openHandoffOf(tx, trajectory_id, now);
   if (handoff_id === undefined) return;
   throw new CairnError(
     'STATE_CONFLICT',
@@ -112,7 +112,6 @@ function bodyOf({ next_steps = [], blockers = [], open_questions = [] }: In<'cre
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Handoff> {
-  const { tenant } = call;
   const { to_agent_id, trajectory_id, scope_id = null, reason = null, context_snapshot = null } = input;
   const from_agent_id = giverOf(call, input.from_agent_id);
   if (from_agent_id === to_agent_id) {
@@ -129,7 +128,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
     work: async (tx, now) => {
       const handoff_id = input.handoff_id ?? newId();
       if (input.handoff_id !== undefined) {
-        const existing = await findHandoff(tx, tenant, handoff_id);
+        const existing = await findHandoff(tx, handoff_id);
         if (existing) {
           sameHandoff(existing, sent_hash, from_agent_id);
           return toHandoff(existing, now);
@@ -160,9 +159,9 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
         accepted_at: null,
         ended_at: null,
       };
-      await insertHandoff(tx, tenant, row);
+      await insertHandoff(tx, row);
       const lease = { kind: 'handoff', subject_id: handoff_id, holder: to_agent_id, token: 1 } as const;
-      await putLease(tx, tenant, { ...lease, expires_at });
+      await putLease(tx, { ...lease, expires_at });
       await tellHandoff(call, tx, now, 'created', row);
       return toHandoff(row, now);
     },
@@ -173,7 +172,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
 
 /** An agent sees what it gives or is given; a key without one sees all. */
 export async function readHandoff(call: Call, query: Query, handoff_id: string): Promise<Handoff> {
-  const row = await findHandoff(query, call.tenant, handoff_id);
+  const row = await findHandoff(query, handoff_id);
   const agent = call.caller.agent_id;
   const hidden = agent !== null && agent !== row?.from_agent_id && agent !== row?.to_agent_id;
   if (!row || hidden) throw noHandoff(call, handoff_id);
@@ -201,9 +200,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     key: 'string',
     keyOf: ({ handoff_id }) => handoff_id,
     // What no index finds is looked for among all, which may take a while.
-    read: (request) => listHandoffs(atLength(driver, tenant), tenant, filter, request, now),
+    read: (request) => listHandoffs(atLength(driver, tenant), filter, request, now),
     bytesOf,
-    count: countHandoffs(tenant, filter, now),
+    count: countHandoffs(filter, now),
   });
   return { handoffs: rows.map((row) => toHandoff(row, now)), ...page };
 }
@@ -219,7 +218,7 @@ interface Answer {
  */
 export async function answeredLocked(call: Call, tx: Tx, answer: Answer): Promise<HandoffRow> {
   const { handoff_id } = answer;
-  const row = await lockHandoff(tx, call.tenant, handoff_id);
+  const row = await lockHandoff(tx, handoff_id);
   if (!row) throw noHandoff(call, handoff_id);
   const agent = actsAs(call, answer.agent_id, 'agent_id') ?? answer.agent_id ?? row.to_agent_id;
   if (agent === row.to_agent_id) return row;
@@ -236,7 +235,6 @@ async function settle(
   to: 'Rejected' | 'Completed',
   also: Pick<HandoffChange, 'rejection'> = {},
 ): Promise<Handoff> {
-  const { tenant } = call;
   const { handoff_id } = input;
   await noteOverdue(call, handoff_id);
   return change(call, {
@@ -246,8 +244,8 @@ async function settle(
       const row = await answeredLocked(call, tx, input);
       if (!movesHandoff(row, to, now)) return toHandoff(row, now);
       const moved = { ...also, status: to, updated_at: now, ended_at: now };
-      const after = await moveHandoff(tx, tenant, row, moved);
-      await endLease(tx, tenant, 'handoff', handoff_id);
+      const after = await moveHandoff(tx, row, moved);
+      await endLease(tx, 'handoff', handoff_id);
       await tellHandoff(call, tx, now, to === 'Rejected' ? 'rejected' : 'completed', after);
       return toHandoff(after, now);
     },

@@ -41,7 +41,7 @@ export async function tellHandoff(
   const message = messageOf(what, row);
   if (!message) return;
   // Nothing can be sent in a deleted trajectory, but that an offer of it is over is told all the same.
-  const trajectory = await findTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await findTrajectory(tx, trajectory_id);
   const place = trajectory && trajectory.deleted_at === null ? { trajectory_id } : {};
   const payload = JSON.stringify({ handoff_id, trajectory_id, status: row.status, ...facts });
   await sendFromSystem(call, tx, { ...message, ...place, payload }, now);

@@ -54,7 +54,7 @@ const noHandover = (name: string): CairnError =>
 
 async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
   if (name === INSTRUCTION_HANDOVER) return builtIn;
-  const row = await findHandover(query, call.tenant, name);
+  const row = await findHandover(query, name);
   if (!row) throw noHandover(name);
   return toHandover(call, row);
 }
@@ -63,7 +63,7 @@ async function read(call: Call, query: Query, name: string): Promise<StoredHando
 export async function recipeOf(call: Call, query: Query, choice: HandoverChoice): Promise<Handover> {
   if (typeof choice !== 'string') return choice;
   if (choice === INSTRUCTION_HANDOVER) return instructionHandover;
-  const row = await findHandover(query, call.tenant, choice);
+  const row = await findHandover(query, choice);
   if (!row) throw noHandover(choice);
   return JSON.parse(row.recipe) as Handover;
 }
@@ -87,20 +87,19 @@ function refuseForeign(call: Call, { name, agent_id }: HandoverRow): void {
 }
 
 export async function save(call: Call, input: In<'save'>): Promise<StoredHandover> {
-  const { tenant } = call;
   refuseBuiltIn(input.name);
   const recipe = canonical(input.handover as Json);
   return change(call, {
     input,
     bytes: recipe.length,
     work: async (tx, now) => {
-      const before = await lockHandover(tx, tenant, input.name);
+      const before = await lockHandover(tx, input.name);
       if (before) refuseForeign(call, before);
       if (before?.recipe !== recipe) {
         const made = before ?? { agent_id: call.caller.agent_id, created_at: now };
         const { agent_id, created_at } = made;
         const row = { name: input.name, agent_id, recipe, created_at, updated_at: now };
-        await putHandover(tx, tenant, row);
+        await putHandover(tx, row);
         tx.journal(event(call, now, 'cairn.handover.saved', 'handover', input.name, {}));
       }
       return read(call, tx, input.name);
@@ -120,9 +119,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: null,
     key: 'string',
     keyOf: ({ name }) => name,
-    read: (request) => listHandovers(driver.at(tenant), tenant, request),
+    read: (request) => listHandovers(driver.at(tenant), request),
     bytesOf: ({ recipe }) => recipe.length,
-    count: countHandovers(tenant),
+    count: countHandovers(),
   });
   return { handovers: rows.map((row) => toHandover(call, row)), ...page };
 }
@@ -132,10 +131,10 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
     work: async (tx, now) => {
-      const row = await lockHandover(tx, call.tenant, input.name);
+      const row = await lockHandover(tx, input.name);
       if (!row) throw noHandover(input.name);
       refuseForeign(call, row);
-      await deleteHandover(tx, call.tenant, input.name);
+      await deleteHandover(tx, input.name);
       tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
       return null;
     },

@@ -32,8 +32,8 @@ export interface Line {
 
 export const modesOf = (rows: readonly LockRow[]): LockMode[] => rows.map(({ mode }) => mode);
 
-export const readLine = (query: Query, tenant: string, of: ResourceName): Promise<LockRow[]> =>
-  queueOf(query, tenant, of, LOOK_AHEAD);
+export const readLine = (query: Query, of: ResourceName): Promise<LockRow[]> =>
+  queueOf(query, of, LOOK_AHEAD);
 
 /** A lock with its resource locked, for a change of it. */
 export async function openLock(
@@ -42,10 +42,7 @@ export async function openLock(
   lock_id: string,
 ): Promise<{ resource: Resource; row: LockRow } | undefined> {
   // Sent in this order and answered together: the lock is read as it is once nobody else changes it.
-  const [resource, row] = await Promise.all([
-    lockResourceOf(tx, call.tenant, lock_id),
-    findLock(tx, call.tenant, lock_id),
-  ]);
+  const [resource, row] = await Promise.all([lockResourceOf(tx, lock_id), findLock(tx, lock_id)]);
   return resource && row ? { resource, row } : undefined;
 }
 
@@ -59,7 +56,7 @@ export async function settle(
 ): Promise<Line> {
   let resource = before;
   for (let rows = read; ; rows = undefined) {
-    rows ??= await readLine(tx, call.tenant, resource);
+    rows ??= await readLine(tx, resource);
     const over = rows.filter((row) => !isLive(row, now));
     for (const row of over) await expire(call, tx, row, now);
     const live = rows.filter((row) => isLive(row, now));
@@ -72,7 +69,7 @@ export async function settle(
     }
     // Only when so many went may there be others behind them that were not read.
     if (over.length + count < LOOK_AHEAD) {
-      if (resource !== before) await updateResource(tx, call.tenant, resource);
+      if (resource !== before) await updateResource(tx, resource);
       return { resource, holders, waiters: waiters.slice(count) };
     }
   }
@@ -82,7 +79,7 @@ export async function settle(
 async function grant(call: Call, tx: Tx, row: LockRow, token: number, now: number): Promise<LockRow> {
   const expires_at = now + pickUpMs(row.lease_ms);
   const granted: LockRow = { ...row, state: 'granted', token, granted_at: now, expires_at };
-  await updateLock(tx, call.tenant, granted);
+  await updateLock(tx, granted);
   await lease(call, tx, granted);
   journal(call, tx, now, 'cairn.lock.acquired', granted);
   tx.wake(wakeKey(row.lock_id));
@@ -97,7 +94,7 @@ export async function hold(call: Call, tx: Tx, row: LockRow, now: number): Promi
     expires_at: now + row.lease_ms,
     leased_to: row.holder_agent_id,
   };
-  await updateLock(tx, call.tenant, held);
+  await updateLock(tx, held);
   await lease(call, tx, held);
   return held;
 }
@@ -115,7 +112,7 @@ export const atTheEnd = (row: LockRow, ticket: number, asker: string, now: numbe
 });
 
 export const lease = (call: Call, tx: Tx, row: LockRow): Promise<void> =>
-  putLease(tx, call.tenant, {
+  putLease(tx, {
     kind: 'lock',
     subject_id: row.lock_id,
     holder: row.leased_to,
@@ -144,8 +141,8 @@ export async function giveUp(
 
 async function end(call: Call, tx: Tx, row: LockRow): Promise<LockRow> {
   const ended = { ...row, expires_at: null, leased_to: null };
-  await updateLock(tx, call.tenant, ended);
-  await endLease(tx, call.tenant, 'lock', row.lock_id);
+  await updateLock(tx, ended);
+  await endLease(tx, 'lock', row.lock_id);
   // Whoever waits for it has to learn that it no longer does.
   if (row.token === null) tx.wake(wakeKey(row.lock_id));
   return ended;
@@ -162,9 +159,9 @@ export const wakeKey = (lock_id: string): string => `lock:${lock_id}`;
 /** The lease of a lock is over: ends it, also where it stands far behind in the line, and grants the next. */
 export async function expireLock(call: Call, tx: Tx, lock_id: string, now: number): Promise<void> {
   const open = await openLock(call, tx, lock_id);
-  if (!open) return endLease(tx, call.tenant, 'lock', lock_id);
+  if (!open) return endLease(tx, 'lock', lock_id);
   if (isLive(open.row, now)) return;
   if (open.row.ended_at === null) await expire(call, tx, open.row, now);
-  else await endLease(tx, call.tenant, 'lock', lock_id);
+  else await endLease(tx, 'lock', lock_id);
   await settle(call, tx, open.resource, now);
 }

@@ -72,7 +72,7 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
   if (row.state === 'held') options.signal?.throwIfAborted();
   const held = row.state === 'held' ? row : await waitInLine(call, waiting);
   if (held) return toLock(held, driver.now());
-  const line = await readLine(driver.at(tenant), tenant, row);
+  const line = await readLine(driver.at(tenant), row);
   throw conflict(asked, line, driver.now());
 }
 
@@ -94,13 +94,12 @@ function wantedOf(call: Call, input: In<'acquire'>): Wanted {
 }
 
 async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found> {
-  const { tenant } = call;
   const { wanted, lock_id = newId() } = asked;
   // Sent in this order and answered together: the line is read as it is once nobody else changes it.
   const [known, rows, existing] = await Promise.all([
-    lockResource(tx, tenant, wanted),
-    readLine(tx, tenant, wanted),
-    asked.lock_id === undefined ? undefined : findLock(tx, tenant, lock_id),
+    lockResource(tx, wanted),
+    readLine(tx, wanted),
+    asked.lock_id === undefined ? undefined : findLock(tx, lock_id),
   ]);
   if (existing) return { row: await rejoin(call, tx, existing, asked, now), made: false };
   const first = { resource_type: wanted.resource_type, resource_id: wanted.resource_id, token: 0, ticket: 0 };
@@ -112,7 +111,7 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
     ticket: line.resource.ticket + 1,
     token: line.resource.token + (granted ? 1 : 0),
   };
-  await (known ? updateResource : insertResource)(tx, tenant, resource);
+  await (known ? updateResource : insertResource)(tx, resource);
   const row: LockRow = {
     ...wanted,
     lock_id,
@@ -125,7 +124,7 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
     expires_at: now + (granted ? wanted.lease_ms : PLACE_MS),
     leased_to: granted ? wanted.holder_agent_id : asked.asker,
   };
-  await insertLock(tx, tenant, row);
+  await insertLock(tx, row);
   await lease(call, tx, row);
   journal(call, tx, now, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
   return { row, made: true };
@@ -194,7 +193,7 @@ const notFound = (lock_id: string): CairnError =>
 
 export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'>> {
   const query = call.driver.at(call.tenant);
-  const row = await findLock(query, call.tenant, lock_id);
+  const row = await findLock(query, lock_id);
   if (!row || !(await isParty(call, query, row))) throw notFound(lock_id);
   return toLock(row, call.driver.now());
 }
@@ -202,11 +201,7 @@ export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'
 /** A lock is for its holder, and for those in line for the same resource. */
 async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: LockRow): Promise<boolean> {
   const { agent_id } = call.caller;
-  return (
-    agent_id === null ||
-    holder_agent_id === agent_id ||
-    (await isInLine(query, call.tenant, lock_id, agent_id))
-  );
+  return agent_id === null || holder_agent_id === agent_id || (await isInLine(query, lock_id, agent_id));
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -220,8 +215,8 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: [resource_type ?? null, resource_id ?? null, holder_agent_id ?? null],
     key: 'string',
     keyOf: ({ lock_id }) => lock_id,
-    read: (page) => listLocks(driver.at(tenant), tenant, filter, page, now),
-    count: countLocks(tenant, filter, now),
+    read: (page) => listLocks(driver.at(tenant), filter, page, now),
+    count: countLocks(filter, now),
   });
   return { locks: rows.map((row) => toLock(row, now)), next_cursor, total };
 }
@@ -259,7 +254,7 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
   const { lock_id, additional_ms } = input;
   const agent = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
   if (call.caller.agent_id === null) {
-    const known = agent ?? (await findLock(driver.at(tenant), tenant, lock_id))?.holder_agent_id;
+    const known = agent ?? (await findLock(driver.at(tenant), lock_id))?.holder_agent_id;
     await signOfLife(call, known);
   }
   return change(call, {
@@ -279,12 +274,12 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
       return toLock(longer, now);
     },
     remember: () => lock_id,
-    again: (tx) => shownAgain(tx, tenant, lock_id, driver.now()),
+    again: (tx) => shownAgain(tx, lock_id, driver.now()),
   });
 }
 
 export function release(call: Call, input: In<'release'>): Promise<Out<'release'>> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const { lock_id } = input;
   const agent = actsAs(call, input.releasing_agent_id, 'releasing_agent_id') ?? input.releasing_agent_id;
   return change(call, {
@@ -296,19 +291,19 @@ export function release(call: Call, input: In<'release'>): Promise<Out<'release'
       return toLock(ended, now);
     },
     remember: () => lock_id,
-    again: (tx) => shownAgain(tx, tenant, lock_id, driver.now()),
+    again: (tx) => shownAgain(tx, lock_id, driver.now()),
   });
 }
 
-async function shownAgain(tx: Tx, tenant: string, lock_id: string, now: number): Promise<Lock> {
-  const row = await findLock(tx, tenant, lock_id);
+async function shownAgain(tx: Tx, lock_id: string, now: number): Promise<Lock> {
+  const row = await findLock(tx, lock_id);
   if (!row) throw notFound(lock_id);
   return toLock(row, now);
 }
 
 /** Gives up all that an agent holds or waits for, as when it has gone; the next in line have it at once. */
 export async function releaseHeldBy(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  for (const { lock_id } of await openLocksOf(tx, call.tenant, agent_id)) {
+  for (const { lock_id } of await openLocksOf(tx, agent_id)) {
     const open = await openLock(call, tx, lock_id);
     if (!open || !isLive(open.row, now)) continue;
     await giveUp(call, tx, open.row, holds(open.row) ? 'released' : 'abandoned', now);

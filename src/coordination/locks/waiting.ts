@@ -67,7 +67,7 @@ class Watch {
 
   async look(): Promise<LockRow | undefined> {
     const { driver, tenant } = this.#call;
-    const row = await findLock(driver.at(tenant), tenant, this.#waiting.row.lock_id);
+    const row = await findLock(driver.at(tenant), this.#waiting.row.lock_id);
     this.next_look = this.#renew_at;
     if (row?.state === 'held' && isLive(row, driver.now())) return row;
     if (row?.state === 'granted') return this.#take();
@@ -100,12 +100,12 @@ class Watch {
     this.#renew_at = this.next_look = performance.now() + KEEP_PLACE_EVERY_MS;
     const now = driver.now();
     const kept = { kind: 'lock', subject_id: this.#waiting.row.lock_id, token: 0 } as const;
-    return driver.write(tenant, (tx) => renewLease(tx, tenant, { ...kept, expires_at: now + PLACE_MS }, now));
+    return driver.write(tenant, (tx) => renewLease(tx, { ...kept, expires_at: now + PLACE_MS }, now));
   }
 
   /** This process was not heard of for too long, as when the database was away: it asks again, behind the others. */
   async #return(): Promise<undefined> {
-    const { driver, tenant } = this.#call;
+    const { driver } = this.#call;
     const call = this.#call;
     this.#renew_at = performance.now() + KEEP_PLACE_EVERY_MS;
     this.next_look = 0;
@@ -117,8 +117,8 @@ class Watch {
       if (state !== 'waiting' && !(state === 'expired' && token === null)) return;
       const resource = { ...open.resource, ticket: open.resource.ticket + 1 };
       const row = atTheEnd(open.row, resource.ticket, this.#waiting.asker, now);
-      await updateResource(tx, tenant, resource);
-      await updateLock(tx, tenant, row);
+      await updateResource(tx, resource);
+      await updateLock(tx, row);
       await lease(call, tx, row);
       journal(call, tx, now, 'cairn.lock.waiting', row);
       await settle(call, tx, resource, now);
@@ -132,7 +132,7 @@ class Watch {
   async #lookAhead(row: LockRow): Promise<void> {
     const { driver, tenant } = this.#call;
     const now = driver.now();
-    const ahead = await queueOf(driver.at(tenant), tenant, row, 1);
+    const ahead = await queueOf(driver.at(tenant), row, 1);
     const isFirst = ahead.some(({ lock_id }) => lock_id === row.lock_id);
     const others = ahead.filter(({ lock_id }) => lock_id !== row.lock_id);
     const until = Math.min(...others.map(({ expires_at }) => expires_at ?? 0)) + (isFirst ? 0 : YIELD_MS);
@@ -174,7 +174,7 @@ export function leave(
     await settle(call, tx, resource, now);
     // It was refused, and what was refused is not remembered.
     const key = call.options.idempotency_key;
-    if (key !== undefined) await forgetRequest(tx, tenant, key);
+    if (key !== undefined) await forgetRequest(tx, key);
     return undefined;
   };
   // Whoever is late may still give up what it waited for, but not have it.

@@ -9,10 +9,10 @@ export const mailboxKey = (mailbox: string): string => `mailbox:${mailbox}`;
 
 /** The time of a delivery is over: whoever waits for messages may have it. */
 export async function deliveryOver(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  if (await endDelivery(tx, call.tenant, lease, now)) tx.wake(mailboxKey(mailboxOf(lease.subject_id)));
+  if (await endDelivery(tx, lease, now)) tx.wake(mailboxKey(mailboxOf(lease.subject_id)));
 }
 
 /** An agent went offline: what its readers had and did not acknowledge is for others at once. */
 export async function releaseDeliveriesOf(call: Call, tx: Tx, agent_id: string): Promise<void> {
-  for (const mailbox of await releaseDeliveries(tx, call.tenant, agent_id)) tx.wake(mailboxKey(mailbox));
+  for (const mailbox of await releaseDeliveries(tx, agent_id)) tx.wake(mailboxKey(mailbox));
 }

@@ -118,16 +118,15 @@ async function refuseUnreadable(call: Call, tx: Tx, input: In<'send'>): Promise<
 
 /** Sees that what a message names is there; its trajectory is locked, so that it is not deleted beside it. */
 async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Promise<string | null> {
-  const { tenant } = call;
   const { scope_id, artifact_ids = [] } = input;
   await refuseUnreadable(call, tx, input);
-  const scope = scope_id === undefined ? undefined : await findScope(tx, tenant, scope_id);
+  const scope = scope_id === undefined ? undefined : await findScope(tx, scope_id);
   if (scope_id !== undefined && (!scope || scope.deleted_at !== null))
     throw unknownEntity('scope_id', 'scope', [scope_id]);
   // What is said of a scope is said of its trajectory, and goes with it.
   const trajectory_id = input.trajectory_id ?? scope?.trajectory_id ?? null;
   if (trajectory_id !== null) {
-    const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
+    const trajectory = await lockTrajectory(tx, trajectory_id);
     if (!trajectory || trajectory.deleted_at !== null)
       throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
     if (scope && scope.trajectory_id !== trajectory_id) {
@@ -137,17 +136,16 @@ async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Prom
       );
     }
   }
-  const known = await knownMemories(tx, tenant, [...new Set(artifact_ids)], now, { kind: 'artifact' });
+  const known = await knownMemories(tx, [...new Set(artifact_ids)], now, { kind: 'artifact' });
   const missing = artifact_ids.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownEntity('artifact_ids', 'artifact', missing);
   return trajectory_id;
 }
 
 async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number): Promise<Message> {
-  const { tenant } = call;
   const { input, from_agent_id, sent_hash } = prepared;
   if (input.message_id !== undefined) {
-    const existing = await findMessage(tx, tenant, input.message_id);
+    const existing = await findMessage(tx, input.message_id);
     if (existing) return sameMessage(tx, existing, prepared, now);
   }
   const expires_at = input.expires_at === undefined ? null : toMs(input.expires_at);
@@ -155,7 +153,7 @@ async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number
     throw new CairnError('INVALID_INPUT', `expires_at must be in the future, ${input.expires_at} is over`);
   }
   const trajectory_id = await placeOf(call, tx, input, now);
-  const row = await insertMessage(tx, tenant, {
+  const row = await insertMessage(tx, {
     message_id: input.message_id ?? newId(),
     from_agent_id,
     to_agent_id: input.to_agent_id ?? null,
@@ -184,7 +182,7 @@ function journalSent(call: Call, tx: Tx, row: MessageRow, now: number): Message 
     ...packet,
     when_settled: [],
     settle: async (settling, _recorded_at, seq) => {
-      const mailboxes = await settleMessage(settling, call.tenant, row, seq);
+      const mailboxes = await settleMessage(settling, row, seq);
       for (const mailbox of mailboxes) settling.wake(mailboxKey(mailbox));
       for (const tell of sending.when_settled) tell(seq, mailboxes.length);
     },
@@ -227,14 +225,14 @@ const noMessage = (call: Call, message_id: string): CairnError =>
   );
 
 async function readableRow(call: Call, query: Query, message_id: string): Promise<MessageRow> {
-  const row = await findMessage(query, call.tenant, message_id);
+  const row = await findMessage(query, message_id);
   if (!row || isOver(row, call.driver.now())) throw noMessage(call, message_id);
   return row;
 }
 
 /** Where an agent reads from: its own mailbox, and that of the type that it was given. */
-export async function mailboxesOf(query: Query, tenant: string, agent_id: string): Promise<string[]> {
-  const agent = await findAgent(query, tenant, agent_id);
+export async function mailboxesOf(query: Query, agent_id: string): Promise<string[]> {
+  const agent = await findAgent(query, agent_id);
   const own = mailboxOfAgent(agent_id);
   const type = agent && agent.unregistered_at === null ? givenType(agent) : null;
   return type === null ? [own] : [own, mailboxOfType(type)];
@@ -243,7 +241,7 @@ export async function mailboxesOf(query: Query, tenant: string, agent_id: string
 /** Whose messages a key may read: those of its agent, or all. */
 async function viewerOf(call: Call, query: Query): Promise<Viewer | null> {
   const { agent_id } = call.caller;
-  return agent_id === null ? null : { agent_id, mailboxes: await mailboxesOf(query, call.tenant, agent_id) };
+  return agent_id === null ? null : { agent_id, mailboxes: await mailboxesOf(query, agent_id) };
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Message> {
@@ -256,7 +254,7 @@ export async function get(call: Call, input: In<'get'>): Promise<Message> {
 
 async function isReadable(call: Call, query: Query, row: MessageRow): Promise<boolean> {
   const viewer = await viewerOf(call, query);
-  return viewer === null || isVisible(query, call.tenant, row, viewer);
+  return viewer === null || isVisible(query, row, viewer);
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -264,7 +262,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { limit, cursor, offset, order, to_agent, ...asked } = input;
   const query = driver.at(tenant);
   const viewer = await viewerOf(call, query);
-  const mailboxes = to_agent === undefined ? undefined : await mailboxesOf(query, tenant, to_agent);
+  const mailboxes = to_agent === undefined ? undefined : await mailboxesOf(query, to_agent);
   const filter: MessageFilter = { ...asked, mailboxes };
   const now = driver.now();
   const { rows, ...rest } = await listPage<MessageRow, number>(call, {
@@ -273,9 +271,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     key: 'number',
     keyOf: (row) => row.seq,
     // What no index finds is looked for among all, which may take a while.
-    read: (page) => listMessages(atLength(driver, tenant), tenant, filter, viewer, page, now),
+    read: (page) => listMessages(atLength(driver, tenant), filter, viewer, page, now),
     bytesOf: messageBytes,
-    count: countMessages(tenant, filter, viewer, now),
+    count: countMessages(filter, viewer, now),
   });
   return { messages: rows.map(toMessage), ...rest };
 }
@@ -298,14 +296,13 @@ async function acknowledgeIn(
   agent_id: string | null,
   now: number,
 ): Promise<Message> {
-  const { tenant } = call;
-  const row = await lockMessage(tx, tenant, message_id);
+  const row = await lockMessage(tx, message_id);
   // One that is being sent in this very commit is not in any mailbox yet.
   if (!row || isOver(row, now) || row.seq === PENDING) throw noMessage(call, message_id);
   const delivery =
     agent_id === null
-      ? await onlyDelivery(tx, tenant, row)
-      : ((await deliveryTo(tx, tenant, row, agent_id)) ?? (await refuseRecipient(call, tx, row, agent_id)));
+      ? await onlyDelivery(tx, row)
+      : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(call, tx, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -314,7 +311,7 @@ async function acknowledgeIn(
     );
   }
   const by = agent_id ?? row.to_agent_id;
-  await acknowledgeDelivery(tx, tenant, delivery, by, now);
+  await acknowledgeDelivery(tx, delivery, by, now);
   tx.wake(mailboxKey(delivery.mailbox));
   const facts = { agent_id: by };
   tx.journal(event(call, now, 'cairn.message.acknowledged', 'message', message_id, facts, row.trajectory_id));
@@ -322,8 +319,8 @@ async function acknowledgeIn(
 }
 
 /** Without an agent's name: the delivery of a message that went to one mailbox. */
-async function onlyDelivery(tx: Tx, tenant: string, row: MessageRow): Promise<Delivery> {
-  const [delivery, ...others] = await deliveriesOf(tx, tenant, row.message_id, undefined, 2);
+async function onlyDelivery(tx: Tx, row: MessageRow): Promise<Delivery> {
+  const [delivery, ...others] = await deliveriesOf(tx, row.message_id, undefined, 2);
   if (!delivery) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -342,21 +339,16 @@ async function onlyDelivery(tx: Tx, tenant: string, row: MessageRow): Promise<De
  * The delivery that an agent may acknowledge: that in its own mailbox, or one to its type that it had, also if it was
  * handed to another since. One that nobody had yet may be acknowledged by any agent of the type.
  */
-async function deliveryTo(
-  tx: Tx,
-  tenant: string,
-  row: MessageRow,
-  agent_id: string,
-): Promise<Delivery | undefined> {
+async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<Delivery | undefined> {
   const { message_id, to_agent_type } = row;
   const own = mailboxOfAgent(agent_id);
   const mailboxes = to_agent_type === null ? [own] : [own, mailboxOfType(to_agent_type)];
-  const [delivery] = await deliveriesOf(tx, tenant, message_id, mailboxes, 1);
+  const [delivery] = await deliveriesOf(tx, message_id, mailboxes, 1);
   if (delivery) {
     const may =
       delivery.mailbox === own ||
       (delivery.delivered_to === null
-        ? (await mailboxesOf(tx, tenant, agent_id)).includes(delivery.mailbox)
+        ? (await mailboxesOf(tx, agent_id)).includes(delivery.mailbox)
         : textToList(delivery.delivered_to).includes(agent_id));
     if (may) return delivery;
   }

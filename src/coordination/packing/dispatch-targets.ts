@@ -30,9 +30,9 @@ export interface Source {
 /** The agent that the call is made as, or names; its agent_turn is that of the guard, or the one it has under way. */
 export async function sourceOf(call: Call, tx: Tx, named: string | undefined, now: number): Promise<Source> {
   const agent_id = actsAs(call, named, 'source_agent_id') ?? named ?? null;
-  const active = agent_id === null ? undefined : await activeTurnOf(tx, call.tenant, agent_id);
+  const active = agent_id === null ? undefined : await activeTurnOf(tx, agent_id);
   const id = call.turn?.agent_turn_id ?? active?.agent_turn_id;
-  const turn = id === undefined ? undefined : await lockAgentTurn(tx, call.tenant, id);
+  const turn = id === undefined ? undefined : await lockAgentTurn(tx, id);
   if (turn && call.turn) checkTurnHeld(turn, call.turn.turn_epoch, now);
   const open = turn && turn.ended_at === null ? turn : undefined;
   return { agent_id, turn: open, depth: open ? open.depth + 1 : 0 };
@@ -88,7 +88,7 @@ async function newTarget(call: Call, tx: Tx, profile_name: string, source: Sourc
 
 /** An agent that is registered, locked. */
 export async function registeredAgent(call: Call, tx: Tx, agent_id: string): Promise<AgentRow> {
-  const agent = await lockAgent(tx, call.tenant, agent_id);
+  const agent = await lockAgent(tx, agent_id);
   if (agent && agent.unregistered_at === null) return agent;
   throw new CairnError('AGENT_NOT_FOUND', `there is no agent ${agent_id}: register it, or see agents.list`);
 }
@@ -102,7 +102,7 @@ async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   const profile = await profileOf(call, tx, agent);
   const busy = await busyWith(call, tx, agent_id);
   if (busy) return busy;
-  const last = await lastTurnOf(tx, call.tenant, agent_id);
+  const last = await lastTurnOf(tx, agent_id);
   // What it has put out for another is not for this one to read.
   const output_box_id = last?.source_agent_id === source.agent_id ? last.output_box_id : null;
   return { agent, is_new: false, profile, output_box_id };
@@ -110,7 +110,7 @@ async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source
 
 /** One agent_turn at a time: says to its parties which it is that an agent has under way. */
 export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Refusal | undefined> {
-  const active = await activeTurnOf(tx, call.tenant, agent_id);
+  const active = await activeTurnOf(tx, agent_id);
   if (!active) return undefined;
   const message = isPartyTo(active, call.caller.agent_id)
     ? `agent ${agent_id} is busy with agent_turn ${active.agent_turn_id}, which is ${active.status}: wait for its end, or stop it`
@@ -136,7 +136,7 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
 }
 
 async function profileOf(call: Call, tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
-  const profile = profile_name === null ? undefined : await findProfile(tx, call.tenant, profile_name);
+  const profile = profile_name === null ? undefined : await findProfile(tx, profile_name);
   if (profile) {
     profileContent(profile);
     return profile;
@@ -156,7 +156,7 @@ type Made = Pick<
 
 /** A new agent, with no more rights than who delegates to it has. */
 async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): Promise<AgentRow> {
-  const maker = agent_id === null ? undefined : await findAgent(tx, call.tenant, agent_id);
+  const maker = agent_id === null ? undefined : await findAgent(tx, agent_id);
   return {
     ...made,
     ...(maker === undefined ? {} : commonRights(made, maker)),
@@ -192,7 +192,7 @@ function commonRights(one: Rights, other: Rights): Rights {
 export async function registerTarget(call: Call, tx: Tx, target: Target, now: number): Promise<void> {
   if (!target.is_new) return;
   const { agent } = target;
-  await insertAgent(tx, call.tenant, agent);
+  await insertAgent(tx, agent);
   const facts = { agent_type: agent.agent_type, profile_name: agent.profile_name };
   tx.journal(event(call, now, 'cairn.agent.registered', 'agent', agent.agent_id, facts));
 }

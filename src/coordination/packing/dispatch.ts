@@ -109,7 +109,7 @@ export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void 
 
 /** The box that the source has put out into so far: of its agent_turn, or of the last one it had. */
 async function historyOf(call: Call, tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
-  const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, call.tenant, agent_id));
+  const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, agent_id));
   return last?.output_box_id;
 }
 
@@ -124,8 +124,8 @@ async function clonedHistory(
   source: Source,
 ): Promise<string | undefined> {
   if (target_ref === undefined || target_ref === source.agent_id) return historyOf(call, tx, source);
-  const last = await lastTurnOf(tx, call.tenant, target_ref);
-  const box = last && (await findBox(tx, call.tenant, last.output_box_id));
+  const last = await lastTurnOf(tx, target_ref);
+  const box = last && (await findBox(tx, last.output_box_id));
   if (!box || box.ended_at !== null) return undefined;
   const readable = await mayUse(asAgent(call, source.agent_id), tx, box, 'read');
   return readable ? box.box_id : undefined;
@@ -191,7 +191,6 @@ export async function dispatch(
   options: DispatchOptions,
   now: number,
 ): Promise<Dispatched> {
-  const { tenant } = call;
   const { target, packing, boxes } = ready;
   const { agent_id } = target.agent;
   const context_box_id = options.context_box_id ?? newId();
@@ -213,7 +212,7 @@ export async function dispatch(
   const output_box_id = await outputBoxFor(call, tx, target, now);
   if (source.agent_id !== null && source.agent_id !== agent_id) {
     for (const box_id of [context_box_id, output_box_id]) {
-      await addReader(tx, tenant, box_id, source.agent_id, now);
+      await addReader(tx, box_id, source.agent_id, now);
     }
   }
   const at = packing.plan.cards.findIndex(({ arg_key }) => arg_key === 'instruction');
@@ -241,12 +240,12 @@ export async function dispatch(
     created_at: now,
     updated_at: now,
   };
-  await insertAgentTurns(tx, tenant, [row]);
+  await insertAgentTurns(tx, [row]);
   if (options.delegation_id === undefined)
-    await recordDelegation(tx, tenant, row, options.trajectory_id ?? source.turn?.trajectory_id ?? null, now);
+    await recordDelegation(tx, row, options.trajectory_id ?? source.turn?.trajectory_id ?? null, now);
   if (options.deadline_at !== undefined) {
     const subject_id = row.agent_turn_id;
-    await putLease(tx, tenant, {
+    await putLease(tx, {
       kind: 'deadline',
       subject_id,
       holder: null,
@@ -316,12 +315,11 @@ function journalDispatch(call: Call, tx: Tx, row: AgentTurnRow, cards: number, n
 /** A delegation that is dispatched at once is accepted from the start. */
 function recordDelegation(
   tx: Tx,
-  tenant: string,
   row: AgentTurnRow,
   trajectory_id: string | null,
   now: number,
 ): Promise<void> {
-  return insertDelegation(tx, tenant, {
+  return insertDelegation(tx, {
     delegation_id: row.delegation_id!,
     from_agent_id: row.source_agent_id,
     to_agent_id: row.agent_id,
@@ -351,7 +349,7 @@ function recordDelegation(
 /** An agent that is used again goes on in its output box, as long as that is there. */
 async function outputBoxFor(call: Call, tx: Tx, target: Target, now: number): Promise<string> {
   if (target.output_box_id !== null) {
-    const box = await findBox(tx, call.tenant, target.output_box_id);
+    const box = await findBox(tx, target.output_box_id);
     if (box && box.ended_at === null && box.sealed_at === null) return box.box_id;
   }
   const box_id = newId();

@@ -63,7 +63,7 @@ async function dispatchAll(
   const reused = tasks.flatMap(({ task: { target_strategy, target_ref } }) =>
     target_strategy === 'reuse' && target_ref !== undefined ? [target_ref] : [],
   );
-  for (const agent_id of reused.sort()) await lockAgent(tx, call.tenant, agent_id);
+  for (const agent_id of reused.sort()) await lockAgent(tx, agent_id);
   const ready = [];
   for (const [i, task] of tasks.entries()) {
     const one = await readyTask(call, tx, task, source, what.author).catch((error) => {
@@ -173,7 +173,6 @@ function refuseTwice(tasks: readonly Task[]): void {
 }
 
 export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out<'fork_join'>> {
-  const { tenant } = call;
   refuseTwice(input.tasks);
   const prepared = await prepareTasks(call, input.tasks, input.handover);
   const what = delegating(call, input);
@@ -186,7 +185,7 @@ export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out
       const deadline_at = now + (input.deadline_seconds ?? DEFAULT_DEADLINE_S) * 1000;
       const task_count = prepared.length;
       const dispatched = await dispatchAll(call, tx, what, prepared, source, batch_id, deadline_at, now);
-      await insertBatch(tx, tenant, {
+      await insertBatch(tx, {
         batch_id,
         source_agent_id: source.agent_id,
         parent_agent_turn_id: source.turn?.agent_turn_id ?? null,
@@ -199,7 +198,7 @@ export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out
         ended_at: null,
       });
       const lease = { kind: 'batch', subject_id: batch_id, holder: null, token: 0 } as const;
-      await putLease(tx, tenant, { ...lease, expires_at: deadline_at });
+      await putLease(tx, { ...lease, expires_at: deadline_at });
       const agent_turn_ids = dispatched.map(({ agent_turn_id }) => agent_turn_id);
       const facts = { agent_turn_ids, fail_fast: input.fail_fast ?? false, deadline_at: toIso(deadline_at) };
       const thread = source.turn?.trajectory_id ?? input.trajectory_id ?? null;

@@ -93,8 +93,8 @@ async function refuseBeyond(call: Call, tx: Tx, boxes: readonly BoxRow[]): Promi
   const reach = cardReachOf(call);
   if (!reach || reach.agent_id !== call.caller.agent_id) return;
   const segments = [];
-  for (const box of boxes) if (!isOfTurn(box)) segments.push(...(await segmentsOf(tx, call.tenant, box)));
-  const beyond = segments.length === 0 ? [] : await inheritedBeyond(tx, call.tenant, segments, reach);
+  for (const box of boxes) if (!isOfTurn(box)) segments.push(...(await segmentsOf(tx, box)));
+  const beyond = segments.length === 0 ? [] : await inheritedBeyond(tx, segments, reach);
   if (beyond.length > 0) throw cardsBeyond(call, beyond);
 }
 
@@ -124,7 +124,6 @@ interface Packing {
 
 /** Makes the cards and the box, sealed. The boxes have been looked at; a few statements, however many cards. */
 export async function packBox(call: Call, tx: Tx, what: Packing, now: number): Promise<PackedBox> {
-  const { tenant } = call;
   const { prepared, boxes, box_id, owner, held_by } = what;
   const made: string[] = [];
   for (const one of prepared.cards) made.push((await addCard(call, tx, one, now, held_by)).card.card_id);
@@ -134,15 +133,15 @@ export async function packBox(call: Call, tx: Tx, what: Packing, now: number): P
   const parent = prepared.parent && (await addCard(call, tx, prepared.parent, now, held_by)).card.card_id;
   const inherited: Part[] = [];
   for (const box of boxes) {
-    inherited.push({ segments: await segmentsOf(tx, tenant, box), without: what.without ?? [] });
+    inherited.push({ segments: await segmentsOf(tx, box), without: what.without ?? [] });
   }
   const own: Part = { card_ids: made };
   const parts = prepared.plan.instruction_last ? [...inherited, own] : [own, ...inherited];
   parts.push({ card_ids: after });
   if (parent !== undefined) parts.push({ card_ids: [parent] });
   // Before the cards are looked at: what is there at the moment of the seal, no sweep takes away.
-  const sealed_at = await takeSealTime(tx, tenant, now);
-  const length = await fillBox(tx, tenant, box_id, parts, sealed_at);
+  const sealed_at = await takeSealTime(tx, now);
+  const length = await fillBox(tx, box_id, parts, sealed_at);
   const box = { box_id, agent_id: owner, metadata: '{}', sent_hash: null, length, sealed_at };
   await makeBox(call, tx, held_by === null ? box : { ...box, held_by }, now);
   const manifest_id = await recordPacking(call, tx, what, now);
@@ -172,7 +171,7 @@ async function recordPacking(call: Call, tx: Tx, { prepared, box_id, owner, task
     held_by: null,
     created_at: now,
   } as const;
-  await insertManifest(tx, call.tenant, row, null);
+  await insertManifest(tx, row, null);
   return manifest_id;
 }
 
@@ -209,13 +208,13 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
       return {
         context_box_id: box_id,
         target_profile_box_id: profile.box_id,
-        attached_card_ids: await packedCards(tx, tenant, box_id),
+        attached_card_ids: await packedCards(tx, box_id),
       };
     },
     remember: ({ context_box_id, target_profile_box_id }) => [context_box_id, target_profile_box_id],
     again: async (query, kept) => {
       const [context_box_id, target_profile_box_id] = kept as [string, string];
-      const attached_card_ids = await packedCards(query, tenant, context_box_id);
+      const attached_card_ids = await packedCards(query, context_box_id);
       return { context_box_id, target_profile_box_id, attached_card_ids };
     },
   });

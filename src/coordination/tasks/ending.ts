@@ -27,7 +27,7 @@ async function taskOf(
   trajectory_id: string,
   status: FinalStatus,
 ): Promise<readonly string[]> {
-  const turns = await turnsUnderWayIn(query, call.tenant, [trajectory_id]);
+  const turns = await turnsUnderWayIn(query, [trajectory_id]);
   if (turns.length === 0) return turns;
   await refuseFormerOwner(call, query, trajectory_id);
   if (status === 'Failed') return turns;
@@ -67,10 +67,10 @@ type LockedTasks = ReadonlyMap<string, AgentTurnView>;
 
 /** Locks what is under way in a trajectory and below it, before those are locked. */
 async function lockTasksBelow(call: Call, tx: Tx, trajectory_id: string): Promise<LockedTasks> {
-  const ids = await idsBelow(tx, call.tenant, trajectory_id);
-  const turns = await turnsUnderWayIn(tx, call.tenant, ids);
+  const ids = await idsBelow(tx, trajectory_id);
+  const turns = await turnsUnderWayIn(tx, ids);
   const locked = turns.length === 0 ? new Map() : await lockForEnding(call, tx, turns, DELETED.status);
-  await lockOffersIn(tx, call.tenant, ids);
+  await lockOffersIn(tx, ids);
   return locked;
 }
 
@@ -82,15 +82,14 @@ async function stopTasks(
   locked: LockedTasks,
   now: number,
 ): Promise<readonly string[]> {
-  const { tenant } = call;
-  const turns = await turnsUnderWayIn(tx, tenant, trajectory_ids);
+  const turns = await turnsUnderWayIn(tx, trajectory_ids);
   // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
   const all = turns.every((id) => locked.has(id))
     ? locked
     : await lockForEnding(call, tx, turns, DELETED.status);
   const ends = new Map(turns.map((id) => [id, DELETED]));
   const holders = await endTurns(call, tx, all, ends, now, trajectory_ids);
-  for (const offer of await lockOffersIn(tx, tenant, trajectory_ids)) {
+  for (const offer of await lockOffersIn(tx, trajectory_ids)) {
     await endDelegation(call, tx, offer, { status: 'Cancelled', reason: REASON }, now);
   }
   return holders;
@@ -98,22 +97,21 @@ async function stopTasks(
 
 /** What goes of agent_turns, delegations, handoffs and messages when their trajectories are deleted. */
 export function deleteTasks(call: Call, tx: Tx): TreeDeletion {
-  const { tenant } = call;
   let locked: LockedTasks = new Map();
   return {
     lockBeforeTree: async (trajectory_id) => {
       locked = await lockTasksBelow(call, tx, trajectory_id);
-      await lockHandoffsOf(tx, tenant, await idsBelow(tx, tenant, trajectory_id));
+      await lockHandoffsOf(tx, await idsBelow(tx, trajectory_id));
     },
     stop: (trajectory_ids, now) => stopTasks(call, tx, trajectory_ids, locked, now),
     addEndings: async (trajectory_ids, deleted_at) => {
-      await endHandoffBoxes(tx, tenant, trajectory_ids, deleted_at);
-      await endTurnBoxes(tx, tenant, trajectory_ids, deleted_at);
+      await endHandoffBoxes(tx, trajectory_ids, deleted_at);
+      await endTurnBoxes(tx, trajectory_ids, deleted_at);
     },
     clear: async (trajectory_ids, deleted_at) => {
-      await clearHandoffs(tx, tenant, trajectory_ids);
-      await clearTasks(tx, tenant, trajectory_ids, deleted_at);
-      await eraseMessagesAbout(tx, tenant, trajectory_ids, deleted_at);
+      await clearHandoffs(tx, trajectory_ids);
+      await clearTasks(tx, trajectory_ids, deleted_at);
+      await eraseMessagesAbout(tx, trajectory_ids, deleted_at);
     },
   };
 }

@@ -21,12 +21,11 @@ async function artifactsNamed(
   { delegation_id }: AgentTurnView,
   now: number,
 ): Promise<string[]> {
-  const delegation =
-    delegation_id === null ? undefined : await findDelegation(tx, call.tenant, delegation_id);
+  const delegation = delegation_id === null ? undefined : await findDelegation(tx, delegation_id);
   const result = delegation?.result == null ? null : (JSON.parse(delegation.result) as DelegationResult);
   const named = [...new Set(result?.artifacts)];
   if (named.length === 0) return [];
-  const known = await knownMemories(tx, call.tenant, named, now, { kind: 'artifact' });
+  const known = await knownMemories(tx, named, now, { kind: 'artifact' });
   return named.filter((id) => known.has(id));
 }
 
@@ -39,10 +38,10 @@ async function finishTask(
 ): Promise<readonly string[] | undefined> {
   const { trajectory_id, summary, result_status } = turn;
   // Locked before anything is asked: of a task and the last below it that end at once, one sees that the other has.
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null || isFinished(trajectory)) return undefined;
   const completed = turn.status === 'completed';
-  if (completed && (await activeChildren(tx, call.tenant, trajectory_id, 1)).length > 0) return undefined;
+  if (completed && (await activeChildren(tx, trajectory_id, 1)).length > 0) return undefined;
   const produced_artifacts = await artifactsNamed(call, tx, turn, now);
   const outcome = {
     status: completed ? (result_status === 'partial' ? 'Partial' : 'Success') : 'Failure',
@@ -63,21 +62,20 @@ export async function finishAbove(
   now: number,
   deleted: readonly string[] = [],
 ): Promise<string[]> {
-  const { tenant } = call;
   const holders: string[] = [];
-  let below = await findTrajectory(tx, tenant, trajectory_id);
+  let below = await findTrajectory(tx, trajectory_id);
   while (below && below.parent_trajectory_id !== null) {
     const above = below.parent_trajectory_id;
     if (!deleted.includes(above)) {
       // What is no task is finished by whoever began it.
-      if (!(await turnOfTrajectory(tx, tenant, above))) return holders;
-      await lockTrajectory(tx, tenant, above);
-      const turn = await turnOfTrajectory(tx, tenant, above);
+      if (!(await turnOfTrajectory(tx, above))) return holders;
+      await lockTrajectory(tx, above);
+      const turn = await turnOfTrajectory(tx, above);
       const ended = turn && turn.ended_at !== null ? await finishTask(call, tx, turn, now) : undefined;
       if (!ended) return holders;
       holders.push(...ended);
     }
-    below = await findTrajectory(tx, tenant, above);
+    below = await findTrajectory(tx, above);
   }
   return holders;
 }

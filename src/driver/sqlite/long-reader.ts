@@ -5,7 +5,9 @@ import type { BoundParam } from '../sql.js';
 import { startThread } from '../thread.js';
 
 /** A statement, or a module that reads and computes. */
-export type LongTask = { text: string; params: readonly BoundParam[] } | { module: string; tenant: string; input: unknown };
+export type LongTask =
+  | { text: string; params: readonly BoundParam[] }
+  | { module: string; tenant: string; input: unknown };
 export type LongAnswer = { id: number; result: unknown } | { id: number; error: string };
 /** Each keeps what it asks in memory. */
 const MAX_WAITING = 1000;

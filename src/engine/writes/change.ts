@@ -52,7 +52,7 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     if (tx.journalled.length === before)
       tx.journal(event(call, now, 'cairn.request.noop', 'request', call.operation, {}));
     const { packet_id } = tx.journalled[before]!;
-    await addRequest(tx, tenant, {
+    await addRequest(tx, {
       key,
       request_hash,
       packet_id,
@@ -103,7 +103,7 @@ async function keptFor(
   key: string,
   request_hash: string,
 ): Promise<Json | undefined> {
-  const known = await findRequest(query, tenant, key, driver.now());
+  const known = await findRequest(query, key, driver.now());
   if (!known) return undefined;
   if (known.request_hash === request_hash) return JSON.parse(known.replay) as Json;
   throw new CairnError(

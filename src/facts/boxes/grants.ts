@@ -16,7 +16,7 @@ const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.grant
 export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
   return call.driver.snapshot(call.tenant, async (query) => {
     await openBox(call, query, input.box_id, 'read');
-    return { grants: (await listGrants(query, call.tenant, input.box_id, input.order)).map(toGrant) };
+    return { grants: (await listGrants(query, input.box_id, input.order)).map(toGrant) };
   });
 }
 
@@ -31,7 +31,7 @@ export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
         access: input.access ?? 'read',
         granted_at: now,
       };
-      await putGrant(tx, call.tenant, row);
+      await putGrant(tx, row);
       tx.journal(
         event(call, now, 'cairn.box.granted', 'box', row.box_id, {
           agent_id: row.agent_id,
@@ -50,7 +50,7 @@ export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
     input,
     work: async (tx, now) => {
       await openBoxLocked(call, tx, input.box_id, 'own');
-      const removed = await removeGrant(tx, call.tenant, input.box_id, input.agent_id);
+      const removed = await removeGrant(tx, input.box_id, input.agent_id);
       if (removed)
         tx.journal(
           event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }),

@@ -48,7 +48,7 @@ export async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Pro
     created_at: now,
     updated_at: now,
   };
-  await insertBox(tx, call.tenant, row);
+  await insertBox(tx, row);
   return row;
 }
 
@@ -81,7 +81,7 @@ export async function makeFork(
   box: Omit<NewBox, 'length' | 'base' | 'forked'>,
   now: number,
 ): Promise<BoxRow> {
-  const own = await ownSegment(tx, call.tenant, source, revision);
+  const own = await ownSegment(tx, source, revision);
   const forked = { box_id: source.box_id, revision };
   return makeBox(call, tx, { ...box, length: own.through, forked, base: baseFor(source, own) }, now);
 }

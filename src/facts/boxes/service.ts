@@ -42,7 +42,7 @@ type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['in
 
 async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
   if (card_ids.length === 0) return;
-  const known = await knownCards(tx, call.tenant, card_ids, now);
+  const known = await knownCards(tx, card_ids, now);
   const missing = card_ids.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownCards('card_ids', missing);
 }
@@ -122,7 +122,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
     work: async (tx, now) => {
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
-        const existing = await findBox(tx, call.tenant, box_id);
+        const existing = await findBox(tx, box_id);
         const isAnswer = async (row: BoxRow) =>
           isAnswerOf(operations.create.input, await show(call, tx, row), input);
         if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
@@ -135,7 +135,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
         { box_id, agent_id, metadata, sent_hash, length: card_ids.length },
         now,
       );
-      await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
+      await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
       tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
       return { row, card_ids };
     },
@@ -143,7 +143,6 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
 }
 
 export async function append(call: Call, input: In<'append'>): Promise<AppendResult> {
-  const { tenant } = call;
   const wanted = input.card_ids.length === 1 ? input.card_ids : [...new Set(input.card_ids)];
   return change(call, {
     input,
@@ -151,19 +150,14 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
     work: async (tx, now) => {
       // Sent together: the second is answered as of when the box is locked.
       const [found, { entered, known }] = await Promise.all([
-        lockBoxState(tx, tenant, input.box_id),
-        standingOf(tx, tenant, input.box_id, wanted, now),
+        lockBoxState(tx, input.box_id),
+        standingOf(tx, input.box_id, wanted, now),
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');
       // What is held may have ended, which this statement does not ask: most boxes are not held.
       if (box.held_by !== null) await openBox(call, tx, input.box_id, 'write');
       refuseFixed(box);
-      const inherited = await presentCards(
-        tx,
-        tenant,
-        await baseSegments(tx, tenant, box, box.revision),
-        wanted,
-      );
+      const inherited = await presentCards(tx, await baseSegments(tx, box, box.revision), wanted);
       const isPresent = (id: string) => entered.has(id) || inherited.has(id);
       const already_present = wanted.filter(isPresent);
       const appended = already_present.length === 0 ? wanted : wanted.filter((id) => !isPresent(id));
@@ -176,8 +170,8 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
       const revision = box.revision + 1;
       const length = box.length + appended.length;
       const place = { position: box.next_position, behind: box.length, revision };
-      await insertEntries(tx, tenant, box.box_id, place, appended);
-      await growBox(tx, tenant, box.box_id, {
+      await insertEntries(tx, box.box_id, place, appended);
+      await growBox(tx, box.box_id, {
         revision,
         length,
         next_position: box.next_position + appended.length,
@@ -194,12 +188,11 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
 }
 
 export async function save(call: Call, input: In<'save'>): Promise<Box> {
-  const { tenant } = call;
   const wanted = [...new Set(input.card_ids)];
   return changeBox(call, {
     input,
     work: async (tx, now) => {
-      const existing = await lockBox(tx, tenant, input.box_id);
+      const existing = await lockBox(tx, input.box_id);
       const isNew = existing === undefined && input.revision === 0;
       const allowed = isNew ? undefined : await permitted(call, tx, input.box_id, existing, 'write');
       if (allowed) refuseFixed(allowed);
@@ -245,7 +238,7 @@ function refuseOther(
 /** Refuses cards that the agent may not read, but for those that the box has. */
 async function refuseUnseenNew(call: Call, tx: Tx, box: BoxRow, wanted: readonly string[]): Promise<void> {
   if (call.caller.agent_id === null) return;
-  const present = await presentCards(tx, call.tenant, await segmentsOf(tx, call.tenant, box), wanted);
+  const present = await presentCards(tx, await segmentsOf(tx, box), wanted);
   await refuseUnseen(
     call,
     tx,
@@ -262,15 +255,14 @@ export async function replaceEntries(
   fresh: boolean,
   now: number,
 ): Promise<BoxRow> {
-  const { tenant } = call;
-  const segments = await segmentsOf(tx, tenant, box);
-  const current = await entriesAfter(tx, tenant, segments, { after: 0, limit: wanted.length + 1 });
+  const segments = await segmentsOf(tx, box);
+  const current = await entriesAfter(tx, segments, { after: 0, limit: wanted.length + 1 });
   let kept = 0;
   while (kept < wanted.length && current[kept]?.card_id === wanted[kept]) kept++;
   if (kept === wanted.length && kept === box.length && !fresh) return box;
   // What the box has of its own is asked as an append asks: a box that is saved often has many old entries of a card.
-  const { entered, known } = await standingOf(tx, tenant, box.box_id, wanted, now);
-  const inherited = await presentCards(tx, tenant, segments.slice(0, -1), wanted);
+  const { entered, known } = await standingOf(tx, box.box_id, wanted, now);
+  const inherited = await presentCards(tx, segments.slice(0, -1), wanted);
   const missing = wanted.filter((id) => !known.has(id) && !entered.has(id) && !inherited.has(id));
   if (missing.length > 0) throw unknownCards('card_ids', missing);
   const revision = fresh ? 1 : box.revision + 1;
@@ -283,10 +275,10 @@ export async function replaceEntries(
   else if (box.next_position - own.from - (kept - own.before) > wanted.length) kept = own.before;
   const anew = cutOff || kept === own.before;
   const firstRemoved = anew ? own.from : (current[kept]?.position ?? box.next_position);
-  await removeEntriesFrom(tx, tenant, box.box_id, firstRemoved, revision);
+  await removeEntriesFrom(tx, box.box_id, firstRemoved, revision);
   const added = wanted.slice(kept);
   const place = { position: box.next_position, behind: kept, revision };
-  await insertEntries(tx, tenant, box.box_id, place, added);
+  await insertEntries(tx, box.box_id, place, added);
   const change = {
     revision,
     length: wanted.length,
@@ -295,7 +287,7 @@ export async function replaceEntries(
     base_until: cutOff ? revision : box.base_until,
     updated_at: now,
   };
-  await updateBox(tx, tenant, box.box_id, change);
+  await updateBox(tx, box.box_id, change);
   return { ...box, ...change };
 }
 
@@ -306,8 +298,8 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
       const box = await openBoxLocked(call, tx, input.box_id, 'write');
       if (box.sealed_at !== null) return { row: box };
       refuseFixed(box);
-      const sealed_at = await takeSealTime(tx, call.tenant, now);
-      await sealBox(tx, call.tenant, box.box_id, sealed_at);
+      const sealed_at = await takeSealTime(tx, now);
+      await sealBox(tx, box.box_id, sealed_at);
       tx.journal(
         event(call, now, 'cairn.box.sealed', 'box', box.box_id, {
           revision: box.revision,
@@ -330,7 +322,7 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       const source = await openBox(call, tx, input.box_id, 'read');
       const box_id = input.new_box_id ?? newId();
       if (input.new_box_id !== undefined) {
-        const existing = await findBox(tx, call.tenant, box_id);
+        const existing = await findBox(tx, box_id);
         if (existing) return sameBox(existing, sent_hash, agent_id);
       }
       const revision = reached(source, input.revision);

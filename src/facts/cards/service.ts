@@ -117,7 +117,7 @@ async function inheritSubjects(call: Call, tx: Tx, input: CardInput, now: number
   const subjects = new Set(input.subject_ids);
   const sources = [...new Set(input.derived_from)];
   if (sources.length > 0) {
-    const rows = await findCards(tx, call.tenant, sources);
+    const rows = await findCards(tx, sources);
     const unreadable = await unreadableSources(call, tx, sources);
     const missing = sources.filter(
       (id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id),
@@ -155,7 +155,7 @@ export async function addCard(
 ): Promise<{ card: Card; added: boolean }> {
   const { input } = prepared;
   if (input.card_id !== undefined) {
-    const existing = await findCard(tx, call.tenant, input.card_id);
+    const existing = await findCard(tx, input.card_id);
     if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
   }
   const card_id = input.card_id ?? newId();
@@ -179,7 +179,7 @@ export async function addCard(
       prepared.measured &&
       cardDoc(card_id, input.metadata ?? {}, expires_at !== null || held_by !== null, prepared.measured),
   };
-  await insertCards(tx, call.tenant, [row]);
+  await insertCards(tx, [row]);
   const card = toCard(call.tenant, {
     ...row,
     subject_ids: listToText(row.subject_ids),
@@ -246,7 +246,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
 }
 
 async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
-  const row = await findCard(query, call.tenant, card_id);
+  const row = await findCard(query, card_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in tenant ${call.tenant}`);
   }
@@ -301,7 +301,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
   const viewer = call.caller.agent_id ?? undefined;
-  const current = include_superseded ? undefined : cardConditions.get('not_superseded')(tenant, now);
+  const current = include_superseded ? undefined : cardConditions.get('not_superseded')(now);
   const filter = { subject_id, current, reach: cardReachOf(call), viewer };
   // What an agent may see is found by looking at many cards.
   const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
@@ -310,9 +310,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { subject_id: subject_id ?? null, include_superseded },
     key: 'string',
     keyOf: (row) => row.card_id,
-    read: (request) => listCards(query, tenant, { ...filter, ...request }, now),
+    read: (request) => listCards(query, { ...filter, ...request }, now),
     bytesOf: cardBytes,
-    count: countCards(tenant, filter, now),
+    count: countCards(filter, now),
   });
   return { cards: rows.map((row) => toCard(tenant, row)), ...page };
 }
@@ -321,7 +321,7 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change(call, {
     input,
     work: async (tx, now) => {
-      const row = await findCard(tx, call.tenant, input.card_id);
+      const row = await findCard(tx, input.card_id);
       if (!row)
         throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
       if (row.deleted_at !== null) return null;
@@ -331,8 +331,8 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
           `card ${row.card_id} belongs to ${row.held_by.replace(':', ' ')}: delete or close that instead`,
         );
       }
-      const moment = await takeDeleteTime(tx, call.tenant, now);
-      const deleted = await deleteCard(tx, call.tenant, input.card_id, moment);
+      const moment = await takeDeleteTime(tx, now);
+      const deleted = await deleteCard(tx, input.card_id, moment);
       if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));
       return null;
     },

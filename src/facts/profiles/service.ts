@@ -54,7 +54,7 @@ export const noProfile = (name: string): CairnError =>
 
 /** The profile of this name, or a refusal. */
 export async function openProfile(call: Call, query: Query, name: string): Promise<ProfileRow> {
-  const row = await findProfile(query, call.tenant, name);
+  const row = await findProfile(query, name);
   if (!row) throw noProfile(name);
   return row;
 }
@@ -64,7 +64,7 @@ export async function readableProfile(call: Call, query: Query, name: string): P
   const row = await openProfile(call, query, name);
   if (mayReadRecipe(call, row.agent_id)) return row;
   const agent_id = call.caller.agent_id!;
-  const agent = await findAgent(query, call.tenant, agent_id);
+  const agent = await findAgent(query, agent_id);
   if (agent?.typed === 1 && agent.profile_name === name) return row;
   throw new CairnError(
     'FORBIDDEN',
@@ -116,7 +116,7 @@ function checkRights(call: Call, input: In<'save'>, existing: ProfileRow | undef
 
 /** An agent changes the profiles that it made, and no others. */
 async function ownBox(call: Call, tx: Tx, { name, box_id }: ProfileRow): Promise<BoxRow> {
-  const box = (await lockBox(tx, call.tenant, box_id))!;
+  const box = (await lockBox(tx, box_id))!;
   if (await mayUse(call, tx, box, 'own')) return box;
   throw new CairnError(
     'FORBIDDEN',
@@ -135,7 +135,7 @@ async function boxWith(
 ): Promise<BoxRow> {
   const new_box = { box_id: newId(), agent_id, metadata: '{}', sent_hash: null, length: 1 };
   const box = await makeBox(call, tx, new_box, now);
-  await insertEntries(tx, call.tenant, box.box_id, { position: 1, behind: 0, revision: 1 }, [card_id]);
+  await insertEntries(tx, box.box_id, { position: 1, behind: 0, revision: 1 }, [card_id]);
   return box;
 }
 
@@ -143,7 +143,7 @@ async function make(call: Call, tx: Tx, name: string, prepared: PreparedCard, no
   const { card } = await addCard(call, tx, prepared, now);
   const { box_id } = await boxWith(call, tx, card.card_id, ownerOf(call, undefined), now);
   const row = { name, box_id, card_id: card.card_id, created_at: now, updated_at: now };
-  await insertProfile(tx, call.tenant, row);
+  await insertProfile(tx, row);
   tx.journal(event(call, now, 'cairn.profile.created', 'profile', name, { box_id, card_id: card.card_id }));
 }
 
@@ -153,7 +153,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
     input,
     bytes: prepared.bytes,
     work: async (tx, now) => {
-      const existing = await lockProfile(tx, call.tenant, input.name);
+      const existing = await lockProfile(tx, input.name);
       if (existing && existing.content !== prepared.content) {
         throw new CairnError(
           'ENTITY_ALREADY_EXISTS',
@@ -172,13 +172,12 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
 }
 
 export async function save(call: Call, input: In<'save'>): Promise<Profile> {
-  const { tenant } = call;
   const prepared = prepare(call, input);
   return change(call, {
     input,
     bytes: prepared.bytes,
     work: async (tx, now) => {
-      const existing = await lockProfile(tx, tenant, input.name);
+      const existing = await lockProfile(tx, input.name);
       const same = existing?.content === prepared.content;
       if (!same) checkRights(call, input, existing);
       if (!existing) await make(call, tx, input.name, prepared, now);
@@ -206,7 +205,7 @@ async function replace(
     box.sealed_at === null
       ? await replaceEntries(call, tx, box, [card_id], false, now)
       : await boxWith(call, tx, card_id, box.agent_id, now);
-  await updateProfile(tx, call.tenant, { name, box_id, card_id, updated_at: now });
+  await updateProfile(tx, { name, box_id, card_id, updated_at: now });
   tx.journal(event(call, now, 'cairn.profile.saved', 'profile', name, { box_id, card_id, revision }));
 }
 
@@ -220,9 +219,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: null,
     key: 'string',
     keyOf: ({ name }) => name,
-    read: (request) => listProfiles(driver.at(tenant), tenant, request),
+    read: (request) => listProfiles(driver.at(tenant), request),
     bytesOf: ({ content }) => content?.length ?? 0,
-    count: countProfiles(tenant),
+    count: countProfiles(),
   });
   return { profiles: rows.map((row) => toProfile(call, row)), ...page };
 }
@@ -231,10 +230,10 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
     work: async (tx, now) => {
-      const existing = await lockProfile(tx, call.tenant, input.name);
+      const existing = await lockProfile(tx, input.name);
       if (!existing) throw noProfile(input.name);
       await ownBox(call, tx, existing);
-      await deleteProfile(tx, call.tenant, input.name);
+      await deleteProfile(tx, input.name);
       tx.journal(event(call, now, 'cairn.profile.deleted', 'profile', input.name, {}));
       return null;
     },

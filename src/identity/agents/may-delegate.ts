@@ -20,7 +20,7 @@ export async function checkMayDelegate(
   to: Receiver,
 ): Promise<void> {
   if (from_agent_id === null) return;
-  const source = await findAgent(query, call.tenant, from_agent_id);
+  const source = await findAgent(query, from_agent_id);
   const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
   // What an agent says of itself without the right to is no reason to give it work.
   const named = to.typed === 1 ? to : { ...to, agent_type: null, profile_name: null };

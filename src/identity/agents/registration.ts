@@ -73,7 +73,7 @@ async function refuseForeignProfile(
   profile_name: string | null | undefined,
 ): Promise<void> {
   if (profile_name == null || memory_access === null) return;
-  const profile = await agentReferences.get('profile')(tx, call.tenant, profile_name);
+  const profile = await agentReferences.get('profile')(tx, profile_name);
   const readsAll = extentOf(JSON.parse(memory_access) as MemoryAccess, 'Card', 'read') === 'all';
   if (profile && (profile.agent_id === agent_id || readsAll)) return;
   throw ownRights(agent_id, ['profile_name']);
@@ -138,14 +138,13 @@ const blank = (agent_id: string, memory_access: string | null, now: number): Age
 });
 
 export async function register(call: Call, input: Input): Promise<Agent> {
-  const { tenant } = call;
   const own = actsAs(call, input.agent_id, 'agent_id');
   const sent_hash = sha256(textOf({ ...input, agent_id: null }));
   return change(call, {
     input,
     work: async (tx, now) => {
       const agent_id = input.agent_id ?? own ?? newId();
-      const existing = await lockAgent(tx, tenant, agent_id);
+      const existing = await lockAgent(tx, agent_id);
       if (existing && (existing.made !== MADE.with_key || existing.unregistered_at !== null)) {
         sameAgent(existing, sent_hash);
         await seen(call, tx, agent_id, now);
@@ -158,7 +157,7 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       // A type that an agent gives itself is a name, unless everything is open to it anyway.
       const typed = own === null || before.memory_access === null ? 1 : before.typed;
       const row = { ...rowOf(input, before, sent_hash, now), typed };
-      await (existing ? completeAgent(tx, tenant, row) : insertAgent(tx, tenant, row));
+      await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
       await holdOnline(call, tx, row);
       tx.journal(
         event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: row.agent_type }),
@@ -196,8 +195,7 @@ export async function provideAgent(
   default_access: 'own' | 'all',
   now: number,
 ): Promise<void> {
-  const { tenant } = call;
-  const existing = await lockAgent(tx, tenant, agent_id);
+  const existing = await lockAgent(tx, agent_id);
   if (existing && existing.unregistered_at !== null) throw agentGone(agent_id);
   if (existing && existing.memory_access === null && given.access === undefined && default_access !== 'all')
     throw new CairnError(
@@ -214,7 +212,7 @@ export async function provideAgent(
       given.can_delegate_to === undefined ? before.can_delegate_to : textOf(given.can_delegate_to),
   };
   if (!existing) {
-    await insertAgent(tx, tenant, after);
+    await insertAgent(tx, after);
     tx.journal(
       event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: after.agent_type }),
     );
@@ -225,7 +223,7 @@ export async function provideAgent(
     (name) => after[name] !== before[name] || (name === 'agent_type' && given_type),
   );
   if (fields.length === 0) return;
-  await updateAgent(tx, tenant, { ...after, updated_at: now });
+  await updateAgent(tx, { ...after, updated_at: now });
   const facts = { fields: [...fields], status: after.status };
   tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
 }

@@ -34,9 +34,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { agent_type: agent_type ?? null, status: status ?? null },
     key: 'string',
     keyOf: ({ agent_id }) => agent_id,
-    read: (request) => listAgents(driver.at(tenant), tenant, filter, request, now),
+    read: (request) => listAgents(driver.at(tenant), filter, request, now),
     bytesOf: ({ metadata, capabilities }) => (metadata?.length ?? 0) + capabilities.length,
-    count: countAgents(tenant, filter, now),
+    count: countAgents(filter, now),
   });
   return { agents: rows.map((row) => showAgent(call, row, now)), ...page };
 }
@@ -61,7 +61,7 @@ async function checkTrajectory(
   trajectory_id: string | null | undefined,
 ): Promise<void> {
   if (trajectory_id == null || trajectory_id === row.current_trajectory_id) return;
-  const trajectory = await agentReferences.get('trajectory')(tx, call.tenant, trajectory_id);
+  const trajectory = await agentReferences.get('trajectory')(tx, trajectory_id);
   if (!trajectory) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -137,7 +137,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
 
 /** A change that is no sign of life: how long the agent may be silent may be another now. */
 async function patched(call: Call, tx: Tx, row: AgentRow): Promise<AgentRow> {
-  await updateAgent(tx, call.tenant, row);
+  await updateAgent(tx, row);
   if (row.status !== 'offline') await holdOnline(call, tx, row);
   return row;
 }
@@ -163,19 +163,18 @@ export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Age
 
 export async function unregister(call: Call, input: In<'unregister'>): Promise<void> {
   const { agent_id } = input;
-  const { tenant } = call;
   actsAs(call, agent_id, 'agent_id');
   await change<null>(call, {
     input,
     work: async (tx, now) => {
-      const row = await lockAgent(tx, tenant, agent_id);
+      const row = await lockAgent(tx, agent_id);
       // Unregistered before: nothing is left to do.
       if (row && row.unregistered_at !== null) return null;
       const known = present(call, agent_id, row);
       await refuseAtWork(call, tx, known, now);
       await releaseAll(call, tx, agent_id, now);
-      await updateAgent(tx, tenant, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
-      await endLease(tx, tenant, 'agent', agent_id);
+      await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
+      await endLease(tx, 'agent', agent_id);
       tx.journal(event(call, now, 'cairn.agent.unregistered', 'agent', agent_id, {}));
       return null;
     },
@@ -193,7 +192,7 @@ async function refuseAtWork(call: Call, tx: Tx, row: AgentRow, now: number): Pro
       { status },
     );
   }
-  const agent_turn_id = await agentWork.get('agent_turn')(tx, call.tenant, agent_id);
+  const agent_turn_id = await agentWork.get('agent_turn')(tx, agent_id);
   if (agent_turn_id === undefined) return;
   throw new CairnError(
     'STATE_CONFLICT',

@@ -13,11 +13,11 @@ export function present(call: Call, agent_id: string, row: AgentRow | undefined)
 
 /** An agent that is registered. */
 export const openAgent = async (call: Call, query: Query, agent_id: string): Promise<AgentRow> =>
-  present(call, agent_id, await findAgent(query, call.tenant, agent_id));
+  present(call, agent_id, await findAgent(query, agent_id));
 
 /** The same, and nobody changes it until the commit. */
 export const openAgentLocked = async (call: Call, tx: Tx, agent_id: string): Promise<AgentRow> =>
-  present(call, agent_id, await lockAgent(tx, call.tenant, agent_id));
+  present(call, agent_id, await lockAgent(tx, agent_id));
 
 export function showAgent(call: Call, row: AgentRow, now = call.driver.now()): Agent {
   const { agent_id } = call.caller;

@@ -68,16 +68,16 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
 export const keys = {
   create: createKey,
   list: async (call: Call, { order }: KeyIn<'list'>): Promise<{ keys: Key[] }> => {
-    return { keys: await listKeys(call.driver.at(call.tenant), call.tenant, order) };
+    return { keys: await listKeys(call.driver.at(call.tenant), order) };
   },
   revoke: async (call: Call, input: KeyIn<'revoke'>): Promise<void> => {
     await change(call, {
       input,
       work: async (tx, now) => {
-        const key = await findKey(tx, call.tenant, input.key_id);
+        const key = await findKey(tx, input.key_id);
         if (!key)
           throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
-        const revoked = await revokeKey(tx, call.tenant, input.key_id, now);
+        const revoked = await revokeKey(tx, input.key_id, now);
         if (revoked) tx.journal(event(call, now, 'cairn.key.revoked', 'key', input.key_id, {}));
         return null;
       },

@@ -18,9 +18,9 @@ export const isDue = (row: AgentRow, now: number): boolean =>
  * Called before other rows are locked: an agent comes first in the order of locks.
  */
 export async function seen(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  const known = await findAgent(tx, call.tenant, agent_id);
+  const known = await findAgent(tx, agent_id);
   if (!known || !isDue(known, now)) return;
-  const row = await lockAgent(tx, call.tenant, agent_id);
+  const row = await lockAgent(tx, agent_id);
   if (row && isDue(row, now)) await noteSeen(call, tx, row, now);
 }
 
@@ -34,7 +34,7 @@ export async function signOfLife(
 ): Promise<AgentRow | undefined> {
   const { driver, tenant } = call;
   if (agent_id === null) return undefined;
-  const row = await findAgent(driver.at(tenant), tenant, agent_id);
+  const row = await findAgent(driver.at(tenant), agent_id);
   if (row && call.turn === undefined && isDue(row, driver.now()))
     await driver.write(tenant, (tx) => seen(call, tx, agent_id, driver.now())).catch(() => undefined);
   return row;
@@ -67,7 +67,7 @@ export async function noteSeen(
     last_seen_at: Math.max(now, before.last_seen_at),
     updated_at: returns ? now : (changes.updated_at ?? before.updated_at),
   };
-  await updateAgent(tx, call.tenant, after);
+  await updateAgent(tx, after);
   await holdOnline(call, tx, after);
   if (returns)
     tx.journal(event(call, now, 'cairn.agent.online', 'agent', row.agent_id, { status: after.status }));

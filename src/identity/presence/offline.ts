@@ -36,8 +36,8 @@ export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
 /** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
 export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
   const { agent_id } = row;
-  if (isBetweenTasks(row)) return endLease(tx, call.tenant, 'agent', agent_id);
-  return putLease(tx, call.tenant, {
+  if (isBetweenTasks(row)) return endLease(tx, 'agent', agent_id);
+  return putLease(tx, {
     kind: 'agent',
     subject_id: agent_id,
     holder: agent_id,
@@ -50,8 +50,8 @@ export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
 export async function goOffline(call: Call, tx: Tx, row: AgentRow, now: number): Promise<AgentRow> {
   const { agent_id, last_seen_at } = row;
   const offline: AgentRow = { ...row, status: 'offline', updated_at: now };
-  await updateAgent(tx, call.tenant, offline);
-  await endLease(tx, call.tenant, 'agent', agent_id);
+  await updateAgent(tx, offline);
+  await endLease(tx, 'agent', agent_id);
   tx.journal(event(call, now, 'cairn.agent.offline', 'agent', agent_id, { last_seen_at }));
   await releaseAll(call, tx, agent_id, now);
   return offline;
@@ -59,9 +59,9 @@ export async function goOffline(call: Call, tx: Tx, row: AgentRow, now: number):
 
 /** The end of an agent's lease. Whether it is silent its row says, which may have changed since the lease was read. */
 export async function expireAgent(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const row = await lockAgent(tx, call.tenant, lease.subject_id);
+  const row = await lockAgent(tx, lease.subject_id);
   if (!row || row.unregistered_at !== null || row.status === 'offline' || isBetweenTasks(row)) {
-    await endLease(tx, call.tenant, 'agent', lease.subject_id);
+    await endLease(tx, 'agent', lease.subject_id);
   } else if (onlineUntil(row) > now) await holdOnline(call, tx, row);
   else await goOffline(call, tx, row, now);
 }

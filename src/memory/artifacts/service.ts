@@ -67,13 +67,12 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
 
 async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
   const { trajectory_id, scope_id, held_by } = origin;
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id!);
+  const trajectory = await lockTrajectory(tx, trajectory_id!);
   await refuseFormerOwner(call, tx, trajectory_id);
   // Content must not be given to a scope that closes at the same time: its erasure may already be over.
   const ofScope = scope_id !== null && held_by === scopeHolder(scope_id);
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
-  const scope =
-    scope_id !== null && (ofScope || willBe) ? await lockScope(tx, call.tenant, scope_id) : undefined;
+  const scope = scope_id !== null && (ofScope || willBe) ? await lockScope(tx, scope_id) : undefined;
   return {
     check: () => refuseFinished(trajectory!),
     holder: (lifetime) => holderOf(trajectory_id!, scope, lifetime),
@@ -94,16 +93,15 @@ async function belongTo(
   tx: Tx,
   input: ArtifactInput,
 ): Promise<{ trajectory_id: string; scope: ScopeRow | undefined }> {
-  const { tenant } = call;
   const { scope_id } = input;
-  const named = scope_id == null ? undefined : await findScope(tx, tenant, scope_id);
+  const named = scope_id == null ? undefined : await findScope(tx, scope_id);
   if (scope_id != null && (!named || named.deleted_at !== null))
     throw unknownEntity('scope_id', 'scope', [scope_id]);
   const trajectory_id = input.trajectory_id ?? named?.trajectory_id;
   if (trajectory_id === undefined) {
     throw new CairnError('INVALID_INPUT', 'an artifact needs a trajectory_id, or the scope_id of one');
   }
-  const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null)
     throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
   await refuseFormerOwner(call, tx, trajectory_id, input.agent_id);
@@ -114,7 +112,7 @@ async function belongTo(
     );
   }
   refuseFinished(trajectory);
-  return { trajectory_id, scope: named && (await lockScope(tx, tenant, named.scope_id)) };
+  return { trajectory_id, scope: named && (await lockScope(tx, named.scope_id)) };
 }
 
 async function placeOf(
@@ -124,7 +122,6 @@ async function placeOf(
   { ttl, memory_id }: { readonly ttl: Ttl; readonly memory_id: string },
   now: number,
 ): Promise<Place> {
-  const { tenant } = call;
   const { trajectory_id, scope } = await belongTo(call, tx, input);
   const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
   const sources: EntityRef[] = [];
@@ -132,12 +129,12 @@ async function placeOf(
   const turn_id =
     input.source_turn == null || !scope || scope.closed_at !== null
       ? undefined
-      : await turnAt(tx, tenant, scope.box_id, input.source_turn);
+      : await turnAt(tx, scope.box_id, input.source_turn);
   if (turn_id !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn_id });
   else if (input.source_turn != null && scope?.closed_at === null)
-    await awaitTurn(tx, tenant, scope.scope_id, { sequence: input.source_turn, memory_id });
+    await awaitTurn(tx, scope.scope_id, { sequence: input.source_turn, memory_id });
   const derived = [...new Set(input.derived_from)];
-  const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
+  const known = await knownMemories(tx, derived, now, { kind: 'artifact' });
   const beyond = await beyondAmong(call, tx, 'Artifact', derived);
   const missing = derived.filter((id) => !known.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity('derived_from', 'artifact', missing);

@@ -14,11 +14,11 @@ export async function linkAll(
   thread_id: string | null,
 ): Promise<void> {
   if (edges.length === 0) return;
-  await insertEdges(tx, call.tenant, edges);
+  await insertEdges(tx, edges);
   const edge_ids = edges.map(({ edge_id }) => edge_id);
   const told: NewPacket = {
     ...event(call, now, 'cairn.edge.created', 'edge', edge_ids[0]!, { edge_ids }, thread_id),
-    settle: (settling, recorded_at) => settleEdges(settling, call.tenant, edge_ids, recorded_at),
+    settle: (settling, recorded_at) => settleEdges(settling, edge_ids, recorded_at),
   };
   tx.journal(told);
 }

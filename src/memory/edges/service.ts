@@ -120,7 +120,7 @@ function show(row: EdgeRow): Edge {
 }
 
 async function readEdge(call: Call, query: Query, edge_id: string): Promise<Edge> {
-  const [row] = await findEdges(query, call.tenant, [edge_id]);
+  const [row] = await findEdges(query, [edge_id]);
   if (!row || row.deleted_at !== null) throw notFound(call, edge_id);
   return show(row);
 }
@@ -139,7 +139,7 @@ function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
 }
 
 const known = (call: Call, tx: Tx, entities: readonly EntityRef[]): Promise<Set<string>> =>
-  knownEntities(tx, call.tenant, entities, momentFor(call));
+  knownEntities(tx, entities, momentFor(call));
 
 function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<string>): void {
   const missing = participants.filter((one) => !readable.has(nameOf(one)));
@@ -156,8 +156,8 @@ function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<
 
 async function refuseCycle(call: Call, tx: Tx, { edge_type, participants }: PreparedEdge): Promise<void> {
   if (!WITHOUT_CYCLES.includes(edge_type)) return;
-  await lockGuard(tx, call.tenant, edge_type);
-  const edge_id = await edgeThatCloses(tx, call.tenant, edge_type, participants);
+  await lockGuard(tx, edge_type);
+  const edge_id = await edgeThatCloses(tx, edge_type, participants);
   if (edge_id === undefined) return;
   const { entity_type, entity_id } = participants[0]!;
   throw new CairnError(
@@ -183,7 +183,7 @@ async function addEdge(
 ): Promise<Edge> {
   const { edge_type, agent_id, participants, body, sent_hash } = prepared;
   if (prepared.edge_id !== undefined) {
-    const [existing] = await findEdges(tx, call.tenant, [prepared.edge_id]);
+    const [existing] = await findEdges(tx, [prepared.edge_id]);
     if (existing) {
       requireSame(existing, prepared);
       return made.get(existing.edge_id) ?? show(existing);
@@ -193,7 +193,7 @@ async function addEdge(
   await refuseCycle(call, tx, prepared);
   const edge_id = prepared.edge_id ?? newId();
   const row = { edge_id, edge_type, agent_id, body, sent_hash, participants };
-  await insertEdges(tx, call.tenant, [row]);
+  await insertEdges(tx, [row]);
   const edge = toEdge({ ...row, created_at: PENDING, deleted_at: null });
   made.set(edge_id, edge);
   return edge;
@@ -202,7 +202,7 @@ async function addEdge(
 /** The events of what was written, of which each settles its edges. */
 function journal(call: Call, tx: Tx, now: number, { made, deleted }: Written): void {
   const settle = (ids: readonly string[]) => async (settling: Tx, recorded_at: number) => {
-    await settleEdges(settling, call.tenant, ids, recorded_at);
+    await settleEdges(settling, ids, recorded_at);
     for (const id of ids) {
       const edge = made.get(id);
       if (edge) edge.created_at = toIso(recorded_at);
@@ -280,9 +280,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     },
     key: 'string',
     keyOf: ({ edge_id }) => edge_id,
-    read: (request) => listEdges(query, tenant, seen, request),
+    read: (request) => listEdges(query, seen, request),
     bytesOf: edgeBytes,
-    count: countEdges(tenant, seen),
+    count: countEdges(seen),
   });
   // What was deleted while they were read says nothing any more.
   return { edges: rows.filter(({ deleted_at }) => deleted_at === null).map(toEdge), ...page };
@@ -290,16 +290,16 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 
 /** Deletes an edge, unless it was deleted before. */
 async function removeEdge(call: Call, tx: Tx, edge_id: string, { deleted }: Written): Promise<void> {
-  const ids = await deleteEdges(tx, call.tenant, [edge_id]);
+  const ids = await deleteEdges(tx, [edge_id]);
   if (ids.length > 0) deleted.push(...ids);
-  else if ((await findEdges(tx, call.tenant, [edge_id])).length === 0) throw notFound(call, edge_id);
+  else if ((await findEdges(tx, [edge_id])).length === 0) throw notFound(call, edge_id);
 }
 
 /** Deleting an edge takes what making it took. An edge never changes, so this may be asked before it is locked. */
 async function refuseUnlinking(call: Call, edge_id: string): Promise<void> {
   if (call.caller.agent_id === null) return;
   const query = call.driver.at(call.tenant);
-  const [row] = await findEdges(query, call.tenant, [edge_id]);
+  const [row] = await findEdges(query, [edge_id]);
   if (!row || row.deleted_at !== null) return;
   await refuseUnreadableEdge(call, query, row.participants);
   await refuseLinking(call, row.edge_type, row.participants);
@@ -310,7 +310,7 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change(call, {
     input,
     work: async (tx, now) => {
-      const [row] = await findEdges(tx, call.tenant, [input.edge_id]);
+      const [row] = await findEdges(tx, [input.edge_id]);
       if (!row) throw notFound(call, input.edge_id);
       if (row.deleted_at !== null) return null;
       const written = nothing();
@@ -359,9 +359,9 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
       const readable = await known(call, tx, ends);
       // In one order for all, so that no two wait for each other.
       for (const edge_type of WITHOUT_CYCLES)
-        if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, call.tenant, edge_type);
+        if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, edge_type);
       const going = prepared.flatMap((one) => ('operation' in one ? [one.edge_id] : []));
-      await lockEdges(tx, call.tenant, going);
+      await lockEdges(tx, going);
       const answers: (Edge | null)[] = [];
       for (const [i, one] of prepared.entries()) {
         const run = async (): Promise<Edge | null> => {

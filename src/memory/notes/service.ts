@@ -102,7 +102,7 @@ async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): 
   const source =
     trajectory_id === undefined
       ? undefined
-      : (await lockTrajectories(tx, call.tenant, [trajectory_id])).get(trajectory_id);
+      : (await lockTrajectories(tx, [trajectory_id])).get(trajectory_id);
   return {
     check: (next) => {
       if (next) checkNote(next);
@@ -112,7 +112,7 @@ async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): 
 }
 
 async function firstSource(call: Call, tx: Tx, note_id: string): Promise<string | undefined> {
-  const links = await memoryLinks(tx, call.tenant, [note_id], { now: call.driver.now(), agent: null });
+  const links = await memoryLinks(tx, [note_id], { now: call.driver.now(), agent: null });
   return links(note_id).source_trajectory_ids[0];
 }
 
@@ -132,15 +132,14 @@ async function placeOf(
   now: number,
   note_id: string,
 ): Promise<Place> {
-  const { tenant } = call;
   const trajectory_ids = [...new Set(input.source_trajectory_ids)];
   const artifact_ids = [...new Set(input.source_artifact_ids)];
-  const trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
+  const trajectories = await lockTrajectories(tx, trajectory_ids);
   // Where a note was learned decides who reaches it: it must not be said of a trajectory that its maker cannot read.
   const hidden = await beyondAmong(call, tx, 'Trajectory', trajectory_ids);
   const unknown = trajectory_ids.filter((id) => !trajectories.has(id) || hidden.includes(id));
   if (unknown.length > 0) throw unknownEntity('source_trajectory_ids', 'trajectory', unknown);
-  const artifacts = await knownMemories(tx, tenant, artifact_ids, now, { kind: 'artifact' });
+  const artifacts = await knownMemories(tx, artifact_ids, now, { kind: 'artifact' });
   const beyond = await beyondAmong(call, tx, 'Artifact', artifact_ids);
   const missing = artifact_ids.filter((id) => !artifacts.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity('source_artifact_ids', 'artifact', missing);

@@ -28,13 +28,12 @@ export async function endCheckpoint(
 ): Promise<string> {
   const { box_id, trajectory_id } = checkpoint;
   const holder = checkpointHolder(box_id);
-  const ended_at = await takeDeleteTime(tx, call.tenant, now);
-  await addEndings(tx, call.tenant, [{ holder, ended_at, thread_id: trajectory_id, box_id }]);
+  const ended_at = await takeDeleteTime(tx, now);
+  await addEndings(tx, [{ holder, ended_at, thread_id: trajectory_id, box_id }]);
   return holder;
 }
 
 export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<Scope> {
-  const { tenant } = call;
   const { scope_id, context_state = null, recoverable = true } = input;
   let replaced: string | undefined;
   const answer = await change(call, {
@@ -42,11 +41,11 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
     bytes: context_state?.length ?? 0,
     work: async (tx, now) => {
       const scope = await openScopeLocked(call, tx, scope_id);
-      const before = await findCheckpoint(tx, tenant, scope_id);
-      const source = await findBox(tx, tenant, scope.box_id);
+      const before = await findCheckpoint(tx, scope_id);
+      const source = await findBox(tx, scope.box_id);
       const box_id = recoverable ? newId() : null;
       if (box_id !== null) {
-        const sealed_at = await takeSealTime(tx, tenant, now);
+        const sealed_at = await takeSealTime(tx, now);
         const made = { box_id, agent_id: scope.agent_id, metadata: '{}', sent_hash: null, sealed_at };
         const held_by = checkpointHolder(box_id);
         await makeFork(call, tx, source!, source!.revision, { ...made, held_by }, now);
@@ -58,7 +57,7 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
           : await endCheckpoint(call, tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
       const turns = source!.length;
       const { tokens_used, trajectory_id } = scope;
-      await putCheckpoint(tx, tenant, {
+      await putCheckpoint(tx, {
         scope_id,
         box_id,
         context_state,
@@ -82,23 +81,22 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
  * or removes the checkpoint before the new scope keeps what is in it.
  */
 async function restorable(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
-  const known = await findScope(tx, call.tenant, scope_id);
+  const known = await findScope(tx, scope_id);
   if (!known || known.deleted_at !== null) throw noScope(scope_id);
   await openTrajectoryLocked(call, tx, known.trajectory_id);
-  const scope = await lockScope(tx, call.tenant, scope_id);
+  const scope = await lockScope(tx, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
   return scope;
 }
 
 export async function restore(call: Call, input: In<'restore'>): Promise<Out<'restore'>> {
-  const { tenant } = call;
   let from: string | null = null;
   return change(call, {
     input,
     work: async (tx, now) => {
       const scope = await restorable(call, tx, input.scope_id);
-      const kept = await findCheckpoint(tx, tenant, input.scope_id);
-      const source = kept?.box_id == null ? undefined : await findBox(tx, tenant, kept.box_id);
+      const kept = await findCheckpoint(tx, input.scope_id);
+      const source = kept?.box_id == null ? undefined : await findBox(tx, kept.box_id);
       if (!kept || !source || source.ended_at !== null) {
         throw new CairnError('NOT_RECOVERABLE', `scope ${input.scope_id} has no checkpoint to restore from`);
       }
@@ -147,6 +145,6 @@ async function restoredAgain(
   from: string,
 ): Promise<Out<'restore'>> {
   const scope = await readScope(call, query, scope_id);
-  const kept = await findCheckpoint(query, call.tenant, scope.restored_from!);
+  const kept = await findCheckpoint(query, scope.restored_from!);
   return { ...scope, context_state: kept?.box_id === from ? kept.context_state : null };
 }

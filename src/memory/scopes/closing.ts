@@ -29,21 +29,20 @@ export async function endScopes(
   now: number,
   what: 'closed' | 'moved' | 'deleted' = 'closed',
 ): Promise<number> {
-  const { tenant } = call;
   const ids = scopes.map(({ scope_id }) => scope_id);
   if (what === 'closed' && scopes.length > 0) await triggers.get('policies').onClose(call, tx, scopes, now);
   // Behind every seal, so that a sealed box keeps what it was sealed with.
-  const ended_at = await takeDeleteTime(tx, tenant, now);
-  await closeScopes(tx, tenant, ids, ended_at);
-  await dropLooseCheckpoints(tx, tenant, ids);
-  await dropAwaited(tx, tenant, ids);
+  const ended_at = await takeDeleteTime(tx, now);
+  await closeScopes(tx, ids, ended_at);
+  await dropLooseCheckpoints(tx, ids);
+  await dropAwaited(tx, ids);
   const endings = scopes.map(({ scope_id, box_id, trajectory_id }) => ({
     holder: scopeHolder(scope_id),
     ended_at,
     thread_id: trajectory_id,
     box_id,
   }));
-  await addEndings(tx, tenant, endings);
+  await addEndings(tx, endings);
   for (const { scope_id, trajectory_id, tokens_used } of scopes) {
     tx.journal(event(call, now, 'cairn.scope.closed', 'scope', scope_id, { tokens_used }, trajectory_id));
   }
@@ -71,11 +70,11 @@ export async function close(call: Call, input: In<'close'>): Promise<ClosedScope
   const closed = await change<Closed>(call, {
     input: { scope_id },
     work: async (tx, now) => {
-      const row = await findScope(tx, tenant, scope_id);
+      const row = await findScope(tx, scope_id);
       if (!row || row.deleted_at !== null) throw noScope(scope_id);
       await refuseFormerOwner(call, tx, row.trajectory_id);
       // Those nested in it go with it. One that is closed already stays as it is.
-      const scopes = row.closed_at === null ? await lockOpenScopes(tx, tenant, [scope_id]) : [];
+      const scopes = row.closed_at === null ? await lockOpenScopes(tx, [scope_id]) : [];
       await endScopes(call, tx, scopes, now);
       return { scope_ids: scopes.map((scope) => scope.scope_id), made };
     },

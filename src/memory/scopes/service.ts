@@ -79,7 +79,7 @@ export const noScope = (scope_id: string): CairnError =>
   new CairnError('SCOPE_NOT_FOUND', `there is no scope ${scope_id}`);
 
 export async function readScope(call: Call, query: Query, scope_id: string): Promise<Scope> {
-  const view = await viewScope(query, call.tenant, scope_id);
+  const view = await viewScope(query, scope_id);
   if (!view) throw noScope(scope_id);
   const [shown] = await withinReach(call, query, [view]);
   return showScope(shown!);
@@ -94,13 +94,13 @@ async function withinReach(
   const reach = reachOf(call, 'Turn');
   if (!reach || views.every(({ context_state }) => context_state === null)) return views;
   const ids = views.map(({ scope_id }) => scope_id);
-  const reached = await scopesReached(query, call.tenant, ids, reach);
+  const reached = await scopesReached(query, ids, reach);
   return views.map((view) => (reached.has(view.scope_id) ? view : { ...view, context_state: null }));
 }
 
 /** A scope that can still change, locked. */
 export async function openScopeLocked(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
-  const row = await lockScope(tx, call.tenant, scope_id);
+  const row = await lockScope(tx, scope_id);
   if (!row || row.deleted_at !== null) throw noScope(scope_id);
   await refuseFormerOwner(call, tx, row.trajectory_id);
   refuseClosed(row);
@@ -124,7 +124,7 @@ export async function openTrajectoryLocked(
   /** The agent that a key without one names. */
   named?: string | null,
 ): Promise<TrajectoryRow> {
-  const row = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const row = await lockTrajectory(tx, trajectory_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('UNKNOWN_ENTITY', `trajectory_id names ${trajectory_id}, which does not exist`);
   }
@@ -175,7 +175,7 @@ export async function addScope(
   const times = { created_at: now, updated_at: now, closed_at: null, deleted_at: null };
   const { summarized_turns = 0, extracted_turns = 0 } = scope;
   const covered = { summarized_turns, extracted_turns };
-  await insertScope(tx, call.tenant, { ...scope, ...covered, box_id, threshold_at, ...times });
+  await insertScope(tx, { ...scope, ...covered, box_id, threshold_at, ...times });
   if (threshold_at !== null) tx.journal(thresholdEvent(call, scope, scope.tokens_used, now));
 }
 
@@ -204,7 +204,7 @@ export async function openScopeOf(
   scope_id: string,
   trajectory_id: string,
 ): Promise<ScopeRow> {
-  const scope = await lockScope(tx, call.tenant, scope_id);
+  const scope = await lockScope(tx, scope_id);
   if (!scope || scope.deleted_at !== null || scope.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -243,7 +243,6 @@ async function sameScope(
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Scope> {
-  const { tenant } = call;
   const agent_id = ownerOf(call, input.agent_id ?? undefined);
   const metadata = metadataText(input.metadata);
   const sent_hash = input.scope_id === undefined ? null : sha256(canonical(input as unknown as Json));
@@ -253,7 +252,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
     work: async (tx, now) => {
       const scope_id = input.scope_id ?? newId();
       if (input.scope_id !== undefined) {
-        const existing = await findScope(tx, tenant, scope_id);
+        const existing = await findScope(tx, scope_id);
         if (existing) return sameScope(call, tx, existing, input, sent_hash, agent_id);
       }
       const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
@@ -321,9 +320,9 @@ export async function scopePage(
     filters,
     key: 'string',
     keyOf: ({ scope_id }) => scope_id,
-    read: (request) => listScopes(query, tenant, reached, request),
+    read: (request) => listScopes(query, reached, request),
     bytesOf: ({ metadata, context_state }) => (metadata?.length ?? 0) + (context_state?.length ?? 0),
-    count: countScopes(tenant, reached),
+    count: countScopes(reached),
   });
   return { scopes: (await withinReach(call, query, rows)).map(showScope), ...page };
 }
@@ -351,7 +350,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
       const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
       if (!changed) return readScope(call, tx, scope_id);
       const threshold_at = thresholdAt(budget, row.tokens_used, row.threshold_at, now);
-      await updateScope(tx, call.tenant, scope_id, { ...after, threshold_at, updated_at: now });
+      await updateScope(tx, scope_id, { ...after, threshold_at, updated_at: now });
       const facts = { fields: Object.keys(fields) };
       tx.journal(event(call, now, 'cairn.scope.updated', 'scope', scope_id, facts, row.trajectory_id));
       if (row.threshold_at === null && reachesThreshold(budget, row.tokens_used)) {

@@ -28,11 +28,11 @@ export async function moveIn(call: Call, tx: Tx, prepared: PreparedPatch, now: n
 
 /** What policies make of its scopes is made before they close with it; not where it is refused that it finishes. */
 async function workBefore(call: Call, input: In<'update'>, status: FinalStatus): Promise<void> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const { trajectory_id, outcome } = input;
   if ((await keptAnswer(call, input)) !== undefined) return;
   await triggers.get('policies').beforeClosing(call, { trajectory_ids: [trajectory_id] }, async (query) => {
-    const row = await findTrajectory(query, tenant, trajectory_id);
+    const row = await findTrajectory(query, trajectory_id);
     if (!row || row.deleted_at !== null || isFinished(row)) return;
     await finishingHooks.get('tasks').check(call, query, trajectory_id, status);
     checkMove(trajectory_id, row.status, status);

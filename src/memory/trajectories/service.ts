@@ -49,7 +49,7 @@ export async function openTrajectory(
   query: Query,
   trajectory_id: string,
 ): Promise<TrajectoryRow> {
-  return present(call, trajectory_id, await findTrajectory(query, call.tenant, trajectory_id));
+  return present(call, trajectory_id, await findTrajectory(query, trajectory_id));
 }
 
 /** A trajectory checked and hashed, before any transaction. */
@@ -87,8 +87,7 @@ async function sameTrajectory(
       `trajectory ${row.trajectory_id} existed and is gone: an id is never used twice`,
     );
   }
-  const madeByIt =
-    row.agent_id === agent_id || (await wasHandedOver(tx, call.tenant, row.trajectory_id, agent_id));
+  const madeByIt = row.agent_id === agent_id || (await wasHandedOver(tx, row.trajectory_id, agent_id));
   const shown = toTrajectory(call.tenant, row);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
   if (!isSame || !madeByIt) {
@@ -138,12 +137,12 @@ export async function createIn(
   const { input, agent_id, metadata, sent_hash } = prepared;
   const trajectory_id = input.trajectory_id ?? newId();
   if (input.trajectory_id !== undefined) {
-    const existing = await findTrajectory(tx, call.tenant, trajectory_id);
+    const existing = await findTrajectory(tx, trajectory_id);
     if (existing) return withReadableOutcome(call, tx, await sameTrajectory(call, tx, existing, prepared));
   }
   const parent_trajectory_id = input.parent_trajectory_id ?? null;
   if (parent_trajectory_id !== null) {
-    refuseFinished(parent_trajectory_id, await lockTrajectory(tx, call.tenant, parent_trajectory_id));
+    refuseFinished(parent_trajectory_id, await lockTrajectory(tx, parent_trajectory_id));
     await refuseFormerOwner(call, tx, parent_trajectory_id, agent_id);
   }
   const row: TrajectoryRow = {
@@ -161,7 +160,7 @@ export async function createIn(
     finished_at: null,
     deleted_at: null,
   };
-  await insertTrajectory(tx, call.tenant, row);
+  await insertTrajectory(tx, row);
   journal(call, tx, now, 'created', trajectory_id, { parent_trajectory_id, agent_id });
   return toTrajectory(call.tenant, row);
 }
@@ -207,9 +206,9 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
     key: 'string',
     keyOf: (row) => row.trajectory_id,
     // What no index finds is looked for among all, which may take a while.
-    read: (request) => listTrajectories(atLength(driver, tenant), tenant, reached, request),
+    read: (request) => listTrajectories(atLength(driver, tenant), reached, request),
     bytesOf,
-    count: countTrajectories(tenant, reached),
+    count: countTrajectories(reached),
   });
   const trajectories = rows.map((row) => toTrajectory(tenant, row));
   return { trajectories: await withReadableOutcomes(call, driver.at(tenant), trajectories), ...rest };
@@ -288,8 +287,8 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
   // Parents are locked before their children; which one it is never changes.
   const { parent_trajectory_id: parent_id } = await openTrajectory(call, tx, trajectory_id);
   const upward = patch.status === 'Active' ? parent_id : null;
-  const parent = upward === null ? undefined : await lockTrajectory(tx, tenant, upward);
-  const row = present(call, trajectory_id, await lockTrajectory(tx, tenant, trajectory_id));
+  const parent = upward === null ? undefined : await lockTrajectory(tx, upward);
+  const row = present(call, trajectory_id, await lockTrajectory(tx, trajectory_id));
   await refuseFormerOwner(call, tx, trajectory_id);
   const shown = await withReadableOutcome(call, tx, toTrajectory(tenant, row));
   const fields = changedFields(row, shown.outcome, prepared);
@@ -313,7 +312,7 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
     updated_at: now,
   };
   if (!isFinal(status)) {
-    await updateTrajectory(tx, tenant, trajectory_id, changed);
+    await updateTrajectory(tx, trajectory_id, changed);
     journal(call, tx, now, 'updated', trajectory_id, { status, fields });
     return { trajectory: toTrajectory(tenant, changed), ended: [] };
   }
@@ -324,7 +323,7 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
     now,
   );
   const finished = { ...changed, outcome: canonical(outcome), finished_at, updated_at: finished_at };
-  await updateTrajectory(tx, tenant, trajectory_id, finished);
+  await updateTrajectory(tx, trajectory_id, finished);
   const facts = { status, fields, outcome: outcome.status, closed_scope_ids: [...closed_scope_ids] };
   journal(call, tx, now, status === 'Completed' ? 'completed' : 'failed', trajectory_id, facts);
   return { trajectory: await withReadableOutcome(call, tx, toTrajectory(tenant, finished)), ended };

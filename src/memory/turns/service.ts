@@ -131,7 +131,7 @@ async function fillingOf(
   scope_id: string,
   agents: Iterable<string | null>,
 ): Promise<Filling | undefined> {
-  const scope = await lockForTurn(tx, call.tenant, scope_id);
+  const scope = await lockForTurn(tx, scope_id);
   if (!scope) return undefined;
   const refusals = new Map<string | null, CairnError | undefined>();
   for (const agent of agents)
@@ -182,27 +182,25 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
   const { scope, taken, tokens_used } = filling;
   const first = taken[0];
   if (!first) return;
-  const { tenant } = call;
   const { scope_id, box_id, trajectory_id } = scope;
   const cards = taken.map(({ card }) => card);
   const revision = scope.revision + 1;
   const place = { position: scope.next_position, behind: scope.length, revision };
-  await insertCards(tx, tenant, cards);
+  await insertCards(tx, cards);
   await insertEntries(
     tx,
-    tenant,
     box_id,
     place,
     cards.map(({ card_id }) => card_id),
   );
-  await growBox(tx, tenant, box_id, {
+  await growBox(tx, box_id, {
     revision,
     length: scope.length + taken.length,
     next_position: scope.next_position + taken.length,
     updated_at: now,
   });
   const threshold_at = thresholdAt(scope, tokens_used, scope.threshold_at, now);
-  await noteUse(tx, tenant, scope_id, { tokens_used, threshold_at, updated_at: now });
+  await noteUse(tx, scope_id, { tokens_used, threshold_at, updated_at: now });
   const { erasure_key } = call.meta;
   const facts: JsonObject =
     taken.length === 1
@@ -263,7 +261,7 @@ export async function add(call: Call, input: In<'add'>): Promise<AddedTurn> {
     // An id that the client chose may be that of another scope's turn.
     ...(input.turn_id === undefined ? { entity: input.scope_id } : {}),
     work: async (tx, now) => {
-      const known = input.turn_id === undefined ? undefined : await findCard(tx, call.tenant, input.turn_id);
+      const known = input.turn_id === undefined ? undefined : await findCard(tx, input.turn_id);
       if (known) return sameTurn(call, tx, known, turn);
       const filling = await fillingOf(call, tx, input.scope_id, [turn.card.author_id]);
       const answer = take(filling, turn, now);
@@ -331,7 +329,7 @@ async function addAll(
     fillings.set(scope_id, await fillingOf(call, tx, scope_id, authors));
   }
   const chosen = input.items.map(({ create }) => create.turn_id).filter((id) => id !== undefined);
-  const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, call.tenant, chosen);
+  const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, chosen);
   const settled: PromiseSettledResult<AddedTurn>[] = [];
   for (const one of turns) {
     const failed = settled.some(({ status }) => status === 'rejected');
@@ -374,9 +372,9 @@ async function takeOnce(
 
 /** A turn that can be read: one of an open scope, its own or one restored from it. */
 async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn> {
-  const row = await findCard(query, call.tenant, turn_id);
+  const row = await findCard(query, turn_id);
   const isTurn = row?.held_by?.startsWith('scope:') && row.erased_at === null;
-  const [place] = isTurn ? await placesOfTurn(query, call.tenant, turn_id) : [];
+  const [place] = isTurn ? await placesOfTurn(query, turn_id) : [];
   if (!row || !place) {
     throw new CairnError('TURN_NOT_FOUND', `there is no turn ${turn_id}, or its scope was closed`);
   }

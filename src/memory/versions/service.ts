@@ -109,8 +109,7 @@ async function writeVersion<M extends Memory>(
   answer: M,
   now: number,
 ): Promise<void> {
-  const { tenant } = call;
-  await insertCards(tx, tenant, [
+  await insertCards(tx, [
     {
       card_id: row.card_id,
       content: row.content!,
@@ -129,9 +128,9 @@ async function writeVersion<M extends Memory>(
       doc: memoryDoc(row, learned_in, measuredAs(call, row, found_by)),
     },
   ]);
-  await insertVersion(tx, tenant, row);
-  if (noun.kind === 'note' && row.version === 1) await insertLearnedIn(tx, tenant, row.memory_id, learned_in);
-  await insertEdges(tx, tenant, edges);
+  await insertVersion(tx, row);
+  if (noun.kind === 'note' && row.version === 1) await insertLearnedIn(tx, row.memory_id, learned_in);
+  await insertEdges(tx, edges);
   const facts = {
     version: row.version,
     card_id: row.card_id,
@@ -144,9 +143,9 @@ async function writeVersion<M extends Memory>(
     ...packet,
     when_settled,
     settle: async (settled, recorded_at) => {
-      await settleVersions(settled, tenant, row.memory_id, Math.max(1, row.version - 1), recorded_at);
+      await settleVersions(settled, row.memory_id, Math.max(1, row.version - 1), recorded_at);
       const edge_ids = edges.map(({ edge_id }) => edge_id);
-      await settleEdges(settled, tenant, edge_ids, recorded_at);
+      await settleEdges(settled, edge_ids, recorded_at);
       for (const tell of when_settled) tell(recorded_at);
     },
   };
@@ -176,7 +175,7 @@ export async function createMemory<M extends Memory>(
   now: number,
 ): Promise<M> {
   if (memory.memory_id !== undefined) {
-    const existing = await findOrigin(tx, call.tenant, memory.memory_id);
+    const existing = await findOrigin(tx, memory.memory_id);
     if (existing) return sameMemory(call, tx, noun, existing, memory, now);
   }
   const memory_id = memory.memory_id ?? newId();
@@ -230,7 +229,7 @@ async function sameMemory<M extends Memory>(
   { sent_hash, agent_id, isAnswered = () => false }: NewMemory,
   now: number,
 ): Promise<M> {
-  const current = await findMemory(tx, call.tenant, origin.memory_id);
+  const current = await findMemory(tx, origin.memory_id);
   const what = `${origin.kind} ${origin.memory_id}`;
   if (!current || !lives(current, now)) {
     throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
@@ -255,15 +254,15 @@ async function enterMemory<M extends Memory>(
   ttl: Ttl | undefined,
   now: number,
 ): Promise<{ current: VersionRow | undefined; entered: Entered }> {
-  const origin = await findOrigin(tx, call.tenant, memory_id);
+  const origin = await findOrigin(tx, memory_id);
   if (!origin || origin.kind !== noun.kind) throw notFound(call, noun, memory_id);
   let entered = await noun.enter(call, tx, origin, ttl);
-  await lockMemory(tx, call.tenant, memory_id);
-  let current = await findMemory(tx, call.tenant, memory_id);
+  await lockMemory(tx, memory_id);
+  let current = await findMemory(tx, memory_id);
   if (current && current.held_by !== origin.held_by) {
     // Another change gave it to another holder meanwhile, which must not end either until the commit.
     entered = await noun.enter(call, tx, current, ttl);
-    current = await findMemory(tx, call.tenant, memory_id);
+    current = await findMemory(tx, memory_id);
   }
   if (current && !lives(current, now)) throw erased(noun.kind, memory_id);
   return { current, entered };
@@ -295,7 +294,7 @@ export async function preparePatch(
 ): Promise<Patch & { bytes: number }> {
   const { content, confidence, version, ttl } = patch;
   // As it most likely is when the change comes to it; the transaction sees whether it was.
-  const current = await findMemory(call.driver.at(call.tenant), call.tenant, memory_id);
+  const current = await findMemory(call.driver.at(call.tenant), memory_id);
   const name = patch.name ?? current?.name ?? null;
   const metadata = patch.metadata ?? (current?.metadata ? (JSON.parse(current.metadata) as JsonObject) : {});
   const prepared = content === undefined ? undefined : await prepareContent(call, content, name, metadata);
@@ -344,8 +343,7 @@ export async function updateMemory<M extends Memory>(
   const renewed = columns.ttl === current.ttl ? undefined : lifetimeOf(next.ttl, now);
   const lifetime = renewed && { ...renewed, held_by: entered.holder(renewed.lifetime) };
   // A sweep by a clock that is ahead may have erased a part of it already, which cannot be given a longer life.
-  if (lifetime && (await lockContents(tx, call.tenant, memory_id)) < current.version)
-    throw erased(noun.kind, memory_id);
+  if (lifetime && (await lockContents(tx, memory_id)) < current.version) throw erased(noun.kind, memory_id);
   const row: VersionRow = {
     ...current,
     version: current.version + 1,
@@ -356,15 +354,13 @@ export async function updateMemory<M extends Memory>(
     sent_hash: null,
     recorded_at: PENDING,
   };
-  const links = (await memoryLinks(tx, call.tenant, [memory_id], { now, agent: null }))(memory_id);
+  const links = (await memoryLinks(tx, [memory_id], { now, agent: null }))(memory_id);
   // What the version was learned in stays whole, whoever writes it; the answer has the links that the writer can read.
   const shown =
-    call.caller.agent_id === null
-      ? links
-      : (await memoryLinks(tx, call.tenant, [memory_id], momentFor(call)))(memory_id);
+    call.caller.agent_id === null ? links : (await memoryLinks(tx, [memory_id], momentFor(call)))(memory_id);
   const answer = noun.render(call, row, shown);
-  await endVersion(tx, call.tenant, current);
-  if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
+  await endVersion(tx, current);
+  if (lifetime) await changeLifetime(tx, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
   const learned_in = links.source_trajectory_ids;
   const written = { row, edges, thread_id: row.trajectory_id, learned_in, found_by: patch.found_by };
@@ -379,21 +375,20 @@ export async function deleteMemory<M extends Memory>(
   memory_id: string,
   now: number,
 ): Promise<null> {
-  const { tenant } = call;
   const { current, entered } = await enterMemory(call, tx, noun, memory_id, undefined, now);
   if (!current) return null;
   entered.check();
-  const moment = await takeDeleteTime(tx, tenant, now);
-  await deleteCardsOf(tx, tenant, memory_id, moment);
-  await endVersion(tx, tenant, current);
+  const moment = await takeDeleteTime(tx, now);
+  await deleteCardsOf(tx, memory_id, moment);
+  await endVersion(tx, current);
   // What supersedes no longer does once it is gone; an earlier as_of still sees the edges.
-  const edge_ids = await deleteEdgesOf(tx, tenant, [memory_id]);
+  const edge_ids = await deleteEdgesOf(tx, [memory_id]);
   const facts = { version: current.version };
   tx.journal({
     ...event(call, now, `cairn.${noun.kind}.deleted`, noun.kind, memory_id, facts, current.trajectory_id),
     settle: async (settled: Tx, recorded_at: number) => {
-      await settleVersions(settled, tenant, memory_id, current.version, recorded_at);
-      await settleEdges(settled, tenant, edge_ids, recorded_at);
+      await settleVersions(settled, memory_id, current.version, recorded_at);
+      await settleEdges(settled, edge_ids, recorded_at);
     },
   } as NewPacket);
   return null;

@@ -85,7 +85,7 @@ export async function showMemory<M extends Memory>(
   noun: Noun<M>,
   row: VersionRow,
 ): Promise<M> {
-  const links = await memoryLinks(tx, call.tenant, [row.memory_id], momentFor(call));
+  const links = await memoryLinks(tx, [row.memory_id], momentFor(call));
   const answer = noun.render(call, row, links(row.memory_id));
   completeLater(tx, row, answer);
   return answer;
@@ -147,10 +147,10 @@ export async function readMemory<M extends Memory>(
   const moment = await settledMoment(call, as_of);
   const query = driver.at(tenant);
   const now = driver.now();
-  const row = await findMemory(query, tenant, memory_id, moment);
+  const row = await findMemory(query, memory_id, moment);
   if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
   if (!lives(row, now)) throw erased(noun.kind, memory_id);
-  const links = await memoryLinks(query, tenant, [memory_id], momentFor(call, moment));
+  const links = await memoryLinks(query, [memory_id], momentFor(call, moment));
   // What was is no use of what is.
   if (moment === undefined) accessCounts.of(call).touch(tenant, [memory_id]);
   return noun.render(call, row, links(memory_id));
@@ -164,8 +164,8 @@ export async function readVersion<M extends Memory>(
   memory_id: string,
   version: number,
 ): Promise<M> {
-  const current = await findMemory(tx, call.tenant, memory_id);
-  const row = await findVersion(tx, call.tenant, memory_id, version);
+  const current = await findMemory(tx, memory_id);
+  const row = await findVersion(tx, memory_id, version);
   if (!current || !row) throw notFound(call, noun, memory_id);
   if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
   return showMemory(call, tx, noun, row);
@@ -217,9 +217,9 @@ export async function listOf<M extends Memory>(
     filters: Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value ?? null])) as Json,
     key: 'string',
     keyOf: (row) => row.memory_id,
-    read: (request) => listMemories(query, tenant, reached, request, now),
+    read: (request) => listMemories(query, reached, request, now),
     bytesOf: versionBytes,
-    count: countMemories(tenant, reached, now),
+    count: countMemories(reached, now),
   });
   return { memories: await renderAll(call, query, noun, rows, as_of), ...page };
 }
@@ -232,7 +232,7 @@ async function renderAll<M extends Memory>(
   as_of?: number,
 ): Promise<M[]> {
   const ids = [...new Set(rows.map(({ memory_id }) => memory_id))];
-  const links = await memoryLinks(query, call.tenant, ids, momentFor(call, as_of));
+  const links = await memoryLinks(query, ids, momentFor(call, as_of));
   return rows.map((row) => noun.render(call, row, links(row.memory_id)));
 }
 
@@ -252,7 +252,7 @@ export async function historyOf<M extends Memory>(
 ): Promise<History<M>> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
-  const latest = await findLatest(query, tenant, memory_id);
+  const latest = await findLatest(query, memory_id);
   if (!latest || latest.kind !== noun.kind) throw notFound(call, noun, memory_id);
   if (!lives(latest, driver.now())) throw erased(noun.kind, memory_id);
   const { rows, ...page } = await listPage<VersionRow, number>(call, {
@@ -260,7 +260,7 @@ export async function historyOf<M extends Memory>(
     filters: { memory_id },
     key: 'number',
     keyOf: (row) => row.version,
-    read: (request) => listVersions(query, tenant, memory_id, request),
+    read: (request) => listVersions(query, memory_id, request),
     bytesOf: versionBytes,
     count: sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`,
   });

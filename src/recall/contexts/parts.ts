@@ -109,7 +109,7 @@ export async function cardsOf(
   card_ids: readonly string[],
 ): Promise<Map<string, CardRow>> {
   const found = new Map<string, CardRow>();
-  const read = async (ids: readonly string[]) => [...(await findCards(query, call.tenant, ids)).values()];
+  const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];
   for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
     for (const row of rows) if (row.erased_at === null) found.set(row.card_id, row);
   }

@@ -55,7 +55,7 @@ async function placeOf(call: Call, query: Query, input: In): Promise<{ trajector
     if (trajectory_id === undefined) refuseCommonGround(call, 'Card');
     return openTrajectory(call, query, trajectory_id ?? (await defaultTrajectory(call)));
   }
-  const scope = await findScope(query, call.tenant, scope_id);
+  const scope = await findScope(query, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
   if (trajectory_id !== undefined && scope.trajectory_id !== trajectory_id) {
     throw new CairnError(
@@ -71,12 +71,12 @@ async function placeOf(call: Call, query: Query, input: In): Promise<{ trajector
 /** What holds the manifest and the texts of its request: they end with it. Locked, so that it does not end meanwhile. */
 async function lockHolder(call: Call, tx: Tx, { trajectory_id, scope_id }: Wanted): Promise<string> {
   if (scope_id !== undefined) {
-    const scope = await lockScope(tx, call.tenant, scope_id);
+    const scope = await lockScope(tx, scope_id);
     if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
     refuseClosed(scope);
     return scopeHolder(scope_id);
   }
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null) throw noTrajectory(call, trajectory_id);
   return trajectoryHolder(trajectory_id);
 }
@@ -105,7 +105,7 @@ async function keepTexts(
   now: number,
 ): Promise<Map<RequestText, string>> {
   if (texts.size === 0) return new Map();
-  const before = await findCards(tx, call.tenant, await lastRequestCards(tx, call.tenant, held_by));
+  const before = await findCards(tx, await lastRequestCards(tx, held_by));
   const says = (row: CardRow, { content_hash, metadata, author_id }: PreparedCard): boolean =>
     row.erased_at === null &&
     row.held_by === held_by &&
@@ -206,7 +206,7 @@ export async function assemble(call: Call, input: In): Promise<AssembledContext>
       const text_ids = await keepTexts(call, tx, texts, held_by, now);
       const entries = namedEntries(assembly.entries, text_ids);
       const row = manifestRow(call, wanted, gathered, assembly, { content_hash, held_by, now }, text_ids);
-      await insertManifest(tx, tenant, row, { entries, turns, places: gathered.places });
+      await insertManifest(tx, row, { entries, turns, places: gathered.places });
       journalAssembly(call, tx, row, now);
       return answerOf(row, { ...assembly, content_hash }, entries);
     },

@@ -157,7 +157,7 @@ async function keepFact(
   const kept: Memory = isNote
     ? await createMemory(call, tx, noteNoun, memory, now)
     : await createMemory(call, tx, artifactNoun, memory, now);
-  await noteFact(tx, call.tenant, draft.key, idOf(kept));
+  await noteFact(tx, draft.key, idOf(kept));
   return kept;
 }
 
@@ -219,8 +219,7 @@ async function isEcho(
   if (!repeatable) return false;
   const until = Math.min(...turns.map(({ created_at }) => Date.parse(created_at)));
   if (known.some(({ created_at }) => created_at <= until)) return true;
-  for (const { memory_id } of known)
-    if (await wasShown(tx, call.tenant, memory_id, { trajectory_id, until })) return true;
+  for (const { memory_id } of known) if (await wasShown(tx, memory_id, { trajectory_id, until })) return true;
   return false;
 }
 
@@ -273,7 +272,6 @@ async function keepFacts(
   const { reader, scope, comparisons } = extracting;
   await lockFacts(
     tx,
-    call.tenant,
     drafts.map(({ key }) => key),
   );
   for (const draft of drafts) {
@@ -319,14 +317,14 @@ async function trajectoriesOf(call: Call, scope: ScopeRow, drafts: readonly Draf
   const { driver, tenant } = call;
   const ids = new Set([scope.trajectory_id]);
   for (const { key } of drafts)
-    for (const row of await placesByFact(driver.at(tenant), tenant, key, driver.now()))
+    for (const row of await placesByFact(driver.at(tenant), key, driver.now()))
       if (row.trajectory_id !== null) ids.add(row.trajectory_id);
   return [...ids];
 }
 
 export async function extractFacts(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { driver, tenant } = call;
-  const scope = await findScope(driver.at(tenant), tenant, task.scope_id!);
+  const scope = await findScope(driver.at(tenant), task.scope_id!);
   if (!scope || scope.deleted_at !== null) return ready(nothingMade(GONE));
   const { max_sources } = task.settings;
   const to_end = task.trigger_type === 'ScopeClose' || scope.closed_at !== null;
@@ -349,8 +347,8 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
     bytes: drafts.reduce((sum, { prepared }) => sum + prepared.content.length, 0),
     cost: extraction.cost,
     lock: async (tx) => {
-      trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
-      locked = await lockScope(tx, tenant, scope.scope_id);
+      trajectories = await lockTrajectories(tx, trajectory_ids);
+      locked = await lockScope(tx, scope.scope_id);
     },
     write: async (tx, now) => {
       const { cost, fallback_reason } = extraction;
@@ -359,7 +357,7 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
         if (task.trigger_type === 'Manual') throw new Changed(COVERED);
         return nothingMade(COVERED, cost);
       }
-      await noteCovered(tx, tenant, { ...locked, extracted_turns: turns.at(-1)!.sequence });
+      await noteCovered(tx, { ...locked, extracted_turns: turns.at(-1)!.sequence });
       const extracting = { reader, task, scope: locked, extraction, trajectories, comparisons, twins };
       const kept = await keepFacts(call, tx, extracting, drafts, now);
       const reason = fallback_reason ?? (drafts.length === 0 ? NOTHING_SAID : null);

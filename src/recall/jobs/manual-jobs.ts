@@ -47,7 +47,7 @@ async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
     closed_at: scope.is_active ? null : Date.parse(scope.closed_at!),
   });
   const levels = levelsOf(input);
-  const found = await policiesFor(driver.at(tenant), tenant, scope, ['Manual']);
+  const found = await policiesFor(driver.at(tenant), scope, ['Manual']);
   const policy = applying(found).find(({ source_level }) => source_level === levels.source_level);
   // Who reaches a part of the artifacts only has the principles of what is surely in it.
   const widest = reachOf(call, 'Artifact') ? attachedTo.scope(scope.scope_id) : attachedTo.tenant;
@@ -86,7 +86,7 @@ async function record(
 ): Promise<void> {
   const { agent_id: _, ...job } = task;
   const { sources, cost, reason } = outcome;
-  await insertJob(tx, call.tenant, {
+  await insertJob(tx, {
     ...job,
     cause: `manual ${task.job_id}`,
     action,
@@ -97,7 +97,7 @@ async function record(
     created_at: now,
   });
   const end = { state, sources, result: resultFor(action, outcome), cost: costOf(cost), error: reason };
-  await endJob(tx, call.tenant, task.job_id, end, now);
+  await endJob(tx, task.job_id, end, now);
 }
 
 /** With what an answer needs that is given again: later facts may contradict the same. */
@@ -210,7 +210,7 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
       job_id,
     }),
     again: async (tx, job_id) => {
-      const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
+      const job = job_id === null ? undefined : await findJob(tx, job_id);
       if (!job) return { ...NOTHING, reason: 'there was nothing new to summarise' };
       const [one] = resultOf(job).made;
       return {
@@ -238,7 +238,7 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
       job_id,
     }),
     again: async (tx, job_id) => {
-      const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
+      const job = job_id === null ? undefined : await findJob(tx, job_id);
       const { made, strengthened, ...then } = resultOf(job ?? { result: null });
       const read = async <M extends Memory>(noun: Noun<M>): Promise<M[]> => {
         const ids = made.filter(({ kind }) => kind === noun.kind).map(({ id }) => id);

@@ -62,17 +62,17 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
   const { driver, tenant, limits } = call;
   return driver.write(tenant, async (tx): Promise<Claim> => {
     const now = driver.now();
-    const job = await lockJob(tx, tenant, job_id);
+    const job = await lockJob(tx, job_id);
     if (!job) return 'missing';
     if (job.ended_at !== null || isOverdue(job, now)) return 'left';
-    const lease = await findLease(tx, tenant, 'job', job_id);
+    const lease = await findLease(tx, 'job', job_id);
     const held = lease !== undefined && lease.expires_at > now;
     if (held && job.state === 'running') return 'left';
     if (held && lease.holder === LATER && !at_once) return 'left';
     const token = (lease?.token ?? 0) + 1;
     const attempts = job.attempts + 1;
-    await moveJob(tx, tenant, job_id, { ...job, state: 'running', attempts }, now);
-    await putLease(tx, tenant, {
+    await moveJob(tx, job_id, { ...job, state: 'running', attempts }, now);
+    await putLease(tx, {
       kind: 'job',
       subject_id: job_id,
       holder: WORKER,
@@ -85,9 +85,9 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
 
 /** The job, now locked, if it is still held by this claim: nobody else took it, and nobody ended it. */
 async function stillHeld(call: Call, tx: Tx, { job, token }: Claimed): Promise<JobRow | undefined> {
-  const current = await lockJob(tx, call.tenant, job.job_id);
+  const current = await lockJob(tx, job.job_id);
   if (current?.state !== 'running') return undefined;
-  const lease = await findLease(tx, call.tenant, 'job', job.job_id);
+  const lease = await findLease(tx, 'job', job.job_id);
   return lease?.token === token ? current : undefined;
 }
 
@@ -128,15 +128,14 @@ async function finish(
   outcome: Outcome,
   now: number,
 ): Promise<void> {
-  const { tenant } = call;
   const { sources, made, strengthened, cost, reason } = outcome;
   const result = { made, strengthened };
   const spent = spentOn(job, cost);
-  await endJob(tx, tenant, job.job_id, { state, sources, result, cost: spent, error: reason }, now);
-  await endLease(tx, tenant, 'job', job.job_id);
+  await endJob(tx, job.job_id, { state, sources, result, cost: spent, error: reason }, now);
+  await endLease(tx, 'job', job.job_id);
   if (state === 'done') await fireNext(call, tx, job, now);
   // Where the scope has ended, the turns that were kept for it are erased now.
-  if (job.scope_id !== null) await eraseAgain(tx, tenant, scopeHolder(job.scope_id));
+  if (job.scope_id !== null) await eraseAgain(tx, scopeHolder(job.scope_id));
   tx.wake(jobKey(job.job_id));
 }
 
@@ -169,8 +168,8 @@ function putBack(
     const told = aborted ? job.error : reasonOf(error);
     const cost = spentOn(job, spent);
     const to = { state: 'waiting', attempts, error: told, cost: cost && JSON.stringify(cost) } as const;
-    await moveJob(tx, tenant, job.job_id, to, now);
-    await putLease(tx, tenant, {
+    await moveJob(tx, job.job_id, to, now);
+    await putLease(tx, {
       kind: 'job',
       subject_id: job.job_id,
       holder: wait_ms === 0 ? null : LATER,
@@ -235,9 +234,9 @@ const giveUp = (call: Call, tx: Tx, job: JobRow, now: number): Promise<void> =>
 /** Gives up what keeps turns beyond its time, where nobody works in the background and notices it. */
 export async function releasePins(call: Call): Promise<void> {
   const { driver, tenant } = call;
-  for (const job_id of await overduePins(driver.at(tenant), tenant, driver.now()))
+  for (const job_id of await overduePins(driver.at(tenant), driver.now()))
     await driver.write(tenant, async (tx) => {
-      const job = await lockJob(tx, tenant, job_id);
+      const job = await lockJob(tx, job_id);
       if (job && isOverdue(job, driver.now())) await giveUp(call, tx, job, driver.now());
     });
 }
@@ -246,28 +245,28 @@ export async function releasePins(call: Call): Promise<void> {
 export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
   const { tenant, limits } = call;
   const { subject_id: job_id } = lease;
-  const job = await lockJob(tx, tenant, job_id);
-  if (!job || job.ended_at !== null) return endLease(tx, tenant, 'job', job_id);
-  const over = await stillOver(tx, tenant, lease, now);
+  const job = await lockJob(tx, job_id);
+  if (!job || job.ended_at !== null) return endLease(tx, 'job', job_id);
+  const over = await stillOver(tx, lease, now);
   if (!over) return;
   if (isOverdue(job, now)) return giveUp(call, tx, job, now);
   if (job.state === 'running' && job.pinned_until !== null && over.holder === WORKER)
     // It is under way here: to begin it anew would take more time than there is.
-    return putLease(tx, tenant, { ...over, expires_at: job.pinned_until });
+    return putLease(tx, { ...over, expires_at: job.pinned_until });
   if (job.state === 'running') {
     const error = 'whoever did it went away';
-    await moveJob(tx, tenant, job_id, { ...job, state: 'waiting', error }, now);
+    await moveJob(tx, job_id, { ...job, state: 'waiting', error }, now);
   }
   // Too slow here, and lost: left as it is, so that another process notices it at once.
   if (jobQueue.of(call).isUnderWay(job_id)) return;
   // Nobody holds it meanwhile: another process that notices it before this one comes to it begins it.
   jobQueue.of(call).expect(tenant, job_id, isUrgent(limits, job, now));
   const expires_at = noticedAt(limits, job, jobQueue.of(call).waiting, now);
-  await putLease(tx, tenant, { ...over, holder: null, expires_at });
+  await putLease(tx, { ...over, holder: null, expires_at });
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Job> {
-  const row = await findJob(call.driver.at(call.tenant), call.tenant, input.job_id);
+  const row = await findJob(call.driver.at(call.tenant), input.job_id);
   if (row) return toJob(row);
   throw new CairnError('JOB_NOT_FOUND', `there is no job ${input.job_id}`);
 }
@@ -281,9 +280,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { scope_id: scope_id ?? null, policy_id: policy_id ?? null, state: state ?? null },
     key: 'string',
     keyOf: ({ job_id }) => job_id,
-    read: (request) => listJobs(driver.at(tenant), tenant, filter, request),
+    read: (request) => listJobs(driver.at(tenant), filter, request),
     bytesOf: ({ sources, result }) => (sources?.length ?? 0) + (result?.length ?? 0),
-    count: countJobs(tenant, filter),
+    count: countJobs(filter),
   });
   return { jobs: rows.map(toJob), ...page };
 }

@@ -62,9 +62,9 @@ async function fire(call: Call, tx: Tx, firing: Firing, now: number): Promise<st
 
 /** Inserts a job that is due at once, unless there is one of the same cause; says whether. */
 async function begin(call: Call, tx: Tx, job: NewJob, now: number): Promise<boolean> {
-  if (!(await insertJob(tx, call.tenant, job))) return false;
+  if (!(await insertJob(tx, job))) return false;
   // Due at once: whoever notices it begins it, in this process or another.
-  await putLease(tx, call.tenant, {
+  await putLease(tx, {
     kind: 'job',
     subject_id: job.job_id,
     holder: null,
@@ -84,7 +84,7 @@ export async function fireOnUse(
   after: ScopeUsage,
   now: number,
 ): Promise<void> {
-  const found = await policiesFor(tx, call.tenant, scope, ['TurnCount', 'DosageThreshold']);
+  const found = await policiesFor(tx, scope, ['TurnCount', 'DosageThreshold']);
   for (const policy of applying(found)) {
     const crossed = crossing(policy, before, after);
     if (crossed === undefined) continue;
@@ -105,13 +105,13 @@ export async function fireOnArtifact(
 ): Promise<void> {
   const { scope_id, trajectory_id, abstraction_level: level } = artifact;
   const place = { scope_id, trajectory_id };
-  const found = await policiesFor(tx, call.tenant, place, ['ArtifactCount']);
+  const found = await policiesFor(tx, place, ['ArtifactCount']);
   const tallies = new Map<string, number>();
   for (const policy of applying(found)) {
     if (policy.source_level !== level) continue;
     const nearest = scope_id === null ? attachedTo.trajectory(trajectory_id) : attachedTo.scope(scope_id);
     const about = level === 'L0' ? nearest : policy.attached;
-    const made = tallies.get(about) ?? (await countArtifact(tx, call.tenant, about, level));
+    const made = tallies.get(about) ?? (await countArtifact(tx, about, level));
     tallies.set(about, made);
     const crossed = artifactCrossing(policy, made);
     if (crossed === undefined) continue;
@@ -124,8 +124,8 @@ export async function fireOnArtifact(
 }
 
 /** What of a scope is still to be made when it closes: by a policy and action. */
-async function dueOnClose(query: Query, tenant: string, scope: ScopeRow, turns: number) {
-  const found = await policiesFor(query, tenant, scope, ['ScopeClose']);
+async function dueOnClose(query: Query, scope: ScopeRow, turns: number) {
+  const found = await policiesFor(query, scope, ['ScopeClose']);
   return applying(found).flatMap((policy) =>
     policy.actions.flatMap((action) => {
       const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
@@ -143,15 +143,10 @@ export async function fireOnClose(
   now: number,
   pinned_until?: number,
 ): Promise<string[]> {
-  const lengths = await lengthsOf(tx, call.tenant, scopes);
+  const lengths = await lengthsOf(tx, scopes);
   const fired: string[] = [];
   for (const scope of scopes) {
-    for (const { policy, action, covered } of await dueOnClose(
-      tx,
-      call.tenant,
-      scope,
-      lengths.get(scope.scope_id)!,
-    )) {
+    for (const { policy, action, covered } of await dueOnClose(tx, scope, lengths.get(scope.scope_id)!)) {
       const id = await fire(
         call,
         tx,
@@ -180,7 +175,6 @@ export async function fireAtEnd(call: Call, tx: Tx, scopes: readonly ScopeRow[],
   const until = now + call.limits.max_closing_ms;
   await pinJobs(
     tx,
-    call.tenant,
     scopes.map(({ scope_id }) => scope_id),
     { now, taken_over_at: takenOverAt(call.limits, until), until },
   );
@@ -195,10 +189,10 @@ export async function fireNext(call: Call, tx: Tx, job: JobRow, now: number): Pr
   const { policy_id, action, scope_id, pinned_until } = job;
   if (pinned_until === null || scope_id === null || job.trigger_type !== 'ScopeClose') return;
   const settings = JSON.parse(job.settings) as JobSettings;
-  const scope = await findScope(tx, call.tenant, scope_id);
+  const scope = await findScope(tx, scope_id);
   if (!scope || settings.source_level !== 'L0') return;
   const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
-  const turns = (await lengthsOf(tx, call.tenant, [scope])).get(scope_id)!;
+  const turns = (await lengthsOf(tx, [scope])).get(scope_id)!;
   // What got no further is of the same cause, and not begun again.
   const cause = causeOf(policy_id!, action, scope_id, `close:${covered}`);
   const { job_id: _, ...same } = job;

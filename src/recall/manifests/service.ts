@@ -60,10 +60,10 @@ const summaryOf = (row: ManifestRow): ManifestSummary => ({
 
 /** What a packing put in, as entries: all of it was given. */
 async function boxEntries(call: Call, query: Query, row: ManifestRow, limit: number): Promise<Packing> {
-  const box = await findBox(query, call.tenant, row.box_id!);
+  const box = await findBox(query, row.box_id!);
   if (!box || box.ended_at !== null) return { box: undefined, entries: [], total: 0 };
-  const segments = await segmentsOf(query, call.tenant, box);
-  const rows = await entriesAfter(query, call.tenant, segments, { after: 0, limit });
+  const segments = await segmentsOf(query, box);
+  const rows = await entriesAfter(query, segments, { after: 0, limit });
   const entries = rows.map(
     ({ card_id }, i): ContextEntry => ({
       action: 'include',
@@ -96,7 +96,7 @@ const entriesOf = async (
   limit: number,
 ): Promise<{ entries: ContextEntry[]; total: number }> => {
   if (row.kind === 'packing') return boxEntries(call, query, row, limit);
-  const recorded = await readEntries(query, call.tenant, row.entries!);
+  const recorded = await readEntries(query, row.entries!);
   const entries = await readableEntries(call, query, row, recorded);
   return { entries, total: entries.length };
 };
@@ -105,7 +105,7 @@ export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manif
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
   if (row.kind === 'packing') return packed(call, query, row);
-  const recorded = await readEntries(query, call.tenant, row.entries!);
+  const recorded = await readEntries(query, row.entries!);
   const entries = await readableEntries(call, query, row, recorded);
   return {
     ...summaryOf(row),
@@ -164,16 +164,15 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const query = atLength(driver, tenant);
   const { card_id, ...others } = filters;
   // Who knows an artifact or note knows its id, and not those of its cards.
-  const card_ids =
-    card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, tenant, card_id))];
+  const card_ids = card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, card_id))];
   const filter = { ...others, card_ids, viewer };
   const { rows, ...page } = await listPage<ManifestRow, string>(call, {
     input: { limit, cursor, offset, order },
     filters: filters as Json,
     key: 'string',
     keyOf: ({ manifest_id }) => manifest_id,
-    read: (request) => listManifests(query, tenant, filter, request),
-    count: countManifests(tenant, filter),
+    read: (request) => listManifests(query, filter, request),
+    count: countManifests(filter),
   });
   return { manifests: rows.map(summaryOf), ...page };
 }

@@ -46,7 +46,7 @@ const noPolicy = (policy_id: string): CairnError =>
   new CairnError('POLICY_NOT_FOUND', `there is no summarization policy ${policy_id}`);
 
 async function read(call: Call, query: Query, policy_id: string): Promise<SummarizationPolicy> {
-  const row = await findPolicy(query, call.tenant, policy_id);
+  const row = await findPolicy(query, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
   return toPolicy(row);
 }
@@ -109,9 +109,8 @@ async function placeOf(
   tx: Tx,
   { trajectory_id, scope_id, agent_id }: PolicyInput,
 ): Promise<Pick<PolicyRow, 'attached' | 'trajectory_id' | 'scope_id'>> {
-  const { tenant } = call;
   if (scope_id != null) {
-    const scope = await findScope(tx, tenant, scope_id);
+    const scope = await findScope(tx, scope_id);
     if (!scope || scope.deleted_at !== null) throw unknownEntity('scope_id', 'scope', [scope_id]);
     if (trajectory_id != null && trajectory_id !== scope.trajectory_id)
       throw new CairnError(
@@ -122,7 +121,7 @@ async function placeOf(
     return { attached: attachedTo.scope(scope_id), trajectory_id: scope.trajectory_id, scope_id };
   }
   if (trajectory_id != null) {
-    const trajectory = await findTrajectory(tx, tenant, trajectory_id);
+    const trajectory = await findTrajectory(tx, trajectory_id);
     if (!trajectory || trajectory.deleted_at !== null)
       throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
     await refuseFormerOwner(call, tx, trajectory_id, agent_id);
@@ -136,7 +135,7 @@ async function placeOf(
 const MAX_POLICIES = 20;
 
 async function refuseMany(call: Call, tx: Tx, attached: string): Promise<void> {
-  if ((await policiesAt(tx, call.tenant, attached)) < MAX_POLICIES) return;
+  if ((await policiesAt(tx, attached)) < MAX_POLICIES) return;
   throw new CairnError(
     'INVALID_INPUT',
     `a tenant, a trajectory or a scope has at most ${MAX_POLICIES} policies: change or delete one of them`,
@@ -164,7 +163,6 @@ function samePolicy(
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<SummarizationPolicy> {
-  const { tenant } = call;
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const sent_hash = input.policy_id === undefined ? null : sha256(canonical(input as unknown as Json));
   const blank = {
@@ -185,12 +183,12 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
   return change(call, {
     input,
     work: async (tx, now) => {
-      const existing = input.policy_id && (await findPolicy(tx, tenant, input.policy_id));
+      const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
       if (existing) return samePolicy(existing, input, sent_hash, agent_id);
       const place = await placeOf(call, tx, input);
       await refuseMany(call, tx, place.attached);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
-      await insertPolicy(tx, tenant, row);
+      await insertPolicy(tx, row);
       journal(call, tx, now, 'created', row);
       return toPolicy(row);
     },
@@ -230,15 +228,15 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { trajectory_id: trajectory_id ?? null, scope_id: scope_id ?? null },
     key: 'string',
     keyOf: ({ policy_id }) => policy_id,
-    read: (request) => listPolicies(driver.at(tenant), tenant, filter, request),
-    count: countPolicies(tenant, filter),
+    read: (request) => listPolicies(driver.at(tenant), filter, request),
+    count: countPolicies(filter),
   });
   return { summarization_policies: rows.map(toPolicy), ...page };
 }
 
 /** The policy, locked, if this caller may change it: that an agent writes Turns where it is attached was checked before. */
 async function ownPolicy(call: Call, tx: Tx, policy_id: string): Promise<PolicyRow> {
-  const row = await lockPolicy(tx, call.tenant, policy_id);
+  const row = await lockPolicy(tx, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
   if (call.caller.agent_id !== null && row.attached === attachedTo.tenant)
     refuseAgents(call, 'change a policy of the whole tenant');
@@ -257,7 +255,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Summariza
       const next = changed(row, patch, row.updated_at);
       if (canonical(next as unknown as Json) === canonical(row as unknown as Json)) return toPolicy(row);
       const written = { ...next, updated_at: now };
-      await updatePolicy(tx, call.tenant, written);
+      await updatePolicy(tx, written);
       journal(call, tx, now, 'updated', written);
       return toPolicy(written);
     },
@@ -271,10 +269,10 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
     work: async (tx, now) => {
-      const known = await findPolicy(tx, call.tenant, policy_id);
+      const known = await findPolicy(tx, policy_id);
       if (known && known.deleted_at !== null) return null;
       const row = await ownPolicy(call, tx, policy_id);
-      await deletePolicy(tx, call.tenant, policy_id, now);
+      await deletePolicy(tx, policy_id, now);
       journal(call, tx, now, 'deleted', row);
       return null;
     },

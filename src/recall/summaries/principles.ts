@@ -37,13 +37,7 @@ function titleOf(text: string): string {
 export async function findPrinciple(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { tenant, driver } = call;
   const { settings } = task;
-  const rows = await looseSummaries(
-    driver.at(tenant),
-    tenant,
-    settings.within,
-    driver.now(),
-    settings.max_sources,
-  );
+  const rows = await looseSummaries(driver.at(tenant), settings.within, driver.now(), settings.max_sources);
   if (rows.length === 0) return ready(nothingMade(NOTHING_NEW));
   const sources = rows.map((row) => ({
     id: row.memory_id,
@@ -68,12 +62,12 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      const locked = await lockTrajectories(tx, tenant, trajectory_ids);
+      const locked = await lockTrajectories(tx, trajectory_ids);
       there = trajectory_ids.filter((id) => locked.has(id));
     },
     write: async (tx, now) => {
       const ids = cited.map(({ memory_id }) => memory_id);
-      if (there.length < trajectory_ids.length || !(await noteSummarized(tx, tenant, ids, task.job_id)))
+      if (there.length < trajectory_ids.length || !(await noteSummarized(tx, ids, task.job_id)))
         throw new Changed('the summaries have changed meanwhile');
       const note = await createMemory(
         call,

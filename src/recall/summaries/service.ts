@@ -52,7 +52,7 @@ export async function turnsToTake(
     const turns: Turn[] = [];
     let weight = 0;
     for (let behind = after; ; ) {
-      const step = await turnsBehind(query, call.tenant, scope, behind, STEP);
+      const step = await turnsBehind(query, scope, behind, STEP);
       turns.push(...step);
       weight += step.reduce((sum, turn) => sum + weightOf(turn), 0);
       behind = step.at(-1)?.sequence ?? behind;
@@ -149,7 +149,7 @@ const COVERED = 'another summary of the same was made meanwhile';
 /** The turns of a scope since its last summary. By hand, what gives no summary is left as it was. */
 export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { tenant } = call;
-  const scope = await findScope(call.driver.at(tenant), tenant, task.scope_id!);
+  const scope = await findScope(call.driver.at(tenant), task.scope_id!);
   if (!scope || isGone(scope)) return ready(nothingMade(GONE));
   const { max_sources, max_tokens } = task.settings;
   const to_end = task.trigger_type === 'ScopeClose' || scope.closed_at !== null;
@@ -174,8 +174,8 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      trajectory = await lockTrajectory(tx, tenant, scope.trajectory_id);
-      locked = await lockScope(tx, tenant, scope.scope_id);
+      trajectory = await lockTrajectory(tx, scope.trajectory_id);
+      locked = await lockScope(tx, scope.scope_id);
     },
     write: async (tx, now) => {
       if (isGone(trajectory) || !locked || isGone(locked)) return nothingMade(GONE, summary.cost);
@@ -186,7 +186,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
       }
       const empty = summary.text === '';
       if (empty && task.trigger_type === 'Manual') return nothingMade(NOTHING_SAID, summary.cost);
-      await noteCovered(tx, tenant, { ...locked, summarized_turns: to });
+      await noteCovered(tx, { ...locked, summarized_turns: to });
       if (empty) return { ...nothingMade(NOTHING_SAID, summary.cost), sources: draft.refs };
       const place = { trajectory_id: scope.trajectory_id, scope: locked };
       return outcomeOf(await writeSummary(call, tx, task, draft, place, now), draft);
@@ -204,7 +204,7 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
   const { tenant, driver } = call;
   const { trajectory_id, scope_id, settings } = task;
   const place = { trajectory_id: trajectory_id!, scope_id };
-  const rows = await looseArtifacts(driver.at(tenant), tenant, place, driver.now(), settings.max_sources);
+  const rows = await looseArtifacts(driver.at(tenant), place, driver.now(), settings.max_sources);
   if (rows.length === 0) return ready(nothingMade(NOTHING_NEW));
   const sources = rows.map((row) => ({
     id: row.memory_id,
@@ -231,13 +231,13 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      trajectory = await lockTrajectory(tx, tenant, place.trajectory_id);
-      scope = scope_id === null ? undefined : await lockScope(tx, tenant, scope_id);
+      trajectory = await lockTrajectory(tx, place.trajectory_id);
+      scope = scope_id === null ? undefined : await lockScope(tx, scope_id);
     },
     write: async (tx, now) => {
       if (isGone(trajectory)) return nothingMade(GONE, summary.cost);
       const ids = rows.map(({ memory_id }) => memory_id);
-      if (!(await noteSummarized(tx, tenant, ids, task.job_id))) throw new Changed(COVERED);
+      if (!(await noteSummarized(tx, ids, task.job_id))) throw new Changed(COVERED);
       const where = { trajectory_id: place.trajectory_id, scope };
       return outcomeOf(await writeSummary(call, tx, task, draft, where, now), draft);
     },
