@@ -80,7 +80,7 @@ export async function addCheckpoint(
   const isKnown = call.options.idempotency_key !== undefined;
   const request = isKnown && 'snapshot' in input ? { ...input, snapshot: snapshot() } : input;
   const kept = await keptAnswer(call, request);
-  if (kept !== undefined) return readSummary(call, call.driver.at(call.tenant), kept);
+  if (kept !== undefined) return readSummary(call.driver.at(call.tenant), kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly it is new: only what the transaction found in its way is looked at here.
     const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft, snapshot());
@@ -109,7 +109,7 @@ export async function addCheckpoint(
           return showSummary(row);
         },
         remember: ({ id }) => id,
-        again: (query, kept) => readSummary(call, query, kept),
+        again: (query, kept) => readSummary(query, kept),
       });
       // Given again for a repeated request, nothing was stored now.
       if (row && row.checkpoint_id === answer.id) retain(call, row, parent_id, next.state);
@@ -158,12 +158,12 @@ async function behindLock(
 ): Promise<{ parent_id: string | null; next: NextState }> {
   const { head_id } = await openExecutionLocked(call, tx, execution_id);
   if (head_id === null) return { parent_id: null, next: nextState(emptyState, snapshot) };
-  const state = await readState(call, tx, await openCheckpoint(call, tx, head_id), true);
+  const state = await readState(tx, await openCheckpoint(tx, head_id), true);
   return { parent_id: head_id, next: nextState(state, snapshot) };
 }
 
-const readSummary = async (call: Call, query: Query, kept: Json): Promise<CheckpointSummary> =>
-  showSummary(await openCheckpoint(call, query, kept as string));
+const readSummary = async (query: Query, kept: Json): Promise<CheckpointSummary> =>
+  showSummary(await openCheckpoint(query, kept as string));
 
 /** Nothing was to be done, which is remembered all the same. */
 async function unchanged(
@@ -176,13 +176,13 @@ async function unchanged(
     input,
     work: async () => existing,
     remember: ({ id }) => id,
-    again: (query, kept) => readSummary(call, query, kept),
+    again: (query, kept) => readSummary(query, kept),
   });
 }
 
 /** Where the execution stands. */
 const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
-  (await openExecution(call, call.driver.at(call.tenant), execution_id)).head_id;
+  (await openExecution(call.driver.at(call.tenant), execution_id)).head_id;
 
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
@@ -196,7 +196,7 @@ async function stateBefore(call: Call, execution_id: string, parent_id: string |
   if (parent_id === null) return emptyState;
   return retainedState(call, parent_id).catch(async (error) => {
     if (!(error instanceof CairnError) || error.code !== 'CHECKPOINT_NOT_FOUND') throw error;
-    await openExecution(call, call.driver.at(call.tenant), execution_id);
+    await openExecution(call.driver.at(call.tenant), execution_id);
     throw noParent(parent_id, execution_id);
   });
 }
@@ -233,7 +233,7 @@ async function store(
   const { execution_id } = draft;
   const execution = await lockedFor(call, tx, draft, now);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
-  if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
+  if (draft.checkpoint_id !== undefined) await refuseUsed(tx, draft.checkpoint_id);
   const parent = parent_id === null ? undefined : await findPlace(tx, execution_id, parent_id);
   if (parent_id !== null && !parent) throw noParent(parent_id, execution_id);
   // A file that came before may have named this one as its parent.
@@ -305,7 +305,7 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
   return made;
 }
 
-async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
+async function refuseUsed(tx: Tx, checkpoint_id: string): Promise<void> {
   const used = await findUsed(tx, checkpoint_id);
   if (!used) return;
   // It may be the same one, which is found out outside of the transaction.
@@ -326,7 +326,7 @@ async function sameCheckpoint(
   const query = call.driver.at(call.tenant);
   const row = await findCheckpoint(query, draft.checkpoint_id);
   if (!row) return undefined;
-  const next = nextState(await readState(call, query, row, true), snapshot);
+  const next = nextState(await readState(query, row, true), snapshot);
   const { added, ended } = next;
   const { line, revision, agent_id } = row;
   const sent = rowFor(draft, undefined, { line, revision, agent_id }, next, row.timestamp);

@@ -199,6 +199,6 @@ const foundIn = (
 
 const stateOf = (call: Call, checkpoint_id: string) =>
   call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(call, query, checkpoint_id);
-    return { row, state: await readState(call, query, row) };
+    const row = await openCheckpoint(query, checkpoint_id);
+    return { row, state: await readState(query, row) };
   });

@@ -58,11 +58,11 @@ export async function create(call: Call, input: In<'create'>): Promise<Checkpoin
 
 /** A checkpoint whole. */
 export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
-  call.driver.snapshot(call.tenant, (query) => readWhole(call, query, checkpoint_id));
+  call.driver.snapshot(call.tenant, (query) => readWhole(query, checkpoint_id));
 
-async function readWhole(call: Call, query: Query, checkpoint_id: string): Promise<Checkpoint> {
-  const row = await openCheckpoint(call, query, checkpoint_id);
-  return showCheckpoint(row, await readState(call, query, row));
+async function readWhole(query: Query, checkpoint_id: string): Promise<Checkpoint> {
+  const row = await openCheckpoint(query, checkpoint_id);
+  return showCheckpoint(row, await readState(query, row));
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
@@ -100,17 +100,17 @@ export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> 
 
 export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Checkpoint> {
   return call.driver.snapshot(call.tenant, async (query) => {
-    const { head_id } = await openExecution(call, query, execution_id);
-    if (head_id !== null) return readWhole(call, query, head_id);
+    const { head_id } = await openExecution(query, execution_id);
+    if (head_id !== null) return readWhole(query, head_id);
     throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
   });
 }
 
 /** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */
 async function openLocked(call: Call, tx: Tx, checkpoint_id: string): Promise<ExecutionRow> {
-  const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
+  const { execution_id } = await openCheckpoint(tx, checkpoint_id);
   const execution = await openExecutionLocked(call, tx, execution_id);
-  await openCheckpoint(call, tx, checkpoint_id);
+  await openCheckpoint(tx, checkpoint_id);
   return execution;
 }
 
@@ -142,8 +142,8 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
 export async function branch(call: Call, input: In<'branch'>): Promise<CheckpointSummary> {
   const query = call.driver.at(call.tenant);
   const kept = await keptAnswer(call, input);
-  if (kept !== undefined) return showSummary(await openCheckpoint(call, query, kept as string));
-  const row = await openCheckpoint(call, query, input.checkpoint_id);
+  if (kept !== undefined) return showSummary(await openCheckpoint(query, kept as string));
+  const row = await openCheckpoint(query, input.checkpoint_id);
   const state = await retainedState(call, input.checkpoint_id);
   const { step_number, tokens_used, duration_ms, total_steps_estimate } = row;
   const metadata = { step_number, tokens_used, duration_ms, checkpoint_reason: 'manual' as const };
@@ -220,7 +220,7 @@ async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promis
 
 export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
   const query = call.driver.at(call.tenant);
-  const row = await openCheckpoint(call, query, input.checkpoint_id);
+  const row = await openCheckpoint(query, input.checkpoint_id);
   const rows = await readWrites(query, row);
   return { writes: rows.map(showWrite) };
 }

@@ -48,7 +48,7 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
   /** Also by attempts that another writer came between. */
   const gone: string[] = [];
   for (let attempt = 1; ; attempt++) {
-    const execution = await openExecution(call, call.driver.at(call.tenant), execution_id);
+    const execution = await openExecution(call.driver.at(call.tenant), execution_id);
     const query = atLength(call.driver, call.tenant);
     const plan = planPruning(await nodesOf(query, execution_id), execution.head_id, rules);
     const freed = await freedBy(call, execution, plan);

@@ -43,7 +43,7 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
       // The position and the state are of one moment: no event is missed between them, and none comes twice.
       await driver.snapshot(tenant, async (reader) => {
         position = await headOf(reader);
-        const { head_id } = await openExecution(call, reader, execution_id);
+        const { head_id } = await openExecution(reader, execution_id);
         last = head_id === null ? undefined : await stateAt(call, reader, head_id);
       });
       const token = tokenAt(call, last);
@@ -51,7 +51,7 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
     },
     upTo: async function* (head, ended) {
       if (position < head) {
-        await openExecution(call, query, execution_id);
+        await openExecution(query, execution_id);
         await stillPermitted(call, operations.live.touches, input);
       }
       while (position < head && !ended()) {
@@ -96,7 +96,7 @@ async function stateAt(call: Call, query: Query, checkpoint_id: string | null): 
 /** What was stored by this process just now is still at hand, and shares what did not change with the state before. */
 async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Promise<Snapshot> {
   const retained = retainedStates.of(call).get(call.tenant, row.checkpoint_id);
-  return snapshotOf(retained ?? (await readState(call, query, row)));
+  return snapshotOf(retained ?? (await readState(query, row)));
 }
 
 const follows = (next: Sent, before: Sent): boolean =>

@@ -58,7 +58,7 @@ function present(execution_id: string, row: ExecutionRow | undefined): Execution
   throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
 }
 
-export const openExecution = async (call: Call, query: Query, execution_id: string): Promise<ExecutionRow> =>
+export const openExecution = async (query: Query, execution_id: string): Promise<ExecutionRow> =>
   present(execution_id, await findExecution(query, execution_id));
 
 /** The same, and nobody adds a checkpoint to it or removes one until the commit. */
@@ -68,8 +68,8 @@ export async function openExecutionLocked(call: Call, tx: Tx, execution_id: stri
   return row;
 }
 
-const readExecution = async (call: Call, query: Query, execution_id: string): Promise<Execution> =>
-  showExecution(await openExecution(call, query, execution_id));
+const readExecution = async (query: Query, execution_id: string): Promise<Execution> =>
+  showExecution(await openExecution(query, execution_id));
 
 /** The agent that an execution or checkpoint is of: that of the key, else the one that is named. */
 export const agentOf = (call: Call, named: string | undefined): string =>
@@ -161,12 +161,12 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
       return showExecution(row);
     },
     remember: ({ execution_id }) => execution_id,
-    again: (query, kept) => readExecution(call, query, kept as string),
+    again: (query, kept) => readExecution(query, kept as string),
   });
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
-  readExecution(call, call.driver.at(call.tenant), input.execution_id);
+  readExecution(call.driver.at(call.tenant), input.execution_id);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
@@ -211,6 +211,6 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
       return showExecution({ ...row, ...after, updated_at: now });
     },
     remember: () => execution_id,
-    again: (query, kept) => readExecution(call, query, kept as string),
+    again: (query, kept) => readExecution(query, kept as string),
   });
 }

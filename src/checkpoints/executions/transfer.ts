@@ -47,7 +47,7 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   const { driver, tenant } = call;
   const { execution_id } = input;
   const query = atLength(driver, tenant);
-  const bytes = await storedBytes(query, await openExecution(call, query, execution_id));
+  const bytes = await storedBytes(query, await openExecution(query, execution_id));
   if (bytes > MAX_BUNDLE_BYTES) {
     throw new CairnError(
       'TOO_LARGE',
@@ -55,7 +55,7 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
     );
   }
   const { execution, contents } = await driver.snapshot(tenant, async (at) => ({
-    execution: await openExecution(call, at, execution_id),
+    execution: await openExecution(at, execution_id),
     contents: await readContents(at, execution_id),
   }));
   const give_way = givingWay();
@@ -106,7 +106,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`,
     );
   }
-  const again = async (query: Query) => showExecution(await openExecution(call, query, execution_id));
+  const again = async (query: Query) => showExecution(await openExecution(query, execution_id));
   if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));
   const laidOut = await stepsOf(call, layOut(tenant, checkpoints));
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
@@ -136,7 +136,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
         },
         now,
       );
-      await refuseUsed(call, tx, execution_id, laidOut);
+      await refuseUsed(tx, execution_id, laidOut);
       await insertExecution(tx, row);
       await insertLaidOut(tx, row, laidOut, measures);
       const facts = { checkpoints: laidOut.rows.length };
@@ -185,7 +185,7 @@ async function sameExecution(
   );
 }
 
-async function refuseUsed(call: Call, tx: Tx, execution_id: string, { rows }: LaidOut): Promise<void> {
+async function refuseUsed(tx: Tx, execution_id: string, { rows }: LaidOut): Promise<void> {
   if (await findExecution(tx, execution_id)) {
     throw new CairnError('ENTITY_ALREADY_EXISTS', `execution ${execution_id} was made meanwhile: try again`);
   }

@@ -25,7 +25,7 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 export async function tree(call: Call, input: In<'tree'>): Promise<Out<'tree'>> {
   const { driver, tenant } = call;
-  const { execution_id, head_id } = await openExecution(call, driver.at(tenant), input.execution_id);
+  const { execution_id, head_id } = await openExecution(driver.at(tenant), input.execution_id);
   const rows = await treeRows(atLength(driver, tenant), execution_id, MAX_ENTRIES + 1);
   refuseTooLarge(call, execution_id, rows);
   const { roots, nodes } = descend(rows);
@@ -63,11 +63,7 @@ function refuseTooLarge(call: Call, execution_id: string, rows: readonly TreeRow
 
 export async function stats(call: Call, input: In<'stats'>): Promise<ExecutionStats> {
   const { driver, tenant } = call;
-  const { execution_id, revision, head_id } = await openExecution(
-    call,
-    driver.at(tenant),
-    input.execution_id,
-  );
+  const { execution_id, revision, head_id } = await openExecution(driver.at(tenant), input.execution_id);
   const long = atLength(driver, tenant);
   const until = { execution_id, revision };
   const head = head_id === null ? undefined : await findCheckpoint(driver.at(tenant), head_id);

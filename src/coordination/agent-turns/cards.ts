@@ -25,7 +25,7 @@ const gone = (card_ids: readonly string[]): CairnError =>
   );
 
 /** A box of an agent_turn; it went if its trajectory was deleted. */
-export async function turnBox(call: Call, query: Query, box_id: string): Promise<BoxRow> {
+export async function turnBox(query: Query, box_id: string): Promise<BoxRow> {
   const box = await findBox(query, box_id);
   if (box && box.ended_at === null) return box;
   throw new CairnError('CONTENT_ERASED', `box ${box_id} went with the trajectory that it was made for`, {
@@ -44,7 +44,7 @@ export interface Held {
   readonly card_ids: readonly string[];
 }
 
-export async function heldAt(call: Call, query: Query, { box, revision }: BoxAt): Promise<Held> {
+export async function heldAt(query: Query, { box, revision }: BoxAt): Promise<Held> {
   const segments = await segmentsOf(query, box, revision);
   const entries = await entriesAfter(query, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
   return { row: box, card_ids: entries.map(({ card_id }) => card_id) };

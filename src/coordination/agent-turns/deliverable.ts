@@ -90,7 +90,6 @@ export async function checkArtifactsReadable(call: Call, ids: readonly string[])
 }
 
 export async function refuseUnknownArtifacts(
-  call: Call,
   tx: Tx,
   field: string,
   ids: readonly string[],

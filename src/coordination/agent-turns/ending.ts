@@ -36,7 +36,7 @@ export interface TurnEnd {
 const takesBelow = (status: Final): boolean => status === 'stopped' || status === 'timed_out';
 
 /** The tasks that are stopped when one of these fails, or is stopped: those of batches that do not wait then. */
-async function siblingsOf(call: Call, tx: Tx, turns: readonly AgentTurnView[]): Promise<string[]> {
+async function siblingsOf(tx: Tx, turns: readonly AgentTurnView[]): Promise<string[]> {
   const batches = new Set(turns.flatMap(({ batch_id }) => batch_id ?? []));
   const open: string[] = [];
   for (const batch_id of batches) {
@@ -49,10 +49,10 @@ async function siblingsOf(call: Call, tx: Tx, turns: readonly AgentTurnView[]): 
 }
 
 /** What may end with these when they end so. What is completed takes nothing with it, whatever it has delegated. */
-async function closureOf(call: Call, tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
+async function closureOf(tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
   if (status === 'completed') return [...new Set(ids)].sort();
   const own = new Set(ids);
-  const siblings = await siblingsOf(call, tx, await lockAgentTurns(tx, ids, false));
+  const siblings = await siblingsOf(tx, await lockAgentTurns(tx, ids, false));
   const stopped = takesBelow(status) ? [...ids, ...siblings] : siblings.filter((id) => !own.has(id));
   const below = stopped.length === 0 ? [] : await activeBelow(tx, stopped);
   return [...new Set([...ids, ...siblings, ...below])].sort();
@@ -63,19 +63,18 @@ async function closureOf(call: Call, tx: Tx, ids: readonly string[], status: Fin
  * had.
  */
 export async function lockForEnding(
-  call: Call,
   tx: Tx,
   ids: readonly string[],
   status: Final,
 ): Promise<Map<string, AgentTurnView>> {
-  let wanted = await closureOf(call, tx, ids, status);
+  let wanted = await closureOf(tx, ids, status);
   for (;;) {
     const before = await lockAgentTurns(tx, wanted, false);
     const agents = [...new Set(before.map(({ agent_id }) => agent_id))].sort();
     for (const agent_id of agents) await lockAgent(tx, agent_id);
     await lockAgentTurns(tx, wanted, true);
     const known = new Set(wanted);
-    wanted = await closureOf(call, tx, ids, status);
+    wanted = await closureOf(tx, ids, status);
     if (wanted.every((id) => known.has(id))) break;
   }
   const locked = await lockAgentTurns(tx, wanted, false);
@@ -159,7 +158,7 @@ async function endOne(
   );
   await endLease(tx, 'agent_turn', agent_turn_id);
   await endLease(tx, 'deadline', agent_turn_id);
-  await freeAgent(call, tx, agent_id, turn.trajectory_id, now);
+  await freeAgent(tx, agent_id, turn.trajectory_id, now);
   if (delegation_id !== null) {
     const delegation = await lockDelegation(tx, delegation_id);
     if (delegation) await endDelegation(call, tx, delegation, delegationEnd(end), now);
@@ -192,13 +191,7 @@ function delegationEnd(end: TurnEnd): DelegationEnd {
 }
 
 /** The agent is idle again, unless it says otherwise of itself or has gone on to something else. */
-async function freeAgent(
-  call: Call,
-  tx: Tx,
-  agent_id: string,
-  trajectory_id: string,
-  now: number,
-): Promise<void> {
+async function freeAgent(tx: Tx, agent_id: string, trajectory_id: string, now: number): Promise<void> {
   const agent = await lockAgent(tx, agent_id);
   if (!agent || agent.unregistered_at !== null || agent.current_trajectory_id !== trajectory_id) return;
   const status = agent.status === 'busy' ? 'idle' : agent.status;

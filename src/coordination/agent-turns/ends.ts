@@ -44,7 +44,7 @@ async function endHeld(
     input,
     bytes,
     work: async (tx, now) => {
-      const locked = await lockForEnding(call, tx, [agent_turn_id], status);
+      const locked = await lockForEnding(tx, [agent_turn_id], status);
       const known = await ownTurn(call, tx, agent_turn_id);
       if (known.turn_epoch === turn_epoch && hasEnded(known.status)) {
         if (!(await isSame(tx, known))) throw endedOtherwise(known);
@@ -81,7 +81,7 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Agent
     status: 'completed',
     bytes: deliverable.card.bytes,
     end: async (tx, turn, now) => {
-      await refuseUnknownArtifacts(call, tx, 'artifact_ids', artifact_ids, now);
+      await refuseUnknownArtifacts(tx, 'artifact_ids', artifact_ids, now);
       return deliver(call, tx, turn, { deliverable, summary, result }, now);
     },
     isSame: async (tx, turn) => {
@@ -114,7 +114,7 @@ export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
     input,
     work: async (tx, now) => {
       await openTurn(call, tx, input.agent_turn_id);
-      const locked = await lockForEnding(call, tx, [input.agent_turn_id], 'stopped');
+      const locked = await lockForEnding(tx, [input.agent_turn_id], 'stopped');
       const known = locked.get(input.agent_turn_id)!;
       if (hasEnded(known.status) && known.status !== 'stopped') {
         throw new CairnError(

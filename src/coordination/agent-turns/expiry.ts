@@ -14,7 +14,7 @@ const EXHAUSTED: TurnEnd = {
 
 /** Ends these. What ended with them is erased by the next sweep. */
 async function end(call: Call, tx: Tx, ids: readonly string[], how: TurnEnd, now: number): Promise<void> {
-  const locked = await lockForEnding(call, tx, ids, how.status);
+  const locked = await lockForEnding(tx, ids, how.status);
   await endTurns(call, tx, locked, new Map(ids.map((id) => [id, how])), now);
 }
 
@@ -54,7 +54,7 @@ async function dispatchAgain(
 }
 
 export async function expireDeadline(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  await lockForEnding(call, tx, [lease.subject_id], OVERDUE.status);
+  await lockForEnding(tx, [lease.subject_id], OVERDUE.status);
   if (!(await stillOver(tx, lease, now))) return;
   await endLease(tx, 'deadline', lease.subject_id);
   await end(call, tx, [lease.subject_id], OVERDUE, now);
@@ -63,7 +63,7 @@ export async function expireDeadline(call: Call, tx: Tx, lease: Lease, now: numb
 export async function expireBatch(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
   const tasks = await turnsOfBatch(tx, lease.subject_id);
   const ids = tasks.map(({ agent_turn_id }) => agent_turn_id);
-  await lockForEnding(call, tx, ids, OVERDUE.status);
+  await lockForEnding(tx, ids, OVERDUE.status);
   if (!(await stillOver(tx, lease, now))) return;
   await endLease(tx, 'batch', lease.subject_id);
   const overdue = await settleBatch(call, tx, lease.subject_id, true, now);

@@ -42,8 +42,8 @@ async function readyFork(
   const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
   const target = await targetOf(call, tx, task, source);
   if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);
-  const boxes = [await turnBox(call, tx, turn.context_box_id)];
-  if (input.include_output) boxes.push(await turnBox(call, tx, turn.output_box_id));
+  const boxes = [await turnBox(tx, turn.context_box_id)];
+  if (input.include_output) boxes.push(await turnBox(tx, turn.output_box_id));
   await refuseAbsent(call, tx, boxes, input.without_card_ids ?? []);
   const plan = planPacking(RECIPE, input.instruction === undefined ? {} : { instruction: input.instruction });
   const packing = preparePacking(call, plan, { author: 'fork', source_agent_id: source.agent_id });
@@ -73,20 +73,20 @@ async function refuseAbsent(
 async function forkingSource(call: Call, tx: Tx, turn: AgentTurnRow, now: number): Promise<Source> {
   const source: Source =
     call.caller.agent_id === null
-      ? { agent_id: turn.source_agent_id, turn: await openParent(call, tx, turn), depth: turn.depth }
+      ? { agent_id: turn.source_agent_id, turn: await openParent(tx, turn), depth: turn.depth }
       : await sourceOf(call, tx, undefined, now);
   if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
   return source;
 }
 
-async function openParent(call: Call, tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
+async function openParent(tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
   const { parent_agent_turn_id: id } = turn;
   const parent = id === null ? undefined : await lockAgentTurn(tx, id);
   return parent?.ended_at === null ? parent : undefined;
 }
 
 /** Beside the one that it was forked from, unless what that was a part of has finished. */
-async function parentFor(call: Call, tx: Tx, turn: AgentTurnRow): Promise<string | null> {
+async function parentFor(tx: Tx, turn: AgentTurnRow): Promise<string | null> {
   const own = await findTrajectory(tx, turn.trajectory_id);
   const parent_id = own?.parent_trajectory_id ?? null;
   const parent = parent_id === null ? undefined : await findTrajectory(tx, parent_id);
@@ -110,7 +110,7 @@ export async function fork(call: Call, input: In): Promise<AgentTurn> {
         instruction === undefined || old === null ? without_card_ids : [...without_card_ids, old];
       const options = {
         channel_id: input.channel_id ?? turn.channel_id,
-        trajectory_id: await parentFor(call, tx, turn),
+        trajectory_id: await parentFor(tx, turn),
         forked_from: turn.agent_turn_id,
         instruction_card_id: without.includes(old ?? '') ? null : old,
         without,

@@ -45,9 +45,9 @@ const FEW_CARDS = 500;
 /** How often a prompt is rendered beside its boxes changing, before they have to wait for it. */
 const TRIES = 3;
 
-async function seenOf(call: Call, query: Query, turn: AgentTurnRow): Promise<Seen> {
-  const context = await turnBox(call, query, turn.context_box_id);
-  const output = await turnBox(call, query, turn.output_box_id);
+async function seenOf(query: Query, turn: AgentTurnRow): Promise<Seen> {
+  const context = await turnBox(query, turn.context_box_id);
+  const output = await turnBox(query, turn.output_box_id);
   return {
     context_box_id: context.box_id,
     context_revision: context.revision,
@@ -62,20 +62,20 @@ const isSeen = (one: Seen, other: Seen): boolean =>
   one.output_box_id === other.output_box_id &&
   one.output_revision === other.output_revision;
 
-async function boxesOf(call: Call, query: Query, seen: Seen): Promise<Held[]> {
-  const context = await turnBox(call, query, seen.context_box_id);
-  const output = await turnBox(call, query, seen.output_box_id);
+async function boxesOf(query: Query, seen: Seen): Promise<Held[]> {
+  const context = await turnBox(query, seen.context_box_id);
+  const output = await turnBox(query, seen.output_box_id);
   return [
-    await heldAt(call, query, { box: context, revision: seen.context_revision }),
-    await heldAt(call, query, { box: output, revision: seen.output_revision }),
+    await heldAt(query, { box: context, revision: seen.context_revision }),
+    await heldAt(query, { box: output, revision: seen.output_revision }),
   ];
 }
 
 /** What the holder of an agent_turn is to be shown now. */
 async function scriptFor(call: Call, query: Query, input: In<'hydrate'>, moment: number): Promise<Script> {
   const turn = await seenHeldTurn(call, query, input, moment);
-  const seen = await seenOf(call, query, turn);
-  const boxes = await boxesOf(call, query, seen);
+  const seen = await seenOf(query, turn);
+  const boxes = await boxesOf(query, seen);
   const last = await findStep(query, turn.agent_turn_id, undefined);
   return { turn, seen, format: input.format ?? 'openai', boxes, moment, last };
 }
@@ -158,7 +158,7 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
     bytes: cards.bytes,
     work: async (tx, now) => {
       const turn = await heldTurn(call, tx, input, now);
-      const moved = !isSeen(await seenOf(call, tx, turn), shown.seen);
+      const moved = !isSeen(await seenOf(tx, turn), shown.seen);
       if (moved && anew) throw new BoxesMoved();
       const view = moved ? await renderScript(call, tx, await scriptFor(call, tx, input, now)) : shown;
       const last = await findStep(tx, turn.agent_turn_id, undefined);
@@ -205,7 +205,7 @@ async function scriptOf(
     const which = wanted === undefined ? 'was never hydrated' : `has no step ${wanted}`;
     throw new CairnError('INVALID_INPUT', `agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
   }
-  const boxes = await boxesOf(call, query, step);
+  const boxes = await boxesOf(query, step);
   return { turn, seen: step, format: step.format, boxes, moment: step.created_at, last: step, step };
 }
 

@@ -41,7 +41,7 @@ export async function keepRecords(
     const row: CardRow | undefined = known.get(card_id ?? '');
     return row?.erased_at === null && row.content_hash === content_hash;
   };
-  const box_id = await recordBoxOf(call, tx, turn, now);
+  const box_id = await recordBoxOf(tx, turn, now);
   const added: string[] = [];
   const keep = async (card_id: string | undefined, prepared: PreparedCard): Promise<string> => {
     if (card_id !== undefined && says(card_id, prepared)) return card_id;
@@ -51,28 +51,22 @@ export async function keepRecords(
   };
   const prompt_card_id = await keep(last?.prompt_card_id, prompt);
   const tools_card_id = await keep(last?.tools_card_id, tools);
-  await putRecords(call, tx, box_id, added, now);
+  await putRecords(tx, box_id, added, now);
   return { prompt_card_id, tools_card_id };
 }
 
 /** The box with the records of an agent_turn, made when there is one to keep. */
-async function recordBoxOf(call: Call, tx: Tx, turn: AgentTurnView, now: number): Promise<string> {
+async function recordBoxOf(tx: Tx, turn: AgentTurnView, now: number): Promise<string> {
   if (turn.record_box_id !== null) return turn.record_box_id;
   const box_id = newId();
   const held_by = turnBoxHolder(box_id);
   const { agent_id } = turn;
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   await changeAgentTurn(tx, turn, { record_box_id: box_id }, now);
   return box_id;
 }
 
-async function putRecords(
-  call: Call,
-  tx: Tx,
-  box_id: string,
-  card_ids: readonly string[],
-  now: number,
-): Promise<void> {
+async function putRecords(tx: Tx, box_id: string, card_ids: readonly string[], now: number): Promise<void> {
   if (card_ids.length === 0) return;
   const box = (await lockBox(tx, box_id))!;
   const { length, next_position } = box;

@@ -134,13 +134,7 @@ export async function seenHeldTurn(
 }
 
 /** Gives the lease longer, whatever else changes. */
-async function holdFor(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  lease_ms: number,
-  now: number,
-): Promise<AgentTurnView> {
+async function holdFor(tx: Tx, turn: AgentTurnView, lease_ms: number, now: number): Promise<AgentTurnView> {
   const expires_at = now + lease_ms;
   const { agent_turn_id: subject_id, worker_id: holder, turn_epoch: token } = turn;
   await putLease(tx, { kind: 'agent_turn', subject_id, holder, token, expires_at });
@@ -153,7 +147,7 @@ export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> 
     work: async (tx, now) => {
       const turn = await heldTurn(call, tx, input, now);
       const fallback = turn.status === 'suspended' ? SUSPENDED_MS : DEFAULT_TURN_LEASE_MS;
-      return toAgentTurn(call.tenant, await holdFor(call, tx, turn, input.lease_ms ?? fallback, now));
+      return toAgentTurn(call.tenant, await holdFor(tx, turn, input.lease_ms ?? fallback, now));
     },
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),
@@ -174,7 +168,7 @@ async function move(
       checkTurnMove(turn.agent_turn_id, turn.status, to);
       const moved = await changeAgentTurn(tx, turn, { status: to }, now);
       journalTurn(call, tx, moved, to === 'running' ? 'resumed' : 'suspended', now);
-      return toAgentTurn(call.tenant, await holdFor(call, tx, moved, lease_ms, now));
+      return toAgentTurn(call.tenant, await holdFor(tx, moved, lease_ms, now));
     },
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),

@@ -132,7 +132,7 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       await refuseHidden(call, tx, card_ids);
       await refuseBeyondReach(call, tx, turn, card_ids, now);
       const box_id = newId();
-      await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
+      await putBox(tx, turn, box_id, card_ids, input.box === 'context', now);
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
       const changed = await changeAgentTurn(tx, turn, { [column]: box_id, replaced_box_ids }, now);
       const edges = derivedEdges(
@@ -197,7 +197,6 @@ async function refuseBeyondReach(
 
 /** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */
 async function putBox(
-  call: Call,
   tx: Tx,
   turn: AgentTurnView,
   box_id: string,
@@ -209,7 +208,7 @@ async function putBox(
   const length = await fillBox(tx, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
   const { agent_id, source_agent_id } = turn;
   const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
-  await makeBox(call, tx, { ...made, ...sealed_at }, now);
+  await makeBox(tx, { ...made, ...sealed_at }, now);
   if (source_agent_id !== null && source_agent_id !== agent_id) {
     await addReader(tx, box_id, source_agent_id, now);
   }

@@ -49,7 +49,7 @@ async function acceptIn(call: Call, tx: Tx, input: In, now: number): Promise<Del
   const row = (await lockDelegation(tx, delegation_id))!;
   if (row.status === 'Accepted') return readDelegation(call, tx, delegation_id);
   checkDelegationMove(delegation_id, row.status, 'Accepted');
-  await refuseOverdue(call, tx, row, now);
+  await refuseOverdue(tx, row, now);
   const target = await targetOf(call, tx, row.to_agent_id);
   const turn = parent && parent.ended_at === null ? parent : undefined;
   await makeTask(call, tx, row, target, turn, now);
@@ -58,7 +58,7 @@ async function acceptIn(call: Call, tx: Tx, input: In, now: number): Promise<Del
 
 /** The agent with its profile, if it has one, and an output box that goes with this delegation alone. */
 async function targetOf(call: Call, tx: Tx, agent_id: string): Promise<Target> {
-  const agent = await registeredAgent(call, tx, agent_id);
+  const agent = await registeredAgent(tx, agent_id);
   const busy = await busyWith(call, tx, agent_id);
   if (busy) throw new CairnError('AGENT_BUSY', busy.message);
   const profile: ProfileRow | undefined =
@@ -117,7 +117,7 @@ async function makeScope(
 ): Promise<void> {
   const box_id = newId();
   const held_by = scopeHolder(scope_id);
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   const scope = {
     scope_id,
     trajectory_id,

@@ -11,7 +11,7 @@ const UNANSWERED = 'it was not accepted by the time it was expected';
 
 /** What ended with it is erased by the next sweep. */
 export async function expireDelegation(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const locked = await lockWithTurn(call, tx, lease.subject_id, OVERDUE.status);
+  const locked = await lockWithTurn(tx, lease.subject_id, OVERDUE.status);
   if (!(await stillOver(tx, lease, now))) return;
   if (!locked || delegationHasEnded(locked.row.status)) {
     await endLease(tx, 'delegation', lease.subject_id);

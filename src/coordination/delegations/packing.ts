@@ -42,7 +42,7 @@ export async function checkScope(
   trajectory_id: string,
   from_agent_id: string,
 ): Promise<BoxRow> {
-  const scope = await openScopeOf(call, tx, 'scope_id', scope_id, trajectory_id);
+  const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
   return scopeBox(call, tx, scope, from_agent_id);
 }
 

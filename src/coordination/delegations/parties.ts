@@ -60,7 +60,6 @@ export interface LockedDelegation {
  * locked: whoever accepts locks that first.
  */
 export async function lockWithTurn(
-  call: Call,
   tx: Tx,
   delegation_id: string,
   /** How the agent_turn is going to end, if it is. */
@@ -74,15 +73,13 @@ export async function lockWithTurn(
   if (!known) return undefined;
   const { agent_turn_id } = known;
   const turns =
-    agent_turn_id === null
-      ? new Map()
-      : await lockForEnding(call, tx, [agent_turn_id], status ?? 'completed');
+    agent_turn_id === null ? new Map() : await lockForEnding(tx, [agent_turn_id], status ?? 'completed');
   const row = await lockDelegation(tx, delegation_id);
   return row && { row, turns };
 }
 
 /** Refuses to move what is overdue, also when nobody has noticed yet. */
-export async function refuseOverdue(call: Call, tx: Tx, row: DelegationRow, now: number): Promise<void> {
+export async function refuseOverdue(tx: Tx, row: DelegationRow, now: number): Promise<void> {
   const lease = await findLease(tx, 'delegation', row.delegation_id);
   if (!lease || lease.expires_at > now) return;
   throw stateConflict(row.delegation_id, 'Failed', `was due at ${toIso(lease.expires_at)}`);

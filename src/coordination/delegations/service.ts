@@ -62,7 +62,7 @@ async function prepareCreate(call: Call, input: In<'create'>): Promise<PreparedD
     throw new CairnError('INVALID_INPUT', `agent ${from_agent_id} cannot delegate to itself`);
   }
   const query = call.driver.at(call.tenant);
-  const recipe = await recipeOf(call, query, input.handover ?? INSTRUCTION_HANDOVER);
+  const recipe = await recipeOf(query, input.handover ?? INSTRUCTION_HANDOVER);
   const offer: Offer = {
     recipe,
     input_box_ids: [...new Set(input.input_box_ids)],
@@ -127,7 +127,7 @@ async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now:
       { missing_ids: [input.to_agent_id] },
     );
   }
-  await checkMayDelegate(call, tx, from_agent_id, agent);
+  await checkMayDelegate(tx, from_agent_id, agent);
   refuseForeign(call, await openTrajectoryLocked(call, tx, input.trajectory_id), from_agent_id);
   if (input.scope_id !== undefined)
     await checkScope(call, tx, input.scope_id, input.trajectory_id, from_agent_id);

@@ -61,11 +61,11 @@ async function step(call: Call, { input, party, to, bytes, move }: Step): Promis
     ...(bytes === undefined ? {} : { bytes }),
     work: async (tx, now) => {
       checkParty(call, await openDelegation(call, tx, delegation_id), input.agent_id, party);
-      const locked = (await lockWithTurn(call, tx, delegation_id, TURN_ENDS[to]))!;
+      const locked = (await lockWithTurn(tx, delegation_id, TURN_ENDS[to]))!;
       let holders: readonly string[] = [];
       if (locked.row.status !== to) {
         checkDelegationMove(delegation_id, locked.row.status, to);
-        await refuseOverdue(call, tx, locked.row, now);
+        await refuseOverdue(tx, locked.row, now);
         holders = await move(tx, locked, now);
       }
       return { delegation: await readDelegation(call, tx, delegation_id), ended: holders };
@@ -129,7 +129,7 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Deleg
       if (row.status === 'Pending') throw stateConflict(delegation_id, row.status, 'was not accepted');
       const turn = turns.get(row.agent_turn_id!)!;
       checkNotHeld(call, turn, input, now);
-      await refuseUnknownArtifacts(call, tx, 'result.artifacts', result.artifacts ?? [], now);
+      await refuseUnknownArtifacts(tx, 'result.artifacts', result.artifacts ?? [], now);
       const held =
         turn.status === 'dispatched' && result.status !== 'Failure'
           ? await takeOver(call, tx, row, turn, now)

@@ -66,8 +66,7 @@ function namesTurnItself(guard: TurnGuard, input: unknown): boolean {
 
 /** The holder of an agent_turn may write only while it holds it. */
 export async function checkTurnGuard(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
-  if (call.turn !== undefined && !namesTurnItself(call.turn, input))
-    await checkTurn(call, tx, call.turn, now);
+  if (call.turn !== undefined && !namesTurnItself(call.turn, input)) await checkTurn(tx, call.turn, now);
 }
 
 /** A write under a lock counts only while that lock is held. */
@@ -78,7 +77,7 @@ export async function checkLockGuard(call: Call, tx: Tx, _input: unknown, now: n
   await checkFencing(call, tx, id, number, now);
 }
 
-async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
+async function checkTurn(tx: Tx, guard: TurnGuard, now: number): Promise<void> {
   const turn = await lockAgentTurn(tx, guard.agent_turn_id);
   if (!turn) throw staleTurn(guard.agent_turn_id, guard.turn_epoch, 'it does not exist');
   checkTurnHeld(turn, guard.turn_epoch, now);

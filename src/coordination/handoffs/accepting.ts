@@ -53,11 +53,11 @@ async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): 
   const sealed_at = await takeSealTime(tx, now);
   const bare = { agent_id, metadata: '{}', sent_hash: null };
   const packed = { ...bare, box_id: context_box_id, sealed_at, held_by: handoffHolder(context_box_id) };
-  const context = await makeFork(call, tx, source!, source!.revision, packed, now);
+  const context = await makeFork(tx, source!, source!.revision, packed, now);
   const new_scope_id = newId();
   const box_id = newId();
   const own = { ...bare, box_id, held_by: scopeHolder(new_scope_id) };
-  await makeFork(call, tx, context, context.revision, own, now);
+  await makeFork(tx, context, context.revision, own, now);
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
   await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
@@ -90,11 +90,7 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
 });
 
 /** The trajectory, locked, if it can still be taken over: by a former owner of it too, who is given it back. */
-async function offeredLocked(
-  call: Call,
-  tx: Tx,
-  { handoff_id, trajectory_id }: HandoffRow,
-): Promise<TrajectoryRow> {
+async function offeredLocked(tx: Tx, { handoff_id, trajectory_id }: HandoffRow): Promise<TrajectoryRow> {
   const trajectory = await lockTrajectory(tx, trajectory_id);
   if (trajectory && trajectory.deleted_at === null) {
     refuseFinished(trajectory);
@@ -110,8 +106,8 @@ async function offeredLocked(
 /** Moves the trajectory of a handoff, which is locked, to its receiver. */
 async function takeOver(call: Call, tx: Tx, handoff: HandoffRow, now: number) {
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id } = handoff;
-  await receiverOf(call, tx, to_agent_id);
-  const { status } = await offeredLocked(call, tx, handoff);
+  await receiverOf(tx, to_agent_id);
+  const { status } = await offeredLocked(tx, handoff);
   // Turns lock their scope alone: those of the giver come before, or find that it is a former owner.
   await lockScopesOf(tx, [trajectory_id]);
   const { closed_scope_ids, ...packed } = await packScope(call, tx, handoff, now);

@@ -49,7 +49,7 @@ function giverOf(call: Call, named: string | undefined): string {
 }
 
 /** The agent that a trajectory is offered to, as it is registered. */
-export async function receiverOf(call: Call, query: Query, to_agent_id: string): Promise<AgentRow> {
+export async function receiverOf(query: Query, to_agent_id: string): Promise<AgentRow> {
   const agent = await findAgent(query, to_agent_id);
   if (agent && agent.unregistered_at === null) return agent;
   const what = agent ? 'was unregistered' : 'is not registered';
@@ -70,14 +70,8 @@ function refuseForeign(call: Call, trajectory: TrajectoryRow, giver: string): vo
 }
 
 /** The scope to be packed: open, of the trajectory, and not another agent's. */
-async function checkScope(
-  call: Call,
-  tx: Tx,
-  scope_id: string,
-  trajectory_id: string,
-  giver: string,
-): Promise<void> {
-  const scope = await openScopeOf(call, tx, 'scope_id', scope_id, trajectory_id);
+async function checkScope(tx: Tx, scope_id: string, trajectory_id: string, giver: string): Promise<void> {
+  const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
   if (scope.agent_id !== null && scope.agent_id !== giver) {
     throw new CairnError(
       'FORBIDDEN',
@@ -87,7 +81,7 @@ async function checkScope(
   }
 }
 
-async function refuseSecond(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<void> {
+async function refuseSecond(tx: Tx, trajectory_id: string, now: number): Promise<void> {
   const handoff_id = await openHandoffOf(tx, trajectory_id, now);
   if (handoff_id === undefined) return;
   throw new CairnError(
@@ -134,10 +128,10 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
           return toHandoff(existing, now);
         }
       }
-      await checkMayDelegate(call, tx, from_agent_id, await receiverOf(call, tx, to_agent_id));
+      await checkMayDelegate(tx, from_agent_id, await receiverOf(tx, to_agent_id));
       refuseForeign(call, await openTrajectoryLocked(call, tx, trajectory_id), from_agent_id);
-      if (scope_id !== null) await checkScope(call, tx, scope_id, trajectory_id, from_agent_id);
-      await refuseSecond(call, tx, trajectory_id, now);
+      if (scope_id !== null) await checkScope(tx, scope_id, trajectory_id, from_agent_id);
+      await refuseSecond(tx, trajectory_id, now);
       const expires_at = now + HANDOFF_EXPIRES_MS;
       const row: HandoffRow = {
         handoff_id,

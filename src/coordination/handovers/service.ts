@@ -60,7 +60,7 @@ async function read(call: Call, query: Query, name: string): Promise<StoredHando
 }
 
 /** The recipe that was given, or the one that is stored by its name. To pack by a recipe is not to read it. */
-export async function recipeOf(call: Call, query: Query, choice: HandoverChoice): Promise<Handover> {
+export async function recipeOf(query: Query, choice: HandoverChoice): Promise<Handover> {
   if (typeof choice !== 'string') return choice;
   if (choice === INSTRUCTION_HANDOVER) return instructionHandover;
   const row = await findHandover(query, choice);

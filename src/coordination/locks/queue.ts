@@ -37,7 +37,6 @@ export const readLine = (query: Query, of: ResourceName): Promise<LockRow[]> =>
 
 /** A lock with its resource locked, for a change of it. */
 export async function openLock(
-  call: Call,
   tx: Tx,
   lock_id: string,
 ): Promise<{ resource: Resource; row: LockRow } | undefined> {
@@ -80,14 +79,14 @@ async function grant(call: Call, tx: Tx, row: LockRow, token: number, now: numbe
   const expires_at = now + pickUpMs(row.lease_ms);
   const granted: LockRow = { ...row, state: 'granted', token, granted_at: now, expires_at };
   await updateLock(tx, granted);
-  await lease(call, tx, granted);
+  await lease(tx, granted);
   journal(call, tx, now, 'cairn.lock.acquired', granted);
   tx.wake(wakeKey(row.lock_id));
   return granted;
 }
 
 /** Whoever waited has taken it up: from now on it is held for the time that was asked for. */
-export async function hold(call: Call, tx: Tx, row: LockRow, now: number): Promise<LockRow> {
+export async function hold(tx: Tx, row: LockRow, now: number): Promise<LockRow> {
   const held: LockRow = {
     ...row,
     state: 'held',
@@ -95,7 +94,7 @@ export async function hold(call: Call, tx: Tx, row: LockRow, now: number): Promi
     leased_to: row.holder_agent_id,
   };
   await updateLock(tx, held);
-  await lease(call, tx, held);
+  await lease(tx, held);
   return held;
 }
 
@@ -111,7 +110,7 @@ export const atTheEnd = (row: LockRow, ticket: number, asker: string, now: numbe
   leased_to: asker,
 });
 
-export const lease = (call: Call, tx: Tx, row: LockRow): Promise<void> =>
+export const lease = (tx: Tx, row: LockRow): Promise<void> =>
   putLease(tx, {
     kind: 'lock',
     subject_id: row.lock_id,
@@ -124,7 +123,7 @@ export const lease = (call: Call, tx: Tx, row: LockRow): Promise<void> =>
 async function expire(call: Call, tx: Tx, row: LockRow, now: number): Promise<void> {
   journal(call, tx, now, 'cairn.lock.expired', row);
   const untaken = row.state === 'granted' ? { token: null, granted_at: null } : {};
-  await end(call, tx, { ...row, ...untaken, state: 'expired', ended_at: row.expires_at ?? now });
+  await end(tx, { ...row, ...untaken, state: 'expired', ended_at: row.expires_at ?? now });
 }
 
 /** Released by its holder, or no longer waited for. The caller then settles the line. */
@@ -136,10 +135,10 @@ export async function giveUp(
   now: number,
 ): Promise<LockRow> {
   journal(call, tx, now, `cairn.lock.${state}`, row);
-  return end(call, tx, { ...row, state, ended_at: now });
+  return end(tx, { ...row, state, ended_at: now });
 }
 
-async function end(call: Call, tx: Tx, row: LockRow): Promise<LockRow> {
+async function end(tx: Tx, row: LockRow): Promise<LockRow> {
   const ended = { ...row, expires_at: null, leased_to: null };
   await updateLock(tx, ended);
   await endLease(tx, 'lock', row.lock_id);
@@ -158,7 +157,7 @@ export const wakeKey = (lock_id: string): string => `lock:${lock_id}`;
 
 /** The lease of a lock is over: ends it, also where it stands far behind in the line, and grants the next. */
 export async function expireLock(call: Call, tx: Tx, lock_id: string, now: number): Promise<void> {
-  const open = await openLock(call, tx, lock_id);
+  const open = await openLock(tx, lock_id);
   if (!open) return endLease(tx, 'lock', lock_id);
   if (isLive(open.row, now)) return;
   if (open.row.ended_at === null) await expire(call, tx, open.row, now);

@@ -125,14 +125,14 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
     leased_to: granted ? wanted.holder_agent_id : asked.asker,
   };
   await insertLock(tx, row);
-  await lease(call, tx, row);
+  await lease(tx, row);
   journal(call, tx, now, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
   return { row, made: true };
 }
 
 /** The same request again, by its Idempotency-Key. */
 async function askAgain(call: Call, tx: Tx, lock_id: string, asked: Asked, now: number): Promise<Found> {
-  const open = await openLock(call, tx, lock_id);
+  const open = await openLock(tx, lock_id);
   if (!open) throw notFound(lock_id);
   return { row: await rejoin(call, tx, open.row, asked, now), made: false };
 }
@@ -162,9 +162,9 @@ async function rejoin(call: Call, tx: Tx, row: LockRow, asked: Asked, now: numbe
     );
   }
   if (row.state === 'held') return row;
-  if (row.state === 'granted') return hold(call, tx, row, now);
+  if (row.state === 'granted') return hold(tx, row, now);
   const kept: LockRow = { ...row, expires_at: now + PLACE_MS, leased_to: asked.asker };
-  await lease(call, tx, kept);
+  await lease(tx, kept);
   return kept;
 }
 
@@ -223,7 +223,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 
 /** A lock for its holder to change: refuses another agent, and a lock that has ended. */
 async function openOwn(call: Call, tx: Tx, lock_id: string, agent: string | undefined, now: number) {
-  const open = await openLock(call, tx, lock_id);
+  const open = await openLock(tx, lock_id);
   if (!open) throw notFound(lock_id);
   const { row } = open;
   if (agent !== undefined && agent !== row.holder_agent_id) {
@@ -267,10 +267,10 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
           `lock ${lock_id} is waited for: only one that is held is extended`,
         );
       }
-      const held = row.state === 'held' ? row : await hold(call, tx, row, now);
+      const held = row.state === 'held' ? row : await hold(tx, row, now);
       const expires_at = Math.min(held.expires_at! + additional_ms, now + LONGEST_LEASE_MS);
       const longer = { ...held, expires_at: Math.max(expires_at, held.expires_at!) };
-      await lease(call, tx, longer);
+      await lease(tx, longer);
       return toLock(longer, now);
     },
     remember: () => lock_id,
@@ -304,7 +304,7 @@ async function shownAgain(tx: Tx, lock_id: string, now: number): Promise<Lock> {
 /** Gives up all that an agent holds or waits for, as when it has gone; the next in line have it at once. */
 export async function releaseHeldBy(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
   for (const { lock_id } of await openLocksOf(tx, agent_id)) {
-    const open = await openLock(call, tx, lock_id);
+    const open = await openLock(tx, lock_id);
     if (!open || !isLive(open.row, now)) continue;
     await giveUp(call, tx, open.row, holds(open.row) ? 'released' : 'abandoned', now);
     await settle(call, tx, open.resource, now);

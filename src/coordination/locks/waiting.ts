@@ -81,13 +81,11 @@ class Watch {
   async #take(): Promise<LockRow | undefined> {
     const { driver } = this.#call;
     const taken = await writeGuarded(this.#call, async (tx) => {
-      const open = await openLock(this.#call, tx, this.#waiting.row.lock_id);
+      const open = await openLock(tx, this.#waiting.row.lock_id);
       const now = driver.now();
       if (!open || !isLive(open.row, now)) return undefined;
       if (open.row.state === 'held') return { row: open.row, mine: false };
-      return open.row.state === 'granted'
-        ? { row: await hold(this.#call, tx, open.row, now), mine: true }
-        : undefined;
+      return open.row.state === 'granted' ? { row: await hold(tx, open.row, now), mine: true } : undefined;
     });
     this.took = taken?.mine ?? false;
     // It came too late: the grant has gone to another, and the next look finds how things stand.
@@ -110,7 +108,7 @@ class Watch {
     this.#renew_at = performance.now() + KEEP_PLACE_EVERY_MS;
     this.next_look = 0;
     await writeGuarded(call, async (tx) => {
-      const open = await openLock(call, tx, this.#waiting.row.lock_id);
+      const open = await openLock(tx, this.#waiting.row.lock_id);
       const now = driver.now();
       if (!open || isLive(open.row, now)) return;
       const { state, token } = open.row;
@@ -119,7 +117,7 @@ class Watch {
       const row = atTheEnd(open.row, resource.ticket, this.#waiting.asker, now);
       await updateResource(tx, resource);
       await updateLock(tx, row);
-      await lease(call, tx, row);
+      await lease(tx, row);
       journal(call, tx, now, 'cairn.lock.waiting', row);
       await settle(call, tx, resource, now);
     });
@@ -145,7 +143,7 @@ class Watch {
     const { driver, tenant } = this.#call;
     this.next_look = 0;
     await driver.write(tenant, async (tx) => {
-      const open = await openLock(this.#call, tx, this.#waiting.row.lock_id);
+      const open = await openLock(tx, this.#waiting.row.lock_id);
       if (open) await settle(this.#call, tx, open.resource, driver.now());
     });
   }
@@ -162,12 +160,12 @@ export function leave(
 ): Promise<LockRow | undefined> {
   const { driver, tenant } = call;
   const work = async (tx: Tx): Promise<LockRow | undefined> => {
-    const open = await openLock(call, tx, lock_id);
+    const open = await openLock(tx, lock_id);
     const now = driver.now();
     if (!open || !isLive(open.row, now)) return undefined;
     const { row, resource } = open;
     const mine = row.leased_to === asker;
-    if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(call, tx, row, now);
+    if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(tx, row, now);
     if (row.state === 'waiting' ? !mine : !(row.state === gone && (mine || gone === 'held')))
       return undefined;
     await giveUp(call, tx, row, holds(row) ? 'released' : 'abandoned', now);

@@ -79,7 +79,6 @@ const byTurn = (a: Pick<Lane, 'lane' | 'seq'>, b: Pick<Lane, 'lane' | 'seq'>): n
  */
 async function freeIn(
   query: Query,
-  call: Call,
   lane: Lane,
   { holder }: Reader,
   limit: number,
@@ -117,7 +116,7 @@ async function freeFor(query: Query, call: Call, reader: Reader, limit: number):
     if (isOnItsWay(lane, now) && lane.holder !== reader.holder) continue;
     // All that is in this lane and those behind it comes later than what was found.
     if (free.length === limit && byTurn(lane, free.at(-1)!) > 0) break;
-    const found = await freeIn(query, call, lane, reader, limit, now);
+    const found = await freeIn(query, lane, reader, limit, now);
     free = [...free, ...found.free].sort(byTurn).slice(0, limit);
     in_flight += found.in_flight;
     next_end = Math.min(next_end, found.next_end);

@@ -67,7 +67,7 @@ function needed(target_ref: string | undefined, why: string): string {
 }
 
 async function newTarget(call: Call, tx: Tx, profile_name: string, source: Source): Promise<Target> {
-  const profile = await openProfile(call, tx, profile_name);
+  const profile = await openProfile(tx, profile_name);
   const content = profileContent(profile) as {
     agent_type?: string;
     capabilities?: string[];
@@ -82,24 +82,24 @@ async function newTarget(call: Call, tx: Tx, profile_name: string, source: Sourc
     can_delegate_to: content.can_delegate_to === undefined ? null : JSON.stringify(content.can_delegate_to),
     profile_name: profile.name,
   });
-  await checkMayDelegate(call, tx, source.agent_id, agent);
+  await checkMayDelegate(tx, source.agent_id, agent);
   return { agent, is_new: true, profile, output_box_id: null };
 }
 
 /** An agent that is registered, locked. */
-export async function registeredAgent(call: Call, tx: Tx, agent_id: string): Promise<AgentRow> {
+export async function registeredAgent(tx: Tx, agent_id: string): Promise<AgentRow> {
   const agent = await lockAgent(tx, agent_id);
   if (agent && agent.unregistered_at === null) return agent;
   throw new CairnError('AGENT_NOT_FOUND', `there is no agent ${agent_id}: register it, or see agents.list`);
 }
 
 async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target | Refusal> {
-  const agent = await registeredAgent(call, tx, agent_id);
+  const agent = await registeredAgent(tx, agent_id);
   if (agent_id === source.agent_id) {
     throw new CairnError('INVALID_INPUT', `agent ${agent_id} cannot delegate to itself: use clone`);
   }
-  await checkMayDelegate(call, tx, source.agent_id, agent);
-  const profile = await profileOf(call, tx, agent);
+  await checkMayDelegate(tx, source.agent_id, agent);
+  const profile = await profileOf(tx, agent);
   const busy = await busyWith(call, tx, agent_id);
   if (busy) return busy;
   const last = await lastTurnOf(tx, agent_id);
@@ -119,10 +119,10 @@ export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Re
 }
 
 async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target> {
-  const original = await registeredAgent(call, tx, agent_id);
+  const original = await registeredAgent(tx, agent_id);
   // Who may delegate to an agent may delegate to one like it; to go on as oneself is not to delegate to another.
-  if (agent_id !== source.agent_id) await checkMayDelegate(call, tx, source.agent_id, original);
-  const profile = await profileOf(call, tx, original);
+  if (agent_id !== source.agent_id) await checkMayDelegate(tx, source.agent_id, original);
+  const profile = await profileOf(tx, original);
   const { agent_type, typed, capabilities, memory_access, can_delegate_to, profile_name } = original;
   const agent = await madeAgent(call, tx, source, {
     agent_type,
@@ -135,7 +135,7 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   return { agent, is_new: true, profile, output_box_id: null };
 }
 
-async function profileOf(call: Call, tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
+async function profileOf(tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
   const profile = profile_name === null ? undefined : await findProfile(tx, profile_name);
   if (profile) {
     profileContent(profile);

@@ -35,7 +35,7 @@ export async function prepareTasks(
   tasks: readonly Task[],
   handover: HandoverChoice = INSTRUCTION_HANDOVER,
 ): Promise<PreparedTask[]> {
-  const recipe = await recipeOf(call, call.driver.at(call.tenant), handover);
+  const recipe = await recipeOf(call.driver.at(call.tenant), handover);
   for (const [i, { arguments: given = {} }] of tasks.entries()) {
     const taken = RESERVED.filter((name) => Object.hasOwn(given, name));
     if (taken.length > 0) {
@@ -108,7 +108,7 @@ export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void 
 }
 
 /** The box that the source has put out into so far: of its agent_turn, or of the last one it had. */
-async function historyOf(call: Call, tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
+async function historyOf(tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
   const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, agent_id));
   return last?.output_box_id;
 }
@@ -123,7 +123,7 @@ async function clonedHistory(
   { target_ref }: Task,
   source: Source,
 ): Promise<string | undefined> {
-  if (target_ref === undefined || target_ref === source.agent_id) return historyOf(call, tx, source);
+  if (target_ref === undefined || target_ref === source.agent_id) return historyOf(tx, source);
   const last = await lastTurnOf(tx, target_ref);
   const box = last && (await findBox(tx, last.output_box_id));
   if (!box || box.ended_at !== null) return undefined;
@@ -132,8 +132,8 @@ async function clonedHistory(
 }
 
 /** The same where it was asked for. */
-export async function outputOf(call: Call, tx: Tx, source: Source): Promise<string> {
-  const box_id = await historyOf(call, tx, source);
+export async function outputOf(tx: Tx, source: Source): Promise<string> {
+  const box_id = await historyOf(tx, source);
   if (box_id !== undefined) return box_id;
   throw new CairnError(
     'INVALID_INPUT',
@@ -209,7 +209,7 @@ export async function dispatch(
     },
     now,
   );
-  const output_box_id = await outputBoxFor(call, tx, target, now);
+  const output_box_id = await outputBoxFor(tx, target, now);
   if (source.agent_id !== null && source.agent_id !== agent_id) {
     for (const box_id of [context_box_id, output_box_id]) {
       await addReader(tx, box_id, source.agent_id, now);
@@ -347,7 +347,7 @@ function recordDelegation(
 }
 
 /** An agent that is used again goes on in its output box, as long as that is there. */
-async function outputBoxFor(call: Call, tx: Tx, target: Target, now: number): Promise<string> {
+async function outputBoxFor(tx: Tx, target: Target, now: number): Promise<string> {
   if (target.output_box_id !== null) {
     const box = await findBox(tx, target.output_box_id);
     if (box && box.ended_at === null && box.sealed_at === null) return box.box_id;
@@ -355,6 +355,6 @@ async function outputBoxFor(call: Call, tx: Tx, target: Target, now: number): Pr
   const box_id = newId();
   const { agent_id } = target.agent;
   const held_by = turnBoxHolder(box_id);
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   return box_id;
 }

@@ -159,7 +159,7 @@ export async function ask_expert(call: Call, input: In<'ask_expert'>): Promise<D
   const prepared = await prepareTasks(call, [task], input.handover);
   return delegateOne(call, delegating(call, input), prepared, async (tx, source, one) => {
     if (!include_history) return one;
-    return { ...one, task: { ...one.task, context_box_id: await outputOf(call, tx, source) } };
+    return { ...one, task: { ...one.task, context_box_id: await outputOf(tx, source) } };
   });
 }
 

@@ -143,13 +143,13 @@ export async function packBox(call: Call, tx: Tx, what: Packing, now: number): P
   const sealed_at = await takeSealTime(tx, now);
   const length = await fillBox(tx, box_id, parts, sealed_at);
   const box = { box_id, agent_id: owner, metadata: '{}', sent_hash: null, length, sealed_at };
-  await makeBox(call, tx, held_by === null ? box : { ...box, held_by }, now);
-  const manifest_id = await recordPacking(call, tx, what, now);
+  await makeBox(tx, held_by === null ? box : { ...box, held_by }, now);
+  const manifest_id = await recordPacking(tx, what, now);
   return { box_id, manifest_id, length, argument_card_ids: made };
 }
 
 /** One row, however many cards: the sealed box is the list of what went in. */
-async function recordPacking(call: Call, tx: Tx, { prepared, box_id, owner, task }: Packing, now: number) {
+async function recordPacking(tx: Tx, { prepared, box_id, owner, task }: Packing, now: number) {
   const manifest_id = newId();
   const { profile_name = null, box_ids, include_parent, instruction_last } = prepared.plan;
   const parameters = { profile_name, box_ids: [...box_ids], include_parent, instruction_last };
@@ -179,7 +179,7 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
   const { tenant, driver } = call;
   const source = actsAs(call, input.source_agent_id, 'source_agent_id') ?? input.source_agent_id;
   const agent = asAgent(call, source);
-  const recipe = await recipeOf(call, driver.at(tenant), input.handover);
+  const recipe = await recipeOf(driver.at(tenant), input.handover);
   const plan = planPacking(recipe, input.arguments);
   if (plan.profile_name === undefined) {
     throw new CairnError(
@@ -193,7 +193,7 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
     input,
     bytes: prepared.bytes,
     work: async (tx, now) => {
-      const profile = await openProfile(call, tx, profile_name);
+      const profile = await openProfile(tx, profile_name);
       const boxes = await visibleBoxes(agent, tx, plan.box_ids);
       const made = { prepared, boxes, box_id: newId(), owner: source, held_by: null };
       const { box_id, manifest_id, length } = await packBox(agent, tx, made, now);

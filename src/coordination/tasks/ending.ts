@@ -48,7 +48,7 @@ async function endTaskOf(
 ): Promise<readonly string[]> {
   const turns = await taskOf(call, tx, trajectory_id, status);
   if (turns.length === 0) return [];
-  const locked = await lockForEnding(call, tx, turns, FAILED.status);
+  const locked = await lockForEnding(tx, turns, FAILED.status);
   return endTurns(call, tx, locked, new Map(turns.map((id) => [id, FAILED])), now, [trajectory_id]);
 }
 
@@ -66,10 +66,10 @@ const DELETED: TurnEnd = { status: 'stopped', error: { code: 'TRAJECTORY_DELETED
 type LockedTasks = ReadonlyMap<string, AgentTurnView>;
 
 /** Locks what is under way in a trajectory and below it, before those are locked. */
-async function lockTasksBelow(call: Call, tx: Tx, trajectory_id: string): Promise<LockedTasks> {
+async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTasks> {
   const ids = await idsBelow(tx, trajectory_id);
   const turns = await turnsUnderWayIn(tx, ids);
-  const locked = turns.length === 0 ? new Map() : await lockForEnding(call, tx, turns, DELETED.status);
+  const locked = turns.length === 0 ? new Map() : await lockForEnding(tx, turns, DELETED.status);
   await lockOffersIn(tx, ids);
   return locked;
 }
@@ -84,9 +84,7 @@ async function stopTasks(
 ): Promise<readonly string[]> {
   const turns = await turnsUnderWayIn(tx, trajectory_ids);
   // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
-  const all = turns.every((id) => locked.has(id))
-    ? locked
-    : await lockForEnding(call, tx, turns, DELETED.status);
+  const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(tx, turns, DELETED.status);
   const ends = new Map(turns.map((id) => [id, DELETED]));
   const holders = await endTurns(call, tx, all, ends, now, trajectory_ids);
   for (const offer of await lockOffersIn(tx, trajectory_ids)) {
@@ -100,7 +98,7 @@ export function deleteTasks(call: Call, tx: Tx): TreeDeletion {
   let locked: LockedTasks = new Map();
   return {
     lockBeforeTree: async (trajectory_id) => {
-      locked = await lockTasksBelow(call, tx, trajectory_id);
+      locked = await lockTasksBelow(tx, trajectory_id);
       await lockHandoffsOf(tx, await idsBelow(tx, trajectory_id));
     },
     stop: (trajectory_ids, now) => stopTasks(call, tx, trajectory_ids, locked, now),

@@ -15,12 +15,7 @@ import { findDelegation } from '../delegations/store.js';
 import { asAgent } from '../packing/service.js';
 
 /** The artifacts that the result names. Some may have gone while it waited for what was delegated. */
-async function artifactsNamed(
-  call: Call,
-  tx: Tx,
-  { delegation_id }: AgentTurnView,
-  now: number,
-): Promise<string[]> {
+async function artifactsNamed(tx: Tx, { delegation_id }: AgentTurnView, now: number): Promise<string[]> {
   const delegation = delegation_id === null ? undefined : await findDelegation(tx, delegation_id);
   const result = delegation?.result == null ? null : (JSON.parse(delegation.result) as DelegationResult);
   const named = [...new Set(result?.artifacts)];
@@ -42,7 +37,7 @@ async function finishTask(
   if (!trajectory || trajectory.deleted_at !== null || isFinished(trajectory)) return undefined;
   const completed = turn.status === 'completed';
   if (completed && (await activeChildren(tx, trajectory_id, 1)).length > 0) return undefined;
-  const produced_artifacts = await artifactsNamed(call, tx, turn, now);
+  const produced_artifacts = await artifactsNamed(tx, turn, now);
   const outcome = {
     status: completed ? (result_status === 'partial' ? 'Partial' : 'Success') : 'Failure',
     ...(summary === null ? {} : { summary }),

@@ -40,7 +40,7 @@ import { describe, reached, show } from './views.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
-async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
+async function requireKnown(tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
   if (card_ids.length === 0) return;
   const known = await knownCards(tx, card_ids, now);
   const missing = card_ids.filter((id) => !known.has(id));
@@ -127,14 +127,9 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
           isAnswerOf(operations.create.input, await show(call, tx, row), input);
         if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
       }
-      await requireKnown(call, tx, card_ids, now);
+      await requireKnown(tx, card_ids, now);
       await refuseUnseen(call, tx, card_ids);
-      const row = await makeBox(
-        call,
-        tx,
-        { box_id, agent_id, metadata, sent_hash, length: card_ids.length },
-        now,
-      );
+      const row = await makeBox(tx, { box_id, agent_id, metadata, sent_hash, length: card_ids.length }, now);
       await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
       tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
       return { row, card_ids };
@@ -207,9 +202,9 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
       const agent_id = ownerOf(call, undefined);
       refuseOther(input, allowed ?? { agent_id, metadata: '{}' });
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
-      const box = allowed ?? (await makeBox(call, tx, empty, now));
+      const box = allowed ?? (await makeBox(tx, empty, now));
       await refuseUnseenNew(call, tx, box, wanted);
-      const saved = await replaceEntries(call, tx, box, wanted, isNew, now);
+      const saved = await replaceEntries(tx, box, wanted, isNew, now);
       if (saved !== box) {
         const facts = { revision: saved.revision, length: saved.length };
         tx.journal(event(call, now, 'cairn.box.saved', 'box', box.box_id, facts));
@@ -248,7 +243,6 @@ async function refuseUnseenNew(call: Call, tx: Tx, box: BoxRow, wanted: readonly
 
 /** For a box that is locked. Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */
 export async function replaceEntries(
-  call: Call,
   tx: Tx,
   box: BoxRow,
   wanted: readonly string[],
@@ -327,7 +321,7 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       }
       const revision = reached(source, input.revision);
       const made = { box_id, agent_id, metadata, sent_hash };
-      const row = await makeFork(call, tx, source, revision, made, now);
+      const row = await makeFork(tx, source, revision, made, now);
       const facts = { forked_from: { box_id: source.box_id, revision }, length: row.length };
       tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, facts));
       return { row };

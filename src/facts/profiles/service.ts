@@ -53,7 +53,7 @@ export const noProfile = (name: string): CairnError =>
   new CairnError('PROFILE_NOT_FOUND', `there is no profile "${name}": create it, or see profiles.list`);
 
 /** The profile of this name, or a refusal. */
-export async function openProfile(call: Call, query: Query, name: string): Promise<ProfileRow> {
+export async function openProfile(query: Query, name: string): Promise<ProfileRow> {
   const row = await findProfile(query, name);
   if (!row) throw noProfile(name);
   return row;
@@ -61,7 +61,7 @@ export async function openProfile(call: Call, query: Query, name: string): Promi
 
 /** The same, for a caller that is shown what it says: an agent also sees the profile that it was made from. */
 export async function readableProfile(call: Call, query: Query, name: string): Promise<ProfileRow> {
-  const row = await openProfile(call, query, name);
+  const row = await openProfile(query, name);
   if (mayReadRecipe(call, row.agent_id)) return row;
   const agent_id = call.caller.agent_id!;
   const agent = await findAgent(query, agent_id);
@@ -74,7 +74,7 @@ export async function readableProfile(call: Call, query: Query, name: string): P
 }
 
 const read = async (call: Call, query: Query, name: string): Promise<Profile> => {
-  const row = await openProfile(call, query, name);
+  const row = await openProfile(query, name);
   profileContent(row);
   return toProfile(call, row);
 };
@@ -126,22 +126,16 @@ async function ownBox(call: Call, tx: Tx, { name, box_id }: ProfileRow): Promise
 }
 
 /** A new box with a profile's card. */
-async function boxWith(
-  call: Call,
-  tx: Tx,
-  card_id: string,
-  agent_id: string | null,
-  now: number,
-): Promise<BoxRow> {
+async function boxWith(tx: Tx, card_id: string, agent_id: string | null, now: number): Promise<BoxRow> {
   const new_box = { box_id: newId(), agent_id, metadata: '{}', sent_hash: null, length: 1 };
-  const box = await makeBox(call, tx, new_box, now);
+  const box = await makeBox(tx, new_box, now);
   await insertEntries(tx, box.box_id, { position: 1, behind: 0, revision: 1 }, [card_id]);
   return box;
 }
 
 async function make(call: Call, tx: Tx, name: string, prepared: PreparedCard, now: number): Promise<void> {
   const { card } = await addCard(call, tx, prepared, now);
-  const { box_id } = await boxWith(call, tx, card.card_id, ownerOf(call, undefined), now);
+  const { box_id } = await boxWith(tx, card.card_id, ownerOf(call, undefined), now);
   const row = { name, box_id, card_id: card.card_id, created_at: now, updated_at: now };
   await insertProfile(tx, row);
   tx.journal(event(call, now, 'cairn.profile.created', 'profile', name, { box_id, card_id: card.card_id }));
@@ -203,8 +197,8 @@ async function replace(
   const { card_id } = card;
   const { box_id, revision } =
     box.sealed_at === null
-      ? await replaceEntries(call, tx, box, [card_id], false, now)
-      : await boxWith(call, tx, card_id, box.agent_id, now);
+      ? await replaceEntries(tx, box, [card_id], false, now)
+      : await boxWith(tx, card_id, box.agent_id, now);
   await updateProfile(tx, { name, box_id, card_id, updated_at: now });
   tx.journal(event(call, now, 'cairn.profile.saved', 'profile', name, { box_id, card_id, revision }));
 }

@@ -1,6 +1,5 @@
 /** Whether an agent may delegate or hand over to another: its can_delegate_to decides. */
 import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
 import { allowsDelegation } from './rules.js';
 import { findAgent } from './store.js';
@@ -14,7 +13,6 @@ interface Receiver {
 
 /** Refuses what the source's rules do not allow. One that was never registered, or none at all, is free. */
 export async function checkMayDelegate(
-  call: Call,
   query: Query,
   from_agent_id: string | null,
   to: Receiver,

@@ -67,7 +67,6 @@ function refuseOwnRights(call: Call, input: Input, existing: AgentRow | undefine
  * rights names one that it made itself, or that its rights let it read.
  */
 async function refuseForeignProfile(
-  call: Call,
   tx: Tx,
   { agent_id, memory_access }: AgentRow,
   profile_name: string | null | undefined,
@@ -153,12 +152,12 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       refuseOwnRights(call, input, existing);
       // Without a record, an agent that registers itself gets what a key gives by default; the tenant restricts nothing.
       const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
-      if (own !== null) await refuseForeignProfile(call, tx, before, input.profile_name);
+      if (own !== null) await refuseForeignProfile(tx, before, input.profile_name);
       // A type that an agent gives itself is a name, unless everything is open to it anyway.
       const typed = own === null || before.memory_access === null ? 1 : before.typed;
       const row = { ...rowOf(input, before, sent_hash, now), typed };
       await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
-      await holdOnline(call, tx, row);
+      await holdOnline(tx, row);
       tx.journal(
         event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: row.agent_type }),
       );

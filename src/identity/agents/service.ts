@@ -123,7 +123,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
             updated_at: changed ? now : row.updated_at,
             ...(fields.status === undefined ? {} : { status: fields.status }),
           })
-        : await patched(call, tx, after);
+        : await patched(tx, after);
       if (changed) {
         const facts = { fields: named.map(([name]) => name), status: stored.status };
         tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
@@ -136,9 +136,9 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
 }
 
 /** A change that is no sign of life: how long the agent may be silent may be another now. */
-async function patched(call: Call, tx: Tx, row: AgentRow): Promise<AgentRow> {
+async function patched(tx: Tx, row: AgentRow): Promise<AgentRow> {
   await updateAgent(tx, row);
-  if (row.status !== 'offline') await holdOnline(call, tx, row);
+  if (row.status !== 'offline') await holdOnline(tx, row);
   return row;
 }
 
@@ -171,7 +171,7 @@ export async function unregister(call: Call, input: In<'unregister'>): Promise<v
       // Unregistered before: nothing is left to do.
       if (row && row.unregistered_at !== null) return null;
       const known = present(call, agent_id, row);
-      await refuseAtWork(call, tx, known, now);
+      await refuseAtWork(tx, known, now);
       await releaseAll(call, tx, agent_id, now);
       await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
       await endLease(tx, 'agent', agent_id);
@@ -183,7 +183,7 @@ export async function unregister(call: Call, input: In<'unregister'>): Promise<v
   });
 }
 
-async function refuseAtWork(call: Call, tx: Tx, row: AgentRow, now: number): Promise<void> {
+async function refuseAtWork(tx: Tx, row: AgentRow, now: number): Promise<void> {
   const { agent_id, status } = row;
   if (!isOffline(row, now) && status !== 'idle') {
     throw new CairnError(

@@ -68,7 +68,7 @@ export async function noteSeen(
     updated_at: returns ? now : (changes.updated_at ?? before.updated_at),
   };
   await updateAgent(tx, after);
-  await holdOnline(call, tx, after);
+  await holdOnline(tx, after);
   if (returns)
     tx.journal(event(call, now, 'cairn.agent.online', 'agent', row.agent_id, { status: after.status }));
   return after;

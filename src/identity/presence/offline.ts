@@ -34,7 +34,7 @@ export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
   made !== MADE.registered && status === 'idle';
 
 /** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
-export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
+export function holdOnline(tx: Tx, row: AgentRow): Promise<void> {
   const { agent_id } = row;
   if (isBetweenTasks(row)) return endLease(tx, 'agent', agent_id);
   return putLease(tx, {
@@ -62,6 +62,6 @@ export async function expireAgent(call: Call, tx: Tx, lease: Lease, now: number)
   const row = await lockAgent(tx, lease.subject_id);
   if (!row || row.unregistered_at !== null || row.status === 'offline' || isBetweenTasks(row)) {
     await endLease(tx, 'agent', lease.subject_id);
-  } else if (onlineUntil(row) > now) await holdOnline(call, tx, row);
+  } else if (onlineUntil(row) > now) await holdOnline(tx, row);
   else await goOffline(call, tx, row, now);
 }

@@ -154,7 +154,7 @@ function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<
   );
 }
 
-async function refuseCycle(call: Call, tx: Tx, { edge_type, participants }: PreparedEdge): Promise<void> {
+async function refuseCycle(tx: Tx, { edge_type, participants }: PreparedEdge): Promise<void> {
   if (!WITHOUT_CYCLES.includes(edge_type)) return;
   await lockGuard(tx, edge_type);
   const edge_id = await edgeThatCloses(tx, edge_type, participants);
@@ -175,7 +175,6 @@ interface Written {
 
 /** Adds an edge, or gives the one that is there. All checks come before the first change. */
 async function addEdge(
-  call: Call,
   tx: Tx,
   prepared: PreparedEdge,
   readable: (participants: readonly EntityRef[]) => Promise<ReadonlySet<string>>,
@@ -190,7 +189,7 @@ async function addEdge(
     }
   }
   requireKnown(participants, await readable(participants));
-  await refuseCycle(call, tx, prepared);
+  await refuseCycle(tx, prepared);
   const edge_id = prepared.edge_id ?? newId();
   const row = { edge_id, edge_type, agent_id, body, sent_hash, participants };
   await insertEdges(tx, [row]);
@@ -234,7 +233,7 @@ export async function create(call: Call, input: EdgeInput): Promise<Edge> {
     bytes: prepared.bytes,
     work: async (tx, now) => {
       const written = nothing();
-      const edge = await addEdge(call, tx, prepared, (ends) => known(call, tx, ends), written);
+      const edge = await addEdge(tx, prepared, (ends) => known(call, tx, ends), written);
       journal(call, tx, now, written);
       return edge;
     },
@@ -365,7 +364,7 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
       const answers: (Edge | null)[] = [];
       for (const [i, one] of prepared.entries()) {
         const run = async (): Promise<Edge | null> => {
-          if (!('operation' in one)) return addEdge(call, tx, one, async () => readable, written);
+          if (!('operation' in one)) return addEdge(tx, one, async () => readable, written);
           await removeEdge(call, tx, one.edge_id, written);
           return null;
         };

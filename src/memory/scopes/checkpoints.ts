@@ -21,7 +21,6 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 /** Lets go of what a checkpoint kept: it ends, as a scope does, and what nothing else keeps is erased. */
 export async function endCheckpoint(
-  call: Call,
   tx: Tx,
   checkpoint: { readonly box_id: string; readonly trajectory_id: string },
   now: number,
@@ -48,13 +47,13 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
         const sealed_at = await takeSealTime(tx, now);
         const made = { box_id, agent_id: scope.agent_id, metadata: '{}', sent_hash: null, sealed_at };
         const held_by = checkpointHolder(box_id);
-        await makeFork(call, tx, source!, source!.revision, { ...made, held_by }, now);
+        await makeFork(tx, source!, source!.revision, { ...made, held_by }, now);
       }
       // One checkpoint a scope: what only the one before kept is let go.
       replaced =
         before?.box_id == null
           ? undefined
-          : await endCheckpoint(call, tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
+          : await endCheckpoint(tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
       const turns = source!.length;
       const { tokens_used, trajectory_id } = scope;
       await putCheckpoint(tx, {
@@ -105,7 +104,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
       const box_id = newId();
       const agent_id = ownerOf(call, undefined) ?? scope.agent_id;
       const made = { box_id, agent_id, metadata: '{}', sent_hash: null, held_by: scopeHolder(scope_id) };
-      await makeFork(call, tx, source, source.revision, made, now);
+      await makeFork(tx, source, source.revision, made, now);
       const facts = { restored_from: input.scope_id, box_id, turns: kept.turns };
       tx.journal(event(call, now, 'cairn.scope.restored', 'scope', scope_id, facts, scope.trajectory_id));
       await addScope(

@@ -198,7 +198,6 @@ export const thresholdEvent = (
 
 /** A scope that is named by a member of the input, locked: open, and of this trajectory. */
 export async function openScopeOf(
-  call: Call,
   tx: Tx,
   member: 'scope_id' | 'parent_scope_id',
   scope_id: string,
@@ -257,11 +256,10 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
       }
       const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
       const parent_scope_id = input.parent_scope_id ?? null;
-      if (parent_scope_id !== null)
-        await openScopeOf(call, tx, 'parent_scope_id', parent_scope_id, trajectory_id);
+      if (parent_scope_id !== null) await openScopeOf(tx, 'parent_scope_id', parent_scope_id, trajectory_id);
       const box_id = newId();
       const held_by = scopeHolder(scope_id);
-      await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+      await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
       await addScope(
         call,
         tx,

@@ -57,7 +57,7 @@ const producedOf = ({ outcome = {} }: Finish) => ({
 /** Refuses to finish a trajectory that has parts under way, or with an outcome that names what is not there. */
 export async function checkFinish(call: Call, query: Query, what: Finish, now: number): Promise<void> {
   const { trajectory_id, status } = what;
-  if (status === 'Completed') await refuseActiveChildren(call, query, trajectory_id);
+  if (status === 'Completed') await refuseActiveChildren(query, trajectory_id);
   const named = producedOf(what);
   await refuseUnknown(call, query, 'artifact', named.artifact ?? [], now);
   await refuseUnknown(call, query, 'note', named.note ?? [], now);
@@ -83,7 +83,7 @@ export async function finish(call: Call, tx: Tx, what: Finish, now: number): Pro
   return { outcome, finished_at, ended: [...closed_scope_ids.map(scopeHolder), session], closed_scope_ids };
 }
 
-async function refuseActiveChildren(call: Call, query: Query, trajectory_id: string): Promise<void> {
+async function refuseActiveChildren(query: Query, trajectory_id: string): Promise<void> {
   const active = await activeChildren(query, trajectory_id, MAX_NAMED);
   if (active.length === 0) return;
   throw new CairnError(

@@ -230,7 +230,7 @@ async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTu
   }
   const { sent_hash, held_by, author_id } = turn.card;
   const isOwn = row.held_by === held_by && row.author_id === author_id;
-  const shown = isOwn ? await readTurn(call, query, row.card_id) : undefined;
+  const shown = isOwn ? await readTurn(query, row.card_id) : undefined;
   if (!shown || (row.sent_hash !== sent_hash && !isAnswerOf(turnInput, shown, turn.input))) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
@@ -269,15 +269,14 @@ export async function add(call: Call, input: In<'add'>): Promise<AddedTurn> {
       return answer;
     },
     remember: ({ turn_id, budget }) => ({ turn_id, budget }),
-    again: (query, kept) => addedAgain(call, query, kept as unknown as Pick<AddedTurn, 'turn_id' | 'budget'>),
+    again: (query, kept) => addedAgain(query, kept as unknown as Pick<AddedTurn, 'turn_id' | 'budget'>),
   });
 }
 
 const addedAgain = async (
-  call: Call,
   query: Query,
   { turn_id, budget }: Pick<AddedTurn, 'turn_id' | 'budget'>,
-): Promise<AddedTurn> => ({ ...(await readTurn(call, query, turn_id)), budget });
+): Promise<AddedTurn> => ({ ...(await readTurn(query, turn_id)), budget });
 
 /** What is kept of a batch to answer it again. */
 type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; message: string };
@@ -306,7 +305,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
       Promise.all(
         (kept as unknown as Kept[]).map(async (one): Promise<ItemResult<AddedTurn>> => {
           if ('code' in one) return { status: 'error', ...one };
-          return itemAgain(() => addedAgain(call, query, one));
+          return itemAgain(() => addedAgain(query, one));
         }),
       ),
   });
@@ -371,7 +370,7 @@ async function takeOnce(
 }
 
 /** A turn that can be read: one of an open scope, its own or one restored from it. */
-async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn> {
+async function readTurn(query: Query, turn_id: string): Promise<Turn> {
   const row = await findCard(query, turn_id);
   const isTurn = row?.held_by?.startsWith('scope:') && row.erased_at === null;
   const [place] = isTurn ? await placesOfTurn(query, turn_id) : [];
@@ -382,4 +381,4 @@ async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Turn> =>
-  call.driver.snapshot(call.tenant, (query) => readTurn(call, query, input.turn_id));
+  call.driver.snapshot(call.tenant, (query) => readTurn(query, input.turn_id));

@@ -40,7 +40,6 @@ export async function withCards(
   const turn_ids = turns.map(({ card_id }) => card_id);
   const [cards, names, sources, counts, contradictions] = await Promise.all([
     cardsOf(
-      call,
       query,
       found.map(({ card_id }) => card_id),
     ),

@@ -119,7 +119,7 @@ async function cardsShown(
   shown: readonly ContextEntry[],
 ): Promise<{ cards: Map<string, CardRow>; erased: string[] }> {
   const ids = shown.map(({ card_id }) => card_id);
-  const cards = await cardsOf(call, query, ids);
+  const cards = await cardsOf(query, ids);
   const now = call.driver.now();
   const erased: string[] = [];
   for (const card_id of new Set(ids)) {

@@ -61,7 +61,7 @@ async function* placesOf(query: Query, wanted: TurnsWanted): AsyncGenerator<Scop
 }
 
 /** The cards of a box from its last backwards, in pages that grow. */
-async function* cardsFromEnd(call: Call, query: Query, box: BoxRow): AsyncGenerator<PlacedCard[]> {
+async function* cardsFromEnd(query: Query, box: BoxRow): AsyncGenerator<PlacedCard[]> {
   const segments = await segmentsOf(query, box);
   let limit = FIRST_PAGE;
   for (let seen = 0; seen < box.length; ) {
@@ -104,7 +104,7 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
     const all = !reach || (await scopesReached(query, [scope_id], reach)).has(scope_id);
     if (all) total += box.length;
     if (isEnough()) continue;
-    for await (const page of cardsFromEnd(call, query, box)) {
+    for await (const page of cardsFromEnd(query, box)) {
       for (const { row, position } of page) {
         if (row.erased_at !== null || (!all && row.author_id !== reach.agent_id)) continue;
         if (!all) total++;

@@ -210,7 +210,6 @@ async function strengthen(
  * was recalled; or what it was learned from stood in a context of the trajectory by then.
  */
 async function isEcho(
-  call: Call,
   tx: Tx,
   { turns, repeatable }: Draft,
   { trajectory_id }: ScopeRow,
@@ -278,7 +277,7 @@ async function keepFacts(
     const stored = await knownFacts(reader, tx, draft, comparisons, now);
     const known = withKept(stored, draft, extracting, places);
     const { same, contradicted } = known;
-    if (await isEcho(call, tx, draft, scope, same ? [same] : known.telling)) continue;
+    if (await isEcho(tx, draft, scope, same ? [same] : known.telling)) continue;
     if (!same) {
       const made = await keepFact(call, tx, extracting, draft, contradicted, now);
       for (const { memory_id } of contradicted)

@@ -77,7 +77,6 @@ interface Round {
 
 /** Records what was made or cost something as a job that has ended; what did neither leaves no trace. */
 async function record(
-  call: Call,
   tx: Tx,
   { action, task, attempts }: Round,
   state: 'done' | 'failed',
@@ -134,7 +133,7 @@ async function recordSpent(
   const { driver, tenant } = call;
   const outcome = nothingMade(reasonOf(error), cost);
   await driver
-    .write(tenant, (tx) => record(call, tx, round, 'failed', outcome, driver.now()))
+    .write(tenant, (tx) => record(tx, round, 'failed', outcome, driver.now()))
     .catch(() => undefined);
 }
 
@@ -173,7 +172,7 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
           await openScopeLocked(call, tx, input.scope_id);
           const outcome = { ...(await ready!.write(tx, now)), cost: spent };
           const kept = hasMade(outcome) || isSpent(spent);
-          if (kept) await record(call, tx, { action, task: task!, attempts }, 'done', outcome, now);
+          if (kept) await record(tx, { action, task: task!, attempts }, 'done', outcome, now);
           return answer(outcome, kept ? task!.job_id : null);
         },
         remember: ({ job_id }) => job_id,

@@ -84,7 +84,7 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
 }
 
 /** The job, now locked, if it is still held by this claim: nobody else took it, and nobody ended it. */
-async function stillHeld(call: Call, tx: Tx, { job, token }: Claimed): Promise<JobRow | undefined> {
+async function stillHeld(tx: Tx, { job, token }: Claimed): Promise<JobRow | undefined> {
   const current = await lockJob(tx, job.job_id);
   if (current?.state !== 'running') return undefined;
   const lease = await findLease(tx, 'job', job.job_id);
@@ -154,7 +154,7 @@ function putBack(
   const aborted = run.signal?.aborted ?? false;
   return driver.write(tenant, async (tx): Promise<Looked> => {
     const now = driver.now();
-    const job = await stillHeld(call, tx, claimed);
+    const job = await stillHeld(tx, claimed);
     if (!job) return 'worked';
     if (job.attempts >= MAX_ATTEMPTS && !aborted) {
       await finish(call, tx, job, 'failed', nothingMade(reasonOf(error), spent), now);
@@ -214,7 +214,7 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
       async (tx) => {
         const now = driver.now();
         await lock(tx);
-        const current = await stillHeld(call, tx, claimed);
+        const current = await stillHeld(tx, claimed);
         if (current) await finish(call, tx, current, 'done', await write(tx, now), now);
       },
       { bytes },

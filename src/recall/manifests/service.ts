@@ -59,7 +59,7 @@ const summaryOf = (row: ManifestRow): ManifestSummary => ({
 });
 
 /** What a packing put in, as entries: all of it was given. */
-async function boxEntries(call: Call, query: Query, row: ManifestRow, limit: number): Promise<Packing> {
+async function boxEntries(query: Query, row: ManifestRow, limit: number): Promise<Packing> {
   const box = await findBox(query, row.box_id!);
   if (!box || box.ended_at !== null) return { box: undefined, entries: [], total: 0 };
   const segments = await segmentsOf(query, box);
@@ -95,7 +95,7 @@ const entriesOf = async (
   row: ManifestRow,
   limit: number,
 ): Promise<{ entries: ContextEntry[]; total: number }> => {
-  if (row.kind === 'packing') return boxEntries(call, query, row, limit);
+  if (row.kind === 'packing') return boxEntries(query, row, limit);
   const recorded = await readEntries(query, row.entries!);
   const entries = await readableEntries(call, query, row, recorded);
   return { entries, total: entries.length };
@@ -119,7 +119,7 @@ export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manif
 
 /** A packing as it would be replayed: its box never changes, so it is counted when somebody looks. */
 async function packed(call: Call, query: Query, row: ManifestRow): Promise<Manifest> {
-  const packing = await boxEntries(call, query, row, SHOWN_OF_BOX);
+  const packing = await boxEntries(query, row, SHOWN_OF_BOX);
   return {
     ...summaryOf(row),
     parameters: JSON.parse(row.parameters) as JsonObject,
@@ -218,7 +218,7 @@ async function cardsIn(
 
 async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContext> {
   const query = atLength(call.driver, call.tenant);
-  const cards = await cardsIn(call, query, row, await boxEntries(call, query, row, MAX_CONTEXT_CARDS));
+  const cards = await cardsIn(call, query, row, await boxEntries(query, row, MAX_CONTEXT_CARDS));
   return {
     manifest_id: row.manifest_id,
     kind: row.kind,

@@ -45,7 +45,7 @@ type Patch = Omit<In<'update'>, 'policy_id'>;
 const noPolicy = (policy_id: string): CairnError =>
   new CairnError('POLICY_NOT_FOUND', `there is no summarization policy ${policy_id}`);
 
-async function read(call: Call, query: Query, policy_id: string): Promise<SummarizationPolicy> {
+async function read(query: Query, policy_id: string): Promise<SummarizationPolicy> {
   const row = await findPolicy(query, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
   return toPolicy(row);
@@ -134,7 +134,7 @@ async function placeOf(
 /** Whatever is written fires all that apply to it: there must be few. */
 const MAX_POLICIES = 20;
 
-async function refuseMany(call: Call, tx: Tx, attached: string): Promise<void> {
+async function refuseMany(tx: Tx, attached: string): Promise<void> {
   if ((await policiesAt(tx, attached)) < MAX_POLICIES) return;
   throw new CairnError(
     'INVALID_INPUT',
@@ -186,14 +186,14 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
       const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
       if (existing) return samePolicy(existing, input, sent_hash, agent_id);
       const place = await placeOf(call, tx, input);
-      await refuseMany(call, tx, place.attached);
+      await refuseMany(tx, place.attached);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
       await insertPolicy(tx, row);
       journal(call, tx, now, 'created', row);
       return toPolicy(row);
     },
     remember: ({ policy_id }) => policy_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => read(query, kept as string),
   });
 }
 
@@ -217,7 +217,7 @@ const journal = (
   );
 
 export const get = (call: Call, input: In<'get'>): Promise<SummarizationPolicy> =>
-  read(call, call.driver.at(call.tenant), input.policy_id);
+  read(call.driver.at(call.tenant), input.policy_id);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
@@ -260,7 +260,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Summariza
       return toPolicy(written);
     },
     remember: () => policy_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => read(query, kept as string),
   });
 }
 

@@ -25,7 +25,7 @@ type Source = Expanded['sources'][number];
 const EXPANDED = ['Turn', 'Artifact', 'Note'];
 
 /** What its edges say; where there are none, what the job that made it kept of it. */
-async function refsOf(call: Call, query: Query, row: VersionRow): Promise<EntityRef[]> {
+async function refsOf(query: Query, row: VersionRow): Promise<EntityRef[]> {
   const { memory_id } = row;
   const links = await linksOf(query, [memory_id], ['SynthesizedFrom', 'DerivedFrom']);
   const linked = links.filter(
@@ -91,7 +91,7 @@ async function expand<M extends Memory>(
     const row = await findMemory(query, memory_id);
     if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
     if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
-    const refs = await refsOf(call, query, row);
+    const refs = await refsOf(query, row);
     const idsOf = (types: readonly string[]) =>
       refs.filter(({ entity_type }) => types.includes(entity_type)).map(({ entity_id }) => entity_id);
     const found = new Map(
