@@ -202,7 +202,7 @@ export class Store implements Host {
     const { driver } = this.#runtime;
     if (await findAgent(driver.at(tenant), agent_id)) return;
     const call = systemCall(this.#runtime, tenant);
-    await driver.write(tenant, (tx) => provideAgent(call, tx, agent_id, {}, 'all', driver.now()));
+    await driver.write(tenant, (tx) => provideAgent({ call, tx, now: driver.now() }, agent_id, {}, 'all'));
   }
 
   api(caller: Caller): Api {

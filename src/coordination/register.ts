@@ -1,4 +1,3 @@
-/** What coordination adds to the registries of lower modules. */
 import { sql, TENANT } from '../driver/sql.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { writeGuards } from '../engine/writes/guards.js';
@@ -21,7 +20,7 @@ expiries.fill('deadline', expireDeadline);
 expiries.fill('batch', expireBatch);
 expiries.fill('delegation', expireDelegation);
 expiries.fill('handoff', expireHandoff);
-expiries.fill('lock', (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now));
+expiries.fill('lock', (work, lease) => expireLock(work, lease.subject_id));
 expiries.fill('message', deliveryOver);
 
 writeGuards.fill('agent_turn', checkTurnGuard);
@@ -43,7 +42,7 @@ import { contextReferences } from '../recall/contexts/references.js';
 import { isPartyTo } from './agent-turns/rules.js';
 import { findAgentTurn } from './agent-turns/store.js';
 
-contextReferences.fill('agent_turn', async ({ tenant, caller }, query, id) => {
+contextReferences.fill('agent_turn', async ({ caller }, query, id) => {
   const turn = await findAgentTurn(query, id);
   return turn !== undefined && isPartyTo(turn, caller.agent_id);
 });

@@ -49,7 +49,7 @@ function recoverTenant(call: Call, reached: number): Promise<RecoveredTenant> {
     const until_at = await resetHead(tx, now);
     const overlap = { from: toIso(now), until: toIso(until_at) };
     const packet: NewPacket = {
-      ...event(call, now, 'cairn.clock.recovered', 'tenant', tenant, overlap),
+      ...event({ call, now }, 'cairn.clock.recovered', { type: 'tenant', id: tenant }, overlap),
       settle: (settling, _recorded_at, seq) => addOverlap(settling, seq, { from_at: now, until_at }),
     };
     tx.journal(packet);

@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import { forgetLocks, KEEP_ENDED_LOCKS_MS } from '../coordination/locks/store.js';
 import { eraseMessages, expiredMessages } from '../coordination/messages/erasure.js';
-import type { Tx } from '../driver/driver.js';
 import type { Call } from '../engine/calls/call.js';
+import type { Work } from '../engine/calls/work.js';
 import { eraseAll } from '../engine/lifetimes/erasure.js';
 import { CHUNK, nextLimit, packetBytes } from '../engine/reads/chunks.js';
-import { event, writeGuarded } from '../engine/writes/change.js';
+import { appendEvent, writeGuarded } from '../engine/writes/change.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../engine/writes/requests.js';
 import {
   countCardLifetimes,
@@ -64,12 +64,8 @@ interface Erased {
 }
 
 /** In the transaction that erases: there is no erasure without its event, also when the sweep ends half way. */
-function journalErased(
-  call: Call,
-  tx: Tx,
-  now: number,
-  { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased,
-): void {
+function journalErased(work: Work, { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased): void {
+  const { call } = work;
   if (cards + memories + messages + packets === 0) return;
   const facts = {
     cards_erased: cards,
@@ -77,7 +73,7 @@ function journalErased(
     messages_erased: messages,
     packets_erased: packets,
   };
-  tx.journal(event(call, now, 'cairn.lifetime.swept', 'tenant', call.tenant, facts));
+  appendEvent(work, 'cairn.lifetime.swept', { type: 'tenant', id: call.tenant }, facts);
 }
 
 async function sweepCards(call: Call): Promise<{ erased: number; kept: number }> {
@@ -90,7 +86,7 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
     const batch = await expiredCards(driver.at(tenant), now, after, BATCH);
     if (batch.length === 0) return { erased, kept };
     after = batch.at(-1)!;
-    const done = await writeGuarded(call, (tx) => sweepBatch(call, tx, batch, now));
+    const done = await writeGuarded(call, (tx) => sweepBatch({ call, tx, now }, batch));
     erased += done.erased;
     kept += done.kept;
   }
@@ -98,11 +94,10 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
 
 /** Erases the cards that nothing pins and notes the others, so that the next sweep does not examine them again. */
 async function sweepBatch(
-  call: Call,
-  tx: Tx,
+  work: Work,
   batch: readonly ExpiredCard[],
-  now: number,
 ): Promise<{ erased: number; kept: number }> {
+  const { call, tx, now } = work;
   await lockSweeps(tx);
   const free = batch.filter((card) => card.kept === 0);
   if (free.length > 0) await noteSweep(tx, now);
@@ -113,7 +108,7 @@ async function sweepBatch(
   }
   const left = batch.filter(({ card_id }) => !gone.has(card_id)).map(({ card_id }) => card_id);
   const kept = left.length > 0 ? await noteKept(tx, left, now) : 0;
-  journalErased(call, tx, now, { cards: gone.size });
+  journalErased(work, { cards: gone.size });
   return { erased: gone.size, kept };
 }
 
@@ -125,7 +120,7 @@ async function sweepMemories(call: Call): Promise<number> {
     const { found, erased } = await writeGuarded(call, async (tx) => {
       const batch = await expiredVersions(tx, now, BATCH);
       const erased = await eraseExpired(tx, batch, now);
-      journalErased(call, tx, now, { memories: erased });
+      journalErased({ call, tx, now }, { memories: erased });
       return { found: batch.length, erased };
     });
     total += erased;
@@ -146,7 +141,7 @@ async function sweepMessages(call: Call): Promise<number> {
       const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
       const ids = batch.map(({ message_id }) => message_id);
       const erased = await eraseMessages(tx, ids, now);
-      journalErased(call, tx, now, { messages: erased });
+      journalErased({ call, tx, now }, { messages: erased });
       return { left: found.length === BATCH || batch.length < found.length, erased };
     });
     total += erased;
@@ -167,7 +162,7 @@ async function sweepPackets(call: Call): Promise<number> {
         const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
         if (await erasePacket(tx, packet, hash, now)) erased++;
       }
-      journalErased(call, tx, now, { packets: erased });
+      journalErased({ call, tx, now }, { packets: erased });
       return { batch, erased };
     });
     total += erased;

@@ -40,8 +40,8 @@ reachFinders.fill(
         WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
 );
 
-treeDeletions.fill('jobs', ({ tenant }, tx) => ({
-  remove: async (trajectory_ids, deleted_at, now) => {
+treeDeletions.fill('jobs', ({ tx, now }) => ({
+  remove: async (trajectory_ids, deleted_at) => {
     await dropJobs(tx, trajectory_ids, now);
     await deletePoliciesOf(tx, trajectory_ids, deleted_at);
   },

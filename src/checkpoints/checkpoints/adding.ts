@@ -2,6 +2,7 @@
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
+import type { Work } from '../../engine/calls/work.js';
 import { change, event, keptAnswer } from '../../engine/writes/change.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -102,10 +103,10 @@ export async function addCheckpoint(
         input: request,
         entity: draft.execution_id,
         bytes: bytesOf(next),
-        work: async (tx, now) => {
+        work: async (work) => {
           if (attempt > OPTIMISTIC && draft.parent_id === undefined)
-            ({ parent_id, next } = await behindLock(call, tx, draft.execution_id, snapshot()));
-          row = await store(call, tx, draft, parent_id, next, measures, event_type, now);
+            ({ parent_id, next } = await behindLock(work, draft.execution_id, snapshot()));
+          row = await store(work, draft, parent_id, next, measures, event_type);
           return showSummary(row);
         },
         remember: ({ id }) => id,
@@ -151,12 +152,12 @@ async function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: S
 
 /** Where the execution stands while it is locked: others wait then, so that this is not the first thing to try. */
 async function behindLock(
-  call: Call,
-  tx: Tx,
+  work: Work,
   execution_id: string,
   snapshot: Snapshot,
 ): Promise<{ parent_id: string | null; next: NextState }> {
-  const { head_id } = await openExecutionLocked(call, tx, execution_id);
+  const { tx } = work;
+  const { head_id } = await openExecutionLocked(work, execution_id);
   if (head_id === null) return { parent_id: null, next: nextState(emptyState, snapshot) };
   const state = await readState(tx, await openCheckpoint(tx, head_id), true);
   return { parent_id: head_id, next: nextState(state, snapshot) };
@@ -220,18 +221,17 @@ function refuseFinished(execution_id: string, status: ExecutionStatus): void {
 }
 
 async function store(
-  call: Call,
-  tx: Tx,
+  work: Work,
   draft: Draft,
   parent_id: string | null,
   next: NextState,
   measures: ThoughtMeasures,
   event_type: string,
-  now: number,
 ): Promise<CheckpointRow> {
+  const { call, tx, now } = work;
   const { tenant } = call;
   const { execution_id } = draft;
-  const execution = await lockedFor(call, tx, draft, now);
+  const execution = await lockedFor(work, draft);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
   if (draft.checkpoint_id !== undefined) await refuseUsed(tx, draft.checkpoint_id);
   const parent = parent_id === null ? undefined : await findPlace(tx, execution_id, parent_id);
@@ -279,14 +279,15 @@ function eventOf(
   const { checkpoint_id, execution_id, step_number, checkpoint_reason, parent_id } = row;
   const facts = { bytes, checkpoint_reason, execution_id, step_number };
   const lineage = parent_id === null ? facts : { ...facts, parent: parent_id };
-  return event(call, now, type, 'checkpoint', checkpoint_id, lineage, trajectory_id);
+  return event({ call, now }, type, { type: 'checkpoint', id: checkpoint_id }, lineage, trajectory_id);
 }
 
 /** The execution that it is added to, locked. */
-async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise<ExecutionRow> {
+async function lockedFor(work: Work, draft: Draft): Promise<ExecutionRow> {
+  const { call, tx, now } = work;
   const { execution_id, agent_id, imported, resumes } = draft;
   if (!imported) {
-    const row = await openExecutionLocked(call, tx, execution_id);
+    const row = await openExecutionLocked(work, execution_id);
     if (!resumes) refuseFinished(execution_id, row.status);
     return row;
   }

@@ -1,8 +1,9 @@
 /** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
 import { canonical } from '../../kernel/canonical.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -107,9 +108,10 @@ export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Chec
 }
 
 /** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */
-async function openLocked(call: Call, tx: Tx, checkpoint_id: string): Promise<ExecutionRow> {
+async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionRow> {
+  const { tx } = work;
   const { execution_id } = await openCheckpoint(tx, checkpoint_id);
-  const execution = await openExecutionLocked(call, tx, execution_id);
+  const execution = await openExecutionLocked(work, execution_id);
   await openCheckpoint(tx, checkpoint_id);
   return execution;
 }
@@ -119,16 +121,21 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
   const { checkpoint_id } = input;
   await change<null>(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openLocked(call, tx, checkpoint_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openLocked(work, checkpoint_id);
       const { execution_id } = row;
       if (row.head_id === checkpoint_id && row.status === 'running') return null;
       const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
       await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
       const { trajectory_id } = row;
-      tx.journal(
-        event(call, now, 'cairn.execution.restored', 'execution', execution_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.execution.restored',
+        { type: 'execution', id: execution_id },
+        facts,
+        trajectory_id,
       );
       return null;
     },
@@ -181,8 +188,9 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
   return change<Out<'write'>>(call, {
     input,
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
-    work: async (tx, now) => {
-      const { execution_id, trajectory_id } = await executionOfWrites(call, tx, input);
+    work: async (work) => {
+      const { tx } = work;
+      const { execution_id, trajectory_id } = await executionOfWrites(work, input);
       const of = { checkpoint_id, execution_id };
       const taken = await takenPlaces(tx, of);
       const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
@@ -195,8 +203,12 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
       }
       await insertWrites(tx, of, taken.at(-1)?.ordinal ?? 0, fresh);
       const facts = { execution_id, stored: fresh.length };
-      tx.journal(
-        event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.checkpoint.written',
+        { type: 'checkpoint', id: checkpoint_id },
+        facts,
+        trajectory_id,
       );
       return { checkpoint_id, stored: fresh.length };
     },
@@ -206,14 +218,15 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
 }
 
 /** That of the checkpoint; of one that is still to come, the one that is named. */
-async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promise<ExecutionRow> {
+async function executionOfWrites(work: Work, input: In<'write'>): Promise<ExecutionRow> {
+  const { tx } = work;
   const { checkpoint_id, execution_id } = input;
   const row = await findCheckpoint(tx, checkpoint_id);
   if (row && execution_id !== undefined && row.execution_id !== execution_id) {
     throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
   }
-  if (row || execution_id === undefined) return openLocked(call, tx, checkpoint_id);
-  const execution = await openExecutionLocked(call, tx, execution_id);
+  if (row || execution_id === undefined) return openLocked(work, checkpoint_id);
+  const execution = await openExecutionLocked(work, execution_id);
   if (await findUsed(tx, checkpoint_id)) throw noCheckpoint(checkpoint_id);
   return execution;
 }

@@ -1,10 +1,11 @@
 /** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { atLength, type Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage, timesOf } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
@@ -62,7 +63,7 @@ export const openExecution = async (query: Query, execution_id: string): Promise
   present(execution_id, await findExecution(query, execution_id));
 
 /** The same, and nobody adds a checkpoint to it or removes one until the commit. */
-export async function openExecutionLocked(call: Call, tx: Tx, execution_id: string): Promise<ExecutionRow> {
+export async function openExecutionLocked({ call, tx }: Work, execution_id: string): Promise<ExecutionRow> {
   const row = present(execution_id, await lockExecution(tx, execution_id));
   await refuseFormerOwner(call, tx, row.trajectory_id);
   return row;
@@ -131,14 +132,15 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
   const sent_hash = input.execution_id === undefined ? null : sha256(canonical(input as unknown as Json));
   return change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const execution_id = input.execution_id ?? newId();
       if (input.execution_id !== undefined) {
         const existing = await findExecution(tx, execution_id);
         if (existing) return sameExecution(existing, input, sent_hash, agent_id);
       }
       const trajectory_id = input.trajectory_id ?? null;
-      if (trajectory_id !== null) await openTrajectoryLocked(call, tx, trajectory_id, agent_id);
+      if (trajectory_id !== null) await openTrajectoryLocked(work, trajectory_id, agent_id);
       const row = newExecution(
         {
           execution_id,
@@ -155,8 +157,12 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
       );
       await insertExecution(tx, row);
       const facts = { agent_id, status: row.status };
-      tx.journal(
-        event(call, now, 'cairn.execution.created', 'execution', execution_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.execution.created',
+        { type: 'execution', id: execution_id },
+        facts,
+        trajectory_id,
       );
       return showExecution(row);
     },
@@ -191,8 +197,9 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
   }
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openExecutionLocked(call, tx, execution_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openExecutionLocked(work, execution_id);
       const status = fields.status ?? row.status;
       const after = {
         name: fields.name === undefined ? row.name : fields.name,
@@ -205,8 +212,12 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
       if (!changed) return showExecution(row);
       await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { fields: Object.keys(fields), status };
-      tx.journal(
-        event(call, now, 'cairn.execution.updated', 'execution', execution_id, facts, row.trajectory_id),
+      appendEvent(
+        work,
+        'cairn.execution.updated',
+        { type: 'execution', id: execution_id },
+        facts,
+        row.trajectory_id,
       );
       return showExecution({ ...row, ...after, updated_at: now });
     },

@@ -1,9 +1,8 @@
-/** Carries executions from store to store: a bundle with all checkpoints out, and in again in one transaction. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
 import { canonical } from '../../kernel/canonical.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -115,7 +114,8 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   return change(call, {
     input,
     bytes: laidOut.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       // Nothing is to be done, which is remembered all the same.
       if (there) return there;
       const head_id = execution.latest_checkpoint_id ?? laidOut.rows.at(-1)?.checkpoint_id ?? null;
@@ -140,7 +140,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       await insertExecution(tx, row);
       await insertLaidOut(tx, row, laidOut, measures);
       const facts = { checkpoints: laidOut.rows.length };
-      tx.journal(event(call, now, 'cairn.execution.imported', 'execution', execution_id, facts));
+      appendEvent(work, 'cairn.execution.imported', { type: 'execution', id: execution_id }, facts);
       return showExecution(row);
     },
     remember: () => execution_id,

@@ -3,9 +3,9 @@
  * one may end others: what it has delegated when it is stopped, its siblings when their batch does not wait for them.
  */
 import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease } from '../../engine/leases/store.js';
-import { event } from '../../engine/writes/change.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { type AgentRow, lockAgent, updateAgent } from '../../identity/agents/store.js';
 import { isBetweenTasks } from '../../identity/presence/offline.js';
 import { canonical } from '../../kernel/canonical.js';
@@ -86,13 +86,12 @@ export async function lockForEnding(
  * that are deleted in the same transaction need not finish.
  */
 export async function endTurns(
-  call: Call,
-  tx: Tx,
+  work: Work,
   locked: ReadonlyMap<string, AgentTurnView>,
   ends: ReadonlyMap<string, TurnEnd>,
-  now: number,
   deleted: readonly string[] = [],
 ): Promise<string[]> {
+  const { tx } = work;
   const turns = new Map(locked);
   const todo = [...ends];
   const ended: AgentTurnView[] = [];
@@ -101,7 +100,7 @@ export async function endTurns(
     const [id, end] = next;
     const turn = turns.get(id);
     if (!turn || hasEnded(turn.status)) continue;
-    const after = await endOne(call, tx, turn, end, now);
+    const after = await endOne(work, turn, end);
     turns.set(id, after);
     ended.push(after);
     if (after.batch_id !== null) batches.add(after.batch_id);
@@ -110,12 +109,11 @@ export async function endTurns(
       for (const below of await activeBelow(tx, [id])) todo.push([below, STOPPED_WITH_PARENT]);
     }
     if (todo.length === 0) {
-      for (const batch_id of [...batches].sort())
-        todo.push(...(await settleBatch(call, tx, batch_id, false, now)));
+      for (const batch_id of [...batches].sort()) todo.push(...(await settleBatch(work, batch_id, false)));
       batches.clear();
     }
   }
-  return finishTasks(call, tx, ended, now, deleted);
+  return finishTasks(work, ended, deleted);
 }
 
 const STOPPED_WITH_PARENT: TurnEnd = {
@@ -133,13 +131,8 @@ export const OVERDUE: TurnEnd = {
   error: { code: 'DEADLINE', message: 'it was not done by its deadline' },
 };
 
-async function endOne(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  end: TurnEnd,
-  now: number,
-): Promise<AgentTurnView> {
+async function endOne(work: Work, turn: AgentTurnView, end: TurnEnd): Promise<AgentTurnView> {
+  const { tx, now } = work;
   const { agent_turn_id, agent_id, delegation_id } = turn;
   const after = await changeAgentTurn(
     tx,
@@ -161,14 +154,14 @@ async function endOne(
   await freeAgent(tx, agent_id, turn.trajectory_id, now);
   if (delegation_id !== null) {
     const delegation = await lockDelegation(tx, delegation_id);
-    if (delegation) await endDelegation(call, tx, delegation, delegationEnd(end), now);
+    if (delegation) await endDelegation(work, delegation, delegationEnd(end));
   }
   const facts = {
     status: end.status,
     ...(end.deliverable_card_id === undefined ? {} : { deliverable_card_id: end.deliverable_card_id }),
     ...(end.error === undefined ? {} : { error_code: end.error.code }),
   };
-  journalTurn(call, tx, after, end.status, now, facts);
+  journalTurn(work, after, end.status, facts);
   tx.wake(`agent_turn:${agent_turn_id}`);
   return { ...after, lease_expires_at: null };
 }
@@ -202,12 +195,11 @@ async function freeAgent(tx: Tx, agent_id: string, trajectory_id: string, now: n
 
 /** Ends a batch if it is time, and says which of its tasks are stopped by that. */
 export async function settleBatch(
-  call: Call,
-  tx: Tx,
+  work: Work,
   batch_id: string,
   overdue: boolean,
-  now: number,
 ): Promise<[string, TurnEnd][]> {
+  const { tx, now } = work;
   const batch = await lockBatch(tx, batch_id);
   if (!batch || batch.ended_at !== null) return [];
   const tasks = await turnsOfBatch(tx, batch_id);
@@ -216,7 +208,7 @@ export async function settleBatch(
   await endBatch(tx, batch_id, status, now);
   await endLease(tx, 'batch', batch_id);
   const facts = { status, task_count: batch.task_count };
-  tx.journal(event(call, now, 'cairn.batch.ended', 'batch', batch_id, facts));
+  appendEvent(work, 'cairn.batch.ended', { type: 'batch', id: batch_id }, facts);
   tx.wake(`batch:${batch_id}`);
   const open = tasks.filter(({ ended_at }) => ended_at === null);
   return open.map(({ agent_turn_id }) => [agent_turn_id, overdue ? OVERDUE : STOPPED_BY_SIBLING]);

@@ -1,9 +1,8 @@
-/** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
 import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { reads } from '../../engine/contract/touches.js';
-import { change, event, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
+import { appendEvent, change, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
 import { isGuarded } from '../../engine/writes/guards.js';
 import { findBox } from '../../facts/boxes/store.js';
 import { renderSteps } from '../../facts/transcripts/hydration.js';
@@ -156,8 +155,9 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
   return change(call, {
     input,
     bytes: cards.bytes,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       const moved = !isSeen(await seenOf(tx, turn), shown.seen);
       if (moved && anew) throw new BoxesMoved();
       const view = moved ? await renderScript(call, tx, await scriptFor(call, tx, input, now)) : shown;
@@ -168,7 +168,7 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
       const records = moved ? recordsOf(call, turn.agent_id, view.prompt) : cards;
       const step: StepRow = {
         ...view.seen,
-        ...(await keepRecords(call, tx, turn, last, records, now)),
+        ...(await keepRecords(work, turn, last, records)),
         step: (last?.step ?? 0) + 1,
         turn_epoch: turn.turn_epoch,
         format,
@@ -179,8 +179,12 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
       await insertStep(tx, turn.agent_turn_id, step);
       const facts = { step: step.step, turn_epoch: step.turn_epoch, format, content_hash };
       const { agent_turn_id, trajectory_id } = turn;
-      tx.journal(
-        event(call, now, 'cairn.agent_turn.hydrated', 'agent_turn', agent_turn_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.agent_turn.hydrated',
+        { type: 'agent_turn', id: agent_turn_id },
+        facts,
+        trajectory_id,
       );
       return answer(turn, step, view.prompt);
     },

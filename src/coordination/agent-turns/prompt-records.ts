@@ -1,6 +1,7 @@
 /** The records of prompts: system prompt and tools as they were rendered, as cards that no model sees. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { insertEntries } from '../../facts/boxes/entries.js';
 import { makeBox } from '../../facts/boxes/making.js';
@@ -29,13 +30,12 @@ export function recordsOf(call: Call, agent_id: string, { system, tools }: Promp
 
 /** The prompt and tools as cards, in a box of their own, which no model sees. Those of the last step, if they say the same. */
 export async function keepRecords(
-  call: Call,
-  tx: Tx,
+  work: Work,
   turn: AgentTurnView,
   last: StepRow | undefined,
   { prompt, tools }: Records,
-  now: number,
 ): Promise<Pick<StepRow, 'prompt_card_id' | 'tools_card_id'>> {
+  const { tx, now } = work;
   const known = last ? await findCards(tx, [last.prompt_card_id, last.tools_card_id]) : new Map();
   const says = (card_id: string | undefined, { content_hash }: PreparedCard): boolean => {
     const row: CardRow | undefined = known.get(card_id ?? '');
@@ -45,7 +45,7 @@ export async function keepRecords(
   const added: string[] = [];
   const keep = async (card_id: string | undefined, prepared: PreparedCard): Promise<string> => {
     if (card_id !== undefined && says(card_id, prepared)) return card_id;
-    const { card } = await addCard(call, tx, prepared, now, turnBoxHolder(box_id));
+    const { card } = await addCard(work, prepared, turnBoxHolder(box_id));
     added.push(card.card_id);
     return card.card_id;
   };

@@ -2,10 +2,11 @@
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { waitForEnd } from '../../identity/presence/wait-for.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
@@ -75,31 +76,20 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 }
 
 /** Tells of a move, with what others need to follow it. */
-export function journalTurn(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  what: string,
-  now: number,
-  facts: JsonObject = {},
-): void {
+export function journalTurn(work: Work, turn: AgentTurnView, what: string, facts: JsonObject = {}): void {
   const { agent_turn_id, turn_epoch, trajectory_id, channel_id } = turn;
   const routed: JsonObject = channel_id === null ? {} : { channel_id };
-  tx.journal(
-    event(
-      call,
-      now,
-      `cairn.agent_turn.${what}`,
-      'agent_turn',
-      agent_turn_id,
-      { turn_epoch, ...routed, ...facts },
-      trajectory_id,
-    ),
+  appendEvent(
+    work,
+    `cairn.agent_turn.${what}`,
+    { type: 'agent_turn', id: agent_turn_id },
+    { turn_epoch, ...routed, ...facts },
+    trajectory_id,
   );
 }
 
 /** An agent_turn, locked, if the caller acts for the agent that does it. */
-export const ownTurn = async (call: Call, tx: Tx, agent_turn_id: string): Promise<AgentTurnView> =>
+export const ownTurn = async ({ call, tx }: Work, agent_turn_id: string): Promise<AgentTurnView> =>
   checkOwn(call, agent_turn_id, await lockAgentTurn(tx, agent_turn_id));
 
 function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
@@ -114,9 +104,10 @@ function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undef
 }
 
 /** The same, if the caller holds it now in this epoch. */
-export async function heldTurn(call: Call, tx: Tx, held: TurnGuard, now: number): Promise<AgentTurnView> {
-  if (call.caller.agent_id === null) await seenAtWork(call, tx, held, now);
-  const turn = await ownTurn(call, tx, held.agent_turn_id);
+export async function heldTurn(work: Work, held: TurnGuard): Promise<AgentTurnView> {
+  const { call, now } = work;
+  if (call.caller.agent_id === null) await seenAtWork(work, held);
+  const turn = await ownTurn(work, held.agent_turn_id);
   checkTurnHeld(turn, held.turn_epoch, now);
   return turn;
 }
@@ -144,8 +135,9 @@ async function holdFor(tx: Tx, turn: AgentTurnView, lease_ms: number, now: numbe
 export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> {
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       const fallback = turn.status === 'suspended' ? SUSPENDED_MS : DEFAULT_TURN_LEASE_MS;
       return toAgentTurn(call.tenant, await holdFor(tx, turn, input.lease_ms ?? fallback, now));
     },
@@ -162,12 +154,13 @@ async function move(
 ): Promise<AgentTurn> {
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       if (turn.status === to) return toAgentTurn(call.tenant, turn);
       checkTurnMove(turn.agent_turn_id, turn.status, to);
       const moved = await changeAgentTurn(tx, turn, { status: to }, now);
-      journalTurn(call, tx, moved, to === 'running' ? 'resumed' : 'suspended', now);
+      journalTurn(work, moved, to === 'running' ? 'resumed' : 'suspended');
       return toAgentTurn(call.tenant, await holdFor(tx, moved, lease_ms, now));
     },
     remember: () => input.agent_turn_id,

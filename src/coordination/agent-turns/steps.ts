@@ -5,9 +5,10 @@ import type { Tx } from '../../driver/driver.js';
 import type { MemoryAccess } from '../../engine/access/model.js';
 import { cardExtents, reachesCard } from '../../engine/access/rules.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change, event } from '../../engine/writes/change.js';
 import type { NewPacket } from '../../engine/writes/journal.js';
 import { insertEntries, standingOf } from '../../facts/boxes/entries.js';
 import { makeBox } from '../../facts/boxes/making.js';
@@ -35,18 +36,17 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 /** Adds cards to the output box, whose agent_turn is held. */
 export async function appendCards(
-  call: Call,
-  tx: Tx,
+  work: Work,
   turn: AgentTurnView,
   prepared: readonly PreparedCard[],
-  now: number,
 ): Promise<Omit<Out<'append'>, 'output_box_id'> & { readonly appended: boolean }> {
+  const { call, tx, now } = work;
   const box = await lockBox(tx, turn.output_box_id);
   if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
-  await refuseSecondResults(call, tx, turn.output_box_id, prepared);
+  await refuseSecondResults(work, turn.output_box_id, prepared);
   const cards: Card[] = [];
   for (const one of prepared) {
-    cards.push((await addCard(call, tx, one, now, turnBoxHolder(box.box_id))).card);
+    cards.push((await addCard(work, one, turnBoxHolder(box.box_id))).card);
   }
   const ids = cards.map(({ card_id }) => card_id);
   const { entered } = await standingOf(tx, box.box_id, ids, now);
@@ -63,8 +63,7 @@ export async function appendCards(
 
 /** One result per call within an output box; the same card again is the same result. */
 async function refuseSecondResults(
-  call: Call,
-  tx: Tx,
+  { tx }: Work,
   box_id: string,
   prepared: readonly PreparedCard[],
 ): Promise<void> {
@@ -92,15 +91,15 @@ export async function append(call: Call, input: In<'append'>): Promise<Out<'appe
   return change(call, {
     input,
     bytes: bytesOf(prepared),
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const turn = await heldTurn(work, input);
       const { output_box_id, agent_turn_id, trajectory_id } = turn;
-      const done = await appendCards(call, tx, turn, prepared, now);
+      const done = await appendCards(work, turn, prepared);
       const { revision, length, cards, appended } = done;
       const facts = { output_box_id, revision, length, card_ids: cards.map(({ card_id }) => card_id) };
       const packet_type = 'cairn.agent_turn.appended';
       if (appended)
-        tx.journal(event(call, now, packet_type, 'agent_turn', agent_turn_id, facts, trajectory_id));
+        appendEvent(work, packet_type, { type: 'agent_turn', id: agent_turn_id }, facts, trajectory_id);
       return { output_box_id, revision, length, cards };
     },
     remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
@@ -122,15 +121,16 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
   const card_ids = [...new Set(input.card_ids)];
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       const column = `${input.box}_box_id` as const;
       const old_box_id = turn[column];
       const known = await knownCards(tx, card_ids, now);
       const missing = card_ids.filter((id) => !known.has(id));
       if (missing.length > 0) throw unknownCards('card_ids', missing);
       await refuseHidden(call, tx, card_ids);
-      await refuseBeyondReach(call, tx, turn, card_ids, now);
+      await refuseBeyondReach(work, turn, card_ids);
       const box_id = newId();
       await putBox(tx, turn, box_id, card_ids, input.box === 'context', now);
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
@@ -150,11 +150,9 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       };
       const told: NewPacket = {
         ...event(
-          call,
-          now,
+          work,
           'cairn.agent_turn.box_replaced',
-          'agent_turn',
-          turn.agent_turn_id,
+          { type: 'agent_turn', id: turn.agent_turn_id },
           facts,
           turn.trajectory_id,
         ),
@@ -175,11 +173,9 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
 
 /** What an agent may not read it does not put before its model, unless that was given it. */
 async function refuseBeyondReach(
-  call: Call,
-  tx: Tx,
+  { call, tx, now }: Work,
   { agent_id, context_box_id, output_box_id }: AgentTurnView,
   card_ids: readonly string[],
-  now: number,
 ): Promise<void> {
   const { caller } = call;
   const access = caller.agent_id === null ? null : (await findAgent(tx, agent_id))?.memory_access;

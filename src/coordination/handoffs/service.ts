@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease, putLease } from '../../engine/leases/store.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change } from '../../engine/writes/change.js';
@@ -119,7 +120,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
   return change(call, {
     input,
     bytes: (body?.length ?? 0) + (reason?.length ?? 0) + (context_snapshot?.length ?? 0),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const handoff_id = input.handoff_id ?? newId();
       if (input.handoff_id !== undefined) {
         const existing = await findHandoff(tx, handoff_id);
@@ -129,7 +131,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
         }
       }
       await checkMayDelegate(tx, from_agent_id, await receiverOf(tx, to_agent_id));
-      refuseForeign(call, await openTrajectoryLocked(call, tx, trajectory_id), from_agent_id);
+      refuseForeign(call, await openTrajectoryLocked(work, trajectory_id), from_agent_id);
       if (scope_id !== null) await checkScope(tx, scope_id, trajectory_id, from_agent_id);
       await refuseSecond(tx, trajectory_id, now);
       const expires_at = now + HANDOFF_EXPIRES_MS;
@@ -156,7 +158,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
       await insertHandoff(tx, row);
       const lease = { kind: 'handoff', subject_id: handoff_id, holder: to_agent_id, token: 1 } as const;
       await putLease(tx, { ...lease, expires_at });
-      await tellHandoff(call, tx, now, 'created', row);
+      await tellHandoff(work, 'created', row);
       return toHandoff(row, now);
     },
     remember: ({ handoff_id }) => handoff_id,
@@ -210,7 +212,7 @@ interface Answer {
  * A handoff for its receiver, who alone answers it; locked. A key without an agent acts for the receiver, unless it
  * names an agent.
  */
-export async function answeredLocked(call: Call, tx: Tx, answer: Answer): Promise<HandoffRow> {
+export async function answeredLocked({ call, tx }: Work, answer: Answer): Promise<HandoffRow> {
   const { handoff_id } = answer;
   const row = await lockHandoff(tx, handoff_id);
   if (!row) throw noHandoff(call, handoff_id);
@@ -234,13 +236,14 @@ async function settle(
   return change(call, {
     input,
     bytes: also.rejection?.length ?? 0,
-    work: async (tx, now) => {
-      const row = await answeredLocked(call, tx, input);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await answeredLocked(work, input);
       if (!movesHandoff(row, to, now)) return toHandoff(row, now);
       const moved = { ...also, status: to, updated_at: now, ended_at: now };
       const after = await moveHandoff(tx, row, moved);
       await endLease(tx, 'handoff', handoff_id);
-      await tellHandoff(call, tx, now, to === 'Rejected' ? 'rejected' : 'completed', after);
+      await tellHandoff(work, to === 'Rejected' ? 'rejected' : 'completed', after);
       return toHandoff(after, now);
     },
     remember: () => handoff_id,

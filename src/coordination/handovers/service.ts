@@ -1,9 +1,8 @@
-/** Use cases of handovers: packing recipes, stored by name. One is built in. */
 import type { z } from 'zod';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { mayReadRecipe } from '../../identity/access/permissions.js';
 import { canonical } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -92,7 +91,8 @@ export async function save(call: Call, input: In<'save'>): Promise<StoredHandove
   return change(call, {
     input,
     bytes: recipe.length,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const before = await lockHandover(tx, input.name);
       if (before) refuseForeign(call, before);
       if (before?.recipe !== recipe) {
@@ -100,7 +100,7 @@ export async function save(call: Call, input: In<'save'>): Promise<StoredHandove
         const { agent_id, created_at } = made;
         const row = { name: input.name, agent_id, recipe, created_at, updated_at: now };
         await putHandover(tx, row);
-        tx.journal(event(call, now, 'cairn.handover.saved', 'handover', input.name, {}));
+        appendEvent(work, 'cairn.handover.saved', { type: 'handover', id: input.name }, {});
       }
       return read(call, tx, input.name);
     },
@@ -130,12 +130,13 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   refuseBuiltIn(input.name);
   await change<Json>(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const row = await lockHandover(tx, input.name);
       if (!row) throw noHandover(input.name);
       refuseForeign(call, row);
       await deleteHandover(tx, input.name);
-      tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
+      appendEvent(work, 'cairn.handover.deleted', { type: 'handover', id: input.name }, {});
       return null;
     },
     remember: () => null,

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change } from '../../engine/writes/change.js';
 import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
@@ -58,13 +59,13 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
   const { resource_type, resource_id } = asked.wanted;
   const { row, made } = await change<Found>(call, {
     input,
-    work: (tx, now) => ask(call, tx, asked, now),
+    work: (work) => ask(work, asked),
     // An id of the caller's may be that of a lock on another resource, so that more is looked at than this one.
     ...(lock_id === undefined
       ? { entity: `lock ${resource_type.length} ${resource_type} ${resource_id}` }
       : {}),
     remember: (found) => found.row.lock_id,
-    again: (tx, kept) => askAgain(call, tx, kept as string, asked, driver.now()),
+    again: (tx, kept) => askAgain({ call, tx, now: driver.now() }, kept as string, asked),
   });
   const waiting = { row, asker: asked.asker, timeout_ms, can_return: lock_id !== undefined };
   // Nobody else would release what was made for a caller that is gone.
@@ -93,7 +94,8 @@ function wantedOf(call: Call, input: In<'acquire'>): Wanted {
   };
 }
 
-async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found> {
+async function ask(work: Work, asked: Asked): Promise<Found> {
+  const { tx, now } = work;
   const { wanted, lock_id = newId() } = asked;
   // Sent in this order and answered together: the line is read as it is once nobody else changes it.
   const [known, rows, existing] = await Promise.all([
@@ -101,9 +103,9 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
     readLine(tx, wanted),
     asked.lock_id === undefined ? undefined : findLock(tx, lock_id),
   ]);
-  if (existing) return { row: await rejoin(call, tx, existing, asked, now), made: false };
+  if (existing) return { row: await rejoin(work, existing, asked), made: false };
   const first = { resource_type: wanted.resource_type, resource_id: wanted.resource_id, token: 0, ticket: 0 };
-  const line = await settle(call, tx, known ?? first, now, rows);
+  const line = await settle(work, known ?? first, rows);
   const granted = line.waiters.length === 0 && grantable(modesOf(line.holders), [wanted.mode]) > 0;
   if (!granted && asked.timeout_ms === 0) throw conflict(asked, [...line.holders, ...line.waiters], now);
   const resource = {
@@ -126,19 +128,20 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
   };
   await insertLock(tx, row);
   await lease(tx, row);
-  journal(call, tx, now, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
+  journal(work, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
   return { row, made: true };
 }
 
 /** The same request again, by its Idempotency-Key. */
-async function askAgain(call: Call, tx: Tx, lock_id: string, asked: Asked, now: number): Promise<Found> {
+async function askAgain(work: Work, lock_id: string, asked: Asked): Promise<Found> {
+  const { tx } = work;
   const open = await openLock(tx, lock_id);
   if (!open) throw notFound(lock_id);
-  return { row: await rejoin(call, tx, open.row, asked, now), made: false };
+  return { row: await rejoin(work, open.row, asked), made: false };
 }
 
 /** A lock that was asked for before: the place in line is the same, and is now kept by this call. */
-async function rejoin(call: Call, tx: Tx, row: LockRow, asked: Asked, now: number): Promise<LockRow> {
+async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Promise<LockRow> {
   const { lock_id } = row;
   const { agent_id } = call.caller;
   if (agent_id !== null && agent_id !== row.holder_agent_id) {
@@ -222,7 +225,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 }
 
 /** A lock for its holder to change: refuses another agent, and a lock that has ended. */
-async function openOwn(call: Call, tx: Tx, lock_id: string, agent: string | undefined, now: number) {
+async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string | undefined) {
   const open = await openLock(tx, lock_id);
   if (!open) throw notFound(lock_id);
   const { row } = open;
@@ -259,8 +262,9 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
   }
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const { row } = await openOwn(call, tx, lock_id, agent, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const { row } = await openOwn(work, lock_id, agent);
       if (!holds(row)) {
         throw new CairnError(
           'STATE_CONFLICT',
@@ -284,10 +288,11 @@ export function release(call: Call, input: In<'release'>): Promise<Out<'release'
   const agent = actsAs(call, input.releasing_agent_id, 'releasing_agent_id') ?? input.releasing_agent_id;
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const { row, resource } = await openOwn(call, tx, lock_id, agent, now);
-      const ended = await giveUp(call, tx, row, holds(row) ? 'released' : 'abandoned', now);
-      await settle(call, tx, resource, now);
+    work: async (work) => {
+      const { now } = work;
+      const { row, resource } = await openOwn(work, lock_id, agent);
+      const ended = await giveUp(work, row, holds(row) ? 'released' : 'abandoned');
+      await settle(work, resource);
       return toLock(ended, now);
     },
     remember: () => lock_id,
@@ -302,11 +307,12 @@ async function shownAgain(tx: Tx, lock_id: string, now: number): Promise<Lock> {
 }
 
 /** Gives up all that an agent holds or waits for, as when it has gone; the next in line have it at once. */
-export async function releaseHeldBy(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
+export async function releaseHeldBy(work: Work, agent_id: string): Promise<void> {
+  const { tx, now } = work;
   for (const { lock_id } of await openLocksOf(tx, agent_id)) {
     const open = await openLock(tx, lock_id);
     if (!open || !isLive(open.row, now)) continue;
-    await giveUp(call, tx, open.row, holds(open.row) ? 'released' : 'abandoned', now);
-    await settle(call, tx, open.resource, now);
+    await giveUp(work, open.row, holds(open.row) ? 'released' : 'abandoned');
+    await settle(work, open.resource);
   }
 }

@@ -118,8 +118,8 @@ class Watch {
       await updateResource(tx, resource);
       await updateLock(tx, row);
       await lease(tx, row);
-      journal(call, tx, now, 'cairn.lock.waiting', row);
-      await settle(call, tx, resource, now);
+      journal({ call, tx, now }, 'cairn.lock.waiting', row);
+      await settle({ call, tx, now }, resource);
     });
   }
 
@@ -144,7 +144,7 @@ class Watch {
     this.next_look = 0;
     await driver.write(tenant, async (tx) => {
       const open = await openLock(tx, this.#waiting.row.lock_id);
-      if (open) await settle(this.#call, tx, open.resource, driver.now());
+      if (open) await settle({ call: this.#call, tx, now: driver.now() }, open.resource);
     });
   }
 }
@@ -168,8 +168,8 @@ export function leave(
     if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(tx, row, now);
     if (row.state === 'waiting' ? !mine : !(row.state === gone && (mine || gone === 'held')))
       return undefined;
-    await giveUp(call, tx, row, holds(row) ? 'released' : 'abandoned', now);
-    await settle(call, tx, resource, now);
+    await giveUp({ call, tx, now }, row, holds(row) ? 'released' : 'abandoned');
+    await settle({ call, tx, now }, resource);
     // It was refused, and what was refused is not remembered.
     const key = call.options.idempotency_key;
     if (key !== undefined) await forgetRequest(tx, key);

@@ -1,8 +1,9 @@
 /** Handing out messages: leased to a reader, again until they are acknowledged, in order for each sender and priority. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { inChunks } from '../../engine/reads/chunks.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
 import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
@@ -149,13 +150,7 @@ async function contentsOf(
 /** Undoes a receiving that found nothing after all, so that nothing is remembered of it. */
 class NothingFree extends Error {}
 
-async function takeIn(
-  call: Call,
-  tx: Tx,
-  reader: Reader,
-  limit: number,
-  now: number,
-): Promise<DeliveredMessage[]> {
+async function takeIn({ call, tx, now }: Work, reader: Reader, limit: number): Promise<DeliveredMessage[]> {
   await lockMailboxes(tx, await mailboxesOf(tx, reader.agent_id));
   const { free } = await freeFor(tx, call, reader, limit);
   const contents = await contentsOf(
@@ -221,7 +216,7 @@ class Receiving {
     this.#next_end = found.next_end;
     const wanted = Math.min(limit, in_flight - found.in_flight);
     if (found.free.length === 0 || wanted <= 0) return undefined;
-    const work = (tx: Tx, now: number) => takeIn(call, tx, this.#reader, wanted, now);
+    const work = (work: Work) => takeIn(work, this.#reader, wanted);
     const taken = await change<DeliveredMessage[]>(call, {
       input: this.#input,
       work,

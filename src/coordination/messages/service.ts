@@ -4,8 +4,9 @@ import { listToText, textToList } from '../../driver/codec.js';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change, event } from '../../engine/writes/change.js';
 import type { NewPacket } from '../../engine/writes/journal.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { findAgent, givenType } from '../../identity/agents/store.js';
@@ -99,7 +100,7 @@ function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: nu
 }
 
 /** What an agent cannot read does not exist for it: a message neither tells whether it is there, nor is placed there. */
-async function refuseUnreadable(call: Call, tx: Tx, input: In<'send'>): Promise<void> {
+async function refuseUnreadable({ call, tx }: Work, input: In<'send'>): Promise<void> {
   const { scope_id, trajectory_id, artifact_ids = [] } = input;
   const beyond = (type: EntityType, ids: readonly (string | undefined)[]) =>
     beyondAmong(
@@ -117,9 +118,10 @@ async function refuseUnreadable(call: Call, tx: Tx, input: In<'send'>): Promise<
 }
 
 /** Sees that what a message names is there; its trajectory is locked, so that it is not deleted beside it. */
-async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Promise<string | null> {
+async function placeOf(work: Work, input: In<'send'>): Promise<string | null> {
+  const { tx, now } = work;
   const { scope_id, artifact_ids = [] } = input;
-  await refuseUnreadable(call, tx, input);
+  await refuseUnreadable(work, input);
   const scope = scope_id === undefined ? undefined : await findScope(tx, scope_id);
   if (scope_id !== undefined && (!scope || scope.deleted_at !== null))
     throw unknownEntity('scope_id', 'scope', [scope_id]);
@@ -142,7 +144,8 @@ async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Prom
   return trajectory_id;
 }
 
-async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number): Promise<Message> {
+async function sendIn(work: Work, prepared: PreparedMessage): Promise<Message> {
+  const { tx, now } = work;
   const { input, from_agent_id, sent_hash } = prepared;
   if (input.message_id !== undefined) {
     const existing = await findMessage(tx, input.message_id);
@@ -152,7 +155,7 @@ async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number
   if (expires_at !== null && expires_at <= now) {
     throw new CairnError('INVALID_INPUT', `expires_at must be in the future, ${input.expires_at} is over`);
   }
-  const trajectory_id = await placeOf(call, tx, input, now);
+  const trajectory_id = await placeOf(work, input);
   const row = await insertMessage(tx, {
     message_id: input.message_id ?? newId(),
     from_agent_id,
@@ -170,14 +173,15 @@ async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number
     created_at: now,
     erased_at: null,
   });
-  return journalSent(call, tx, row, now);
+  return journalSent(work, row);
 }
 
 /** Tells of a message. It gets its place in its mailboxes by the commit, so that their order is that of commits. */
-function journalSent(call: Call, tx: Tx, row: MessageRow, now: number): Message {
+function journalSent(work: Work, row: MessageRow): Message {
+  const { tx } = work;
   const { message_id, from_agent_id, to_agent_id, to_agent_type, fan_out, trajectory_id } = row;
   const facts = { from_agent_id, to_agent_id, to_agent_type, fan_out, priority: priorities[row.priority]! };
-  const packet = event(call, now, 'cairn.message.sent', 'message', message_id, facts, trajectory_id);
+  const packet = event(work, 'cairn.message.sent', { type: 'message', id: message_id }, facts, trajectory_id);
   const sending: Sending = {
     ...packet,
     when_settled: [],
@@ -196,7 +200,7 @@ export async function send(call: Call, input: In<'send'>): Promise<Message> {
   return change<Message>(call, {
     input,
     bytes: Buffer.byteLength(input.payload),
-    work: (tx, now) => sendIn(call, tx, prepared, now),
+    work: (work) => sendIn(work, prepared),
     remember: ({ message_id }) => message_id,
     again: async (tx, kept) => shown(tx, await readableRow(call, tx, kept as string)),
   });
@@ -213,9 +217,10 @@ export interface SystemMessage {
 }
 
 /** Sends a message within another change, such as of a delegation, for the agent that it is about: whatever that may read. */
-export const sendFromSystem = (call: Call, tx: Tx, message: SystemMessage, now: number): Promise<Message> => {
+export const sendFromSystem = (work: Work, message: SystemMessage): Promise<Message> => {
+  const { call } = work;
   const { from_agent_id, ...input } = message;
-  return sendIn({ ...call, acting: undefined }, tx, { input, from_agent_id, sent_hash: null }, now);
+  return sendIn({ ...work, call: { ...call, acting: undefined } }, { input, from_agent_id, sent_hash: null });
 };
 
 const noMessage = (call: Call, message_id: string): CairnError =>
@@ -283,26 +288,21 @@ export async function acknowledge(call: Call, input: In<'acknowledge'>): Promise
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   return change<Message>(call, {
     input,
-    work: (tx, now) => acknowledgeIn(call, tx, message_id, agent_id, now),
+    work: (work) => acknowledgeIn(work, message_id, agent_id),
     remember: () => null,
     again: async (tx) => shown(tx, await readableRow(call, tx, message_id)),
   });
 }
 
-async function acknowledgeIn(
-  call: Call,
-  tx: Tx,
-  message_id: string,
-  agent_id: string | null,
-  now: number,
-): Promise<Message> {
+async function acknowledgeIn(work: Work, message_id: string, agent_id: string | null): Promise<Message> {
+  const { call, tx, now } = work;
   const row = await lockMessage(tx, message_id);
   // One that is being sent in this very commit is not in any mailbox yet.
   if (!row || isOver(row, now) || row.seq === PENDING) throw noMessage(call, message_id);
   const delivery =
     agent_id === null
       ? await onlyDelivery(tx, row)
-      : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(call, tx, row, agent_id)));
+      : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(work, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -314,7 +314,13 @@ async function acknowledgeIn(
   await acknowledgeDelivery(tx, delivery, by, now);
   tx.wake(mailboxKey(delivery.mailbox));
   const facts = { agent_id: by };
-  tx.journal(event(call, now, 'cairn.message.acknowledged', 'message', message_id, facts, row.trajectory_id));
+  appendEvent(
+    work,
+    'cairn.message.acknowledged',
+    { type: 'message', id: message_id },
+    facts,
+    row.trajectory_id,
+  );
   return toMessage({ ...row, acknowledged: row.acknowledged + 1, acknowledged_at: now });
 }
 
@@ -356,7 +362,7 @@ async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<De
 }
 
 /** A message that a key's agent cannot read does not exist for it. */
-async function refuseRecipient(call: Call, tx: Tx, row: MessageRow, agent_id: string): Promise<never> {
+async function refuseRecipient({ call, tx }: Work, row: MessageRow, agent_id: string): Promise<never> {
   const { message_id } = row;
   if (!(await isReadable(call, tx, row))) throw noMessage(call, message_id);
   throw new CairnError(

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { change, event } from '../../engine/writes/change.js';
 import { openBoxes } from '../../facts/boxes/access.js';
 import { segmentsOf } from '../../facts/boxes/entries.js';
@@ -73,12 +74,13 @@ export function preparePacking(
 }
 
 /** The boxes in this order, if all are there and this agent may see each. */
-export async function visibleBoxes(call: Call, tx: Tx, box_ids: readonly string[]): Promise<BoxRow[]> {
+export async function visibleBoxes(work: Work, box_ids: readonly string[]): Promise<BoxRow[]> {
+  const { call, tx } = work;
   if (box_ids.length === 0) return [];
   const boxes = await openBoxes(call, tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
   if (total <= MAX_CONTEXT_CARDS) {
-    await refuseBeyond(call, tx, boxes);
+    await refuseBeyond(work, boxes);
     return boxes;
   }
   throw new CairnError(
@@ -89,7 +91,7 @@ export async function visibleBoxes(call: Call, tx: Tx, box_ids: readonly string[
 }
 
 /** What an agent may not read it does not give to others; but the boxes of agent_turns were given to it as they are. */
-async function refuseBeyond(call: Call, tx: Tx, boxes: readonly BoxRow[]): Promise<void> {
+async function refuseBeyond({ call, tx }: Work, boxes: readonly BoxRow[]): Promise<void> {
   const reach = cardReachOf(call);
   if (!reach || reach.agent_id !== call.caller.agent_id) return;
   const segments = [];
@@ -123,14 +125,14 @@ interface Packing {
 }
 
 /** Makes the cards and the box, sealed. The boxes have been looked at; a few statements, however many cards. */
-export async function packBox(call: Call, tx: Tx, what: Packing, now: number): Promise<PackedBox> {
+export async function packBox(work: Work, what: Packing): Promise<PackedBox> {
+  const { tx, now } = work;
   const { prepared, boxes, box_id, owner, held_by } = what;
   const made: string[] = [];
-  for (const one of prepared.cards) made.push((await addCard(call, tx, one, now, held_by)).card.card_id);
+  for (const one of prepared.cards) made.push((await addCard(work, one, held_by)).card.card_id);
   const after: string[] = [];
-  for (const one of prepared.after ?? [])
-    after.push((await addCard(call, tx, one, now, held_by)).card.card_id);
-  const parent = prepared.parent && (await addCard(call, tx, prepared.parent, now, held_by)).card.card_id;
+  for (const one of prepared.after ?? []) after.push((await addCard(work, one, held_by)).card.card_id);
+  const parent = prepared.parent && (await addCard(work, prepared.parent, held_by)).card.card_id;
   const inherited: Part[] = [];
   for (const box of boxes) {
     inherited.push({ segments: await segmentsOf(tx, box), without: what.without ?? [] });
@@ -192,11 +194,12 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const profile = await openProfile(tx, profile_name);
-      const boxes = await visibleBoxes(agent, tx, plan.box_ids);
+      const boxes = await visibleBoxes({ ...work, call: agent }, plan.box_ids);
       const made = { prepared, boxes, box_id: newId(), owner: source, held_by: null };
-      const { box_id, manifest_id, length } = await packBox(agent, tx, made, now);
+      const { box_id, manifest_id, length } = await packBox({ ...work, call: agent }, made);
       const facts = {
         profile_name,
         source_agent_id: source,
@@ -204,7 +207,7 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
         box_ids: [...plan.box_ids],
         manifest_id,
       };
-      tx.journal(event(agent, now, 'cairn.context.packed', 'box', box_id, facts));
+      tx.journal(event({ call: agent, now }, 'cairn.context.packed', { type: 'box', id: box_id }, facts));
       return {
         context_box_id: box_id,
         target_profile_box_id: profile.box_id,

@@ -1,6 +1,7 @@
 /** Tasks end with their trajectories: when one is made Failed, their agent_turns are stopped; when it is deleted, all goes. */
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { FinishingHooks, TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
@@ -39,17 +40,12 @@ async function taskOf(
 }
 
 /** One that fails takes its task with it, which is locked before it. */
-async function endTaskOf(
-  call: Call,
-  tx: Tx,
-  trajectory_id: string,
-  status: FinalStatus,
-  now: number,
-): Promise<readonly string[]> {
+async function endTaskOf(work: Work, trajectory_id: string, status: FinalStatus): Promise<readonly string[]> {
+  const { call, tx } = work;
   const turns = await taskOf(call, tx, trajectory_id, status);
   if (turns.length === 0) return [];
   const locked = await lockForEnding(tx, turns, FAILED.status);
-  return endTurns(call, tx, locked, new Map(turns.map((id) => [id, FAILED])), now, [trajectory_id]);
+  return endTurns(work, locked, new Map(turns.map((id) => [id, FAILED])), [trajectory_id]);
 }
 
 export const taskFinishing: FinishingHooks = {
@@ -76,32 +72,32 @@ async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTask
 
 /** Ends it, now that nothing more can begin in these trajectories. Gives holders whose content is to be erased. */
 async function stopTasks(
-  call: Call,
-  tx: Tx,
+  work: Work,
   trajectory_ids: readonly string[],
   locked: LockedTasks,
-  now: number,
 ): Promise<readonly string[]> {
+  const { tx } = work;
   const turns = await turnsUnderWayIn(tx, trajectory_ids);
   // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
   const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(tx, turns, DELETED.status);
   const ends = new Map(turns.map((id) => [id, DELETED]));
-  const holders = await endTurns(call, tx, all, ends, now, trajectory_ids);
+  const holders = await endTurns(work, all, ends, trajectory_ids);
   for (const offer of await lockOffersIn(tx, trajectory_ids)) {
-    await endDelegation(call, tx, offer, { status: 'Cancelled', reason: REASON }, now);
+    await endDelegation(work, offer, { status: 'Cancelled', reason: REASON });
   }
   return holders;
 }
 
 /** What goes of agent_turns, delegations, handoffs and messages when their trajectories are deleted. */
-export function deleteTasks(call: Call, tx: Tx): TreeDeletion {
+export function deleteTasks(work: Work): TreeDeletion {
+  const { tx } = work;
   let locked: LockedTasks = new Map();
   return {
     lockBeforeTree: async (trajectory_id) => {
       locked = await lockTasksBelow(tx, trajectory_id);
       await lockHandoffsOf(tx, await idsBelow(tx, trajectory_id));
     },
-    stop: (trajectory_ids, now) => stopTasks(call, tx, trajectory_ids, locked, now),
+    stop: (trajectory_ids, now) => stopTasks({ ...work, now }, trajectory_ids, locked),
     addEndings: async (trajectory_ids, deleted_at) => {
       await endHandoffBoxes(tx, trajectory_ids, deleted_at);
       await endTurnBoxes(tx, trajectory_ids, deleted_at);

@@ -1,6 +1,7 @@
 /** The trajectories of tasks finish with their agent_turns, once nothing below them is under way. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { preparePatch, updateIn } from '../../memory/trajectories/service.js';
 import {
   activeChildren,
@@ -25,12 +26,8 @@ async function artifactsNamed(tx: Tx, { delegation_id }: AgentTurnView, now: num
 }
 
 /** Finishes the trajectory of a task that has ended, if it is time. Gives what ended with it, or undefined. */
-async function finishTask(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  now: number,
-): Promise<readonly string[] | undefined> {
+async function finishTask(work: Work, turn: AgentTurnView): Promise<readonly string[] | undefined> {
+  const { call, tx, now } = work;
   const { trajectory_id, summary, result_status } = turn;
   // Locked before anything is asked: of a task and the last below it that end at once, one sees that the other has.
   const trajectory = await lockTrajectory(tx, trajectory_id);
@@ -46,17 +43,16 @@ async function finishTask(
   const patch = preparePatch(trajectory_id, { status: completed ? 'Completed' : 'Failed', outcome });
   // Cairn does it, whoever ended the turn: that one may have given the trajectory away.
   const own: Call = { ...asAgent(call, null), acting: undefined };
-  return (await updateIn(own, tx, { ...patch, with_task: true }, now)).ended;
+  return (await updateIn({ ...work, call: own }, { ...patch, with_task: true })).ended;
 }
 
 /** Finishes what is above a trajectory that finished or went, as far as that waited for nothing else. */
 export async function finishAbove(
-  call: Call,
-  tx: Tx,
+  work: Work,
   trajectory_id: string,
-  now: number,
   deleted: readonly string[] = [],
 ): Promise<string[]> {
+  const { tx } = work;
   const holders: string[] = [];
   let below = await findTrajectory(tx, trajectory_id);
   while (below && below.parent_trajectory_id !== null) {
@@ -66,7 +62,7 @@ export async function finishAbove(
       if (!(await turnOfTrajectory(tx, above))) return holders;
       await lockTrajectory(tx, above);
       const turn = await turnOfTrajectory(tx, above);
-      const ended = turn && turn.ended_at !== null ? await finishTask(call, tx, turn, now) : undefined;
+      const ended = turn && turn.ended_at !== null ? await finishTask(work, turn) : undefined;
       if (!ended) return holders;
       holders.push(...ended);
     }
@@ -77,19 +73,17 @@ export async function finishAbove(
 
 /** Gives holders that ended with them, whose content is to be erased. */
 export async function finishTasks(
-  call: Call,
-  tx: Tx,
+  work: Work,
   ended: readonly AgentTurnView[],
-  now: number,
   deleted: readonly string[],
 ): Promise<string[]> {
   const holders: string[] = [];
   // The deepest first: a trajectory is completed when none below it is Active.
   for (const turn of [...ended].sort((a, b) => b.depth - a.depth)) {
     if (deleted.includes(turn.trajectory_id)) continue;
-    const own = await finishTask(call, tx, turn, now);
+    const own = await finishTask(work, turn);
     if (!own) continue;
-    holders.push(...own, ...(await finishAbove(call, tx, turn.trajectory_id, now, deleted)));
+    holders.push(...own, ...(await finishAbove(work, turn.trajectory_id, deleted)));
   }
   return holders;
 }

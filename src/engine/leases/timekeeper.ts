@@ -104,7 +104,7 @@ export async function expireDue(call: Call, isStopped: () => boolean = () => fal
     // Together they share commits. Those that fail are left to the next round.
     const outcomes = await Promise.allSettled(
       due.map((lease) =>
-        driver.write(tenant, (tx) => expiries.get(lease.kind)(call, tx, lease, driver.now())),
+        driver.write(tenant, (tx) => expiries.get(lease.kind)({ call, tx, now: driver.now() }, lease)),
       ),
     );
     total += outcomes.filter(({ status }) => status === 'fulfilled').length;

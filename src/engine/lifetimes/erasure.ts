@@ -85,7 +85,15 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
     if (!(await noteDone(tx, holder, now, done.reached))) return;
     // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (any)
-      tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, eraser.facts(after), after.thread_id));
+      tx.journal(
+        event(
+          { call, now },
+          'cairn.lifetime.erased',
+          { type: kind, id: id },
+          eraser.facts(after),
+          after.thread_id,
+        ),
+      );
   });
   return true;
 }

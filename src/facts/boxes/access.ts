@@ -1,7 +1,8 @@
 /** Who may do what with a box: it belongs to its creator, and may be granted. */
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { CairnError } from '../../kernel/errors.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
@@ -13,7 +14,7 @@ export async function openBox(call: Call, query: Query, box_id: string, need: Ne
 }
 
 /** The same, and nobody else changes the box until the commit. */
-export async function openBoxLocked(call: Call, tx: Tx, box_id: string, need: Need): Promise<BoxRow> {
+export async function openBoxLocked({ call, tx }: Work, box_id: string, need: Need): Promise<BoxRow> {
   return permitted(call, tx, box_id, await lockBox(tx, box_id), need);
 }
 

@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import { type Change, change, event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent, type Change, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -119,7 +120,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
   return changeBox(call, {
     input,
     bytes: metadata.length,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, box_id);
@@ -131,7 +133,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       await refuseUnseen(call, tx, card_ids);
       const row = await makeBox(tx, { box_id, agent_id, metadata, sent_hash, length: card_ids.length }, now);
       await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
-      tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
+      appendEvent(work, 'cairn.box.created', { type: 'box', id: box_id }, { length: card_ids.length });
       return { row, card_ids };
     },
   });
@@ -142,7 +144,8 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
   return change(call, {
     input,
     entity: input.box_id,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       // Sent together: the second is answered as of when the box is locked.
       const [found, { entered, known }] = await Promise.all([
         lockBoxState(tx, input.box_id),
@@ -172,8 +175,11 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
         next_position: box.next_position + appended.length,
         updated_at: now,
       });
-      tx.journal(
-        event(call, now, 'cairn.box.appended', 'box', box.box_id, { revision, length, card_ids: appended }),
+      appendEvent(
+        work,
+        'cairn.box.appended',
+        { type: 'box', id: box.box_id },
+        { revision, length, card_ids: appended },
       );
       return { box_id: box.box_id, revision, length, appended, already_present };
     },
@@ -186,7 +192,8 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
   const wanted = [...new Set(input.card_ids)];
   return changeBox(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const existing = await lockBox(tx, input.box_id);
       const isNew = existing === undefined && input.revision === 0;
       const allowed = isNew ? undefined : await permitted(call, tx, input.box_id, existing, 'write');
@@ -203,11 +210,11 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
       refuseOther(input, allowed ?? { agent_id, metadata: '{}' });
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(tx, empty, now));
-      await refuseUnseenNew(call, tx, box, wanted);
+      await refuseUnseenNew(work, box, wanted);
       const saved = await replaceEntries(tx, box, wanted, isNew, now);
       if (saved !== box) {
         const facts = { revision: saved.revision, length: saved.length };
-        tx.journal(event(call, now, 'cairn.box.saved', 'box', box.box_id, facts));
+        appendEvent(work, 'cairn.box.saved', { type: 'box', id: box.box_id }, facts);
       }
       return { row: saved, card_ids: wanted };
     },
@@ -231,7 +238,7 @@ function refuseOther(
 }
 
 /** Refuses cards that the agent may not read, but for those that the box has. */
-async function refuseUnseenNew(call: Call, tx: Tx, box: BoxRow, wanted: readonly string[]): Promise<void> {
+async function refuseUnseenNew({ call, tx }: Work, box: BoxRow, wanted: readonly string[]): Promise<void> {
   if (call.caller.agent_id === null) return;
   const present = await presentCards(tx, await segmentsOf(tx, box), wanted);
   await refuseUnseen(
@@ -288,17 +295,21 @@ export async function replaceEntries(
 export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
   return changeBox(call, {
     input,
-    work: async (tx, now) => {
-      const box = await openBoxLocked(call, tx, input.box_id, 'write');
+    work: async (work) => {
+      const { tx, now } = work;
+      const box = await openBoxLocked(work, input.box_id, 'write');
       if (box.sealed_at !== null) return { row: box };
       refuseFixed(box);
       const sealed_at = await takeSealTime(tx, now);
       await sealBox(tx, box.box_id, sealed_at);
-      tx.journal(
-        event(call, now, 'cairn.box.sealed', 'box', box.box_id, {
+      appendEvent(
+        work,
+        'cairn.box.sealed',
+        { type: 'box', id: box.box_id },
+        {
           revision: box.revision,
           length: box.length,
-        }),
+        },
       );
       return { row: { ...box, sealed_at, updated_at: sealed_at } };
     },
@@ -312,7 +323,8 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
   return changeBox(call, {
     input,
     bytes: metadata.length,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const source = await openBox(call, tx, input.box_id, 'read');
       const box_id = input.new_box_id ?? newId();
       if (input.new_box_id !== undefined) {
@@ -323,7 +335,7 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
       const made = { box_id, agent_id, metadata, sent_hash };
       const row = await makeFork(tx, source, revision, made, now);
       const facts = { forked_from: { box_id: source.box_id, revision }, length: row.length };
-      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, facts));
+      appendEvent(work, 'cairn.box.forked', { type: 'box', id: box_id }, facts);
       return { row };
     },
   });

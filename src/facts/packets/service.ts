@@ -1,9 +1,10 @@
 /** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
 import type { z } from 'zod';
 import { textToList } from '../../driver/codec.js';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { atLength, type Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { inChunks, packetBytes } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
@@ -103,15 +104,10 @@ const stringOrNull = (value: Json | undefined): string | null =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
 
 /** What it is to be found by is added to `docs`, which the caller inserts: before the journal takes the head row. */
-async function writePacket(
-  call: Call,
-  tx: Tx,
-  prepared: PreparedPacket,
-  now: number,
-  docs: NewDoc[],
-): Promise<WriteResult> {
+async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[]): Promise<WriteResult> {
+  const { call, tx, now } = work;
   const { packet } = prepared;
-  if (packet.packet_id !== undefined && (await writtenBefore(call, tx, packet.packet_id, prepared, now))) {
+  if (packet.packet_id !== undefined && (await writtenBefore(work, packet.packet_id, prepared))) {
     return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
   }
   const packet_id = packet.packet_id ?? newId();
@@ -177,11 +173,9 @@ async function writePacket(
 
 /** True if this very packet is there already; refuses if the id is taken or was used. */
 async function writtenBefore(
-  call: Call,
-  tx: Tx,
+  { call, tx, now }: Work,
   packet_id: string,
   { sent, sent_hash }: PreparedPacket,
-  now: number,
 ): Promise<boolean> {
   const [existing] = await findSent(tx, [packet_id]);
   if (!existing) return false;
@@ -209,9 +203,10 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const docs: NewDoc[] = [];
-      const result = await writePacket(call, tx, prepared, now, docs);
+      const result = await writePacket(work, prepared, docs);
       await insertDocs(tx, docs);
       return result;
     },
@@ -234,12 +229,13 @@ export async function write_batch(call: Call, input: In<'write_batch'>): Promise
   return change(call, {
     input,
     bytes: bytesOf(prepared),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const results: WriteResult[] = [];
       const docs: NewDoc[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
-        results.push(await inItem('packets', i, () => writePacket(call, tx, one, now, docs)));
+        results.push(await inItem('packets', i, () => writePacket(work, one, docs)));
       }
       await insertDocs(tx, docs);
       return { results };

@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { mayReadRecipe } from '../../identity/access/permissions.js';
 import { findAgent } from '../../identity/agents/store.js';
 import { canonical } from '../../kernel/canonical.js';
@@ -115,7 +116,7 @@ function checkRights(call: Call, input: In<'save'>, existing: ProfileRow | undef
 }
 
 /** An agent changes the profiles that it made, and no others. */
-async function ownBox(call: Call, tx: Tx, { name, box_id }: ProfileRow): Promise<BoxRow> {
+async function ownBox({ call, tx }: Work, { name, box_id }: ProfileRow): Promise<BoxRow> {
   const box = (await lockBox(tx, box_id))!;
   if (await mayUse(call, tx, box, 'own')) return box;
   throw new CairnError(
@@ -133,12 +134,18 @@ async function boxWith(tx: Tx, card_id: string, agent_id: string | null, now: nu
   return box;
 }
 
-async function make(call: Call, tx: Tx, name: string, prepared: PreparedCard, now: number): Promise<void> {
-  const { card } = await addCard(call, tx, prepared, now);
+async function make(work: Work, name: string, prepared: PreparedCard): Promise<void> {
+  const { call, tx, now } = work;
+  const { card } = await addCard(work, prepared);
   const { box_id } = await boxWith(tx, card.card_id, ownerOf(call, undefined), now);
   const row = { name, box_id, card_id: card.card_id, created_at: now, updated_at: now };
   await insertProfile(tx, row);
-  tx.journal(event(call, now, 'cairn.profile.created', 'profile', name, { box_id, card_id: card.card_id }));
+  appendEvent(
+    work,
+    'cairn.profile.created',
+    { type: 'profile', id: name },
+    { box_id, card_id: card.card_id },
+  );
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Profile> {
@@ -146,7 +153,8 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const existing = await lockProfile(tx, input.name);
       if (existing && existing.content !== prepared.content) {
         throw new CairnError(
@@ -156,7 +164,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
       }
       if (!existing) {
         checkRights(call, input, undefined);
-        await make(call, tx, input.name, prepared, now);
+        await make(work, input.name, prepared);
       }
       return read(call, tx, input.name);
     },
@@ -170,12 +178,13 @@ export async function save(call: Call, input: In<'save'>): Promise<Profile> {
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const existing = await lockProfile(tx, input.name);
       const same = existing?.content === prepared.content;
       if (!same) checkRights(call, input, existing);
-      if (!existing) await make(call, tx, input.name, prepared, now);
-      else if (!same) await replace(call, tx, existing, prepared, now);
+      if (!existing) await make(work, input.name, prepared);
+      else if (!same) await replace(work, existing, prepared);
       return read(call, tx, input.name);
     },
     remember: () => input.name,
@@ -184,23 +193,18 @@ export async function save(call: Call, input: In<'save'>): Promise<Profile> {
 }
 
 /** Puts a new card in the place of the old one; a box that was sealed stays as it is, and gives way to a new one. */
-async function replace(
-  call: Call,
-  tx: Tx,
-  existing: ProfileRow,
-  prepared: PreparedCard,
-  now: number,
-): Promise<void> {
+async function replace(work: Work, existing: ProfileRow, prepared: PreparedCard): Promise<void> {
+  const { tx, now } = work;
   const { name } = existing;
-  const box = await ownBox(call, tx, existing);
-  const { card } = await addCard(call, tx, prepared, now);
+  const box = await ownBox(work, existing);
+  const { card } = await addCard(work, prepared);
   const { card_id } = card;
   const { box_id, revision } =
     box.sealed_at === null
       ? await replaceEntries(tx, box, [card_id], false, now)
       : await boxWith(tx, card_id, box.agent_id, now);
   await updateProfile(tx, { name, box_id, card_id, updated_at: now });
-  tx.journal(event(call, now, 'cairn.profile.saved', 'profile', name, { box_id, card_id, revision }));
+  appendEvent(work, 'cairn.profile.saved', { type: 'profile', id: name }, { box_id, card_id, revision });
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Profile> =>
@@ -223,12 +227,13 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const existing = await lockProfile(tx, input.name);
       if (!existing) throw noProfile(input.name);
-      await ownBox(call, tx, existing);
+      await ownBox(work, existing);
       await deleteProfile(tx, input.name);
-      tx.journal(event(call, now, 'cairn.profile.deleted', 'profile', input.name, {}));
+      appendEvent(work, 'cairn.profile.deleted', { type: 'profile', id: input.name }, {});
       return null;
     },
     remember: () => null,

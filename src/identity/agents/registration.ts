@@ -5,7 +5,8 @@ import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/ac
 import { extentOf, isUnrestricted } from '../../engine/access/rules.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
-import { change, event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -141,12 +142,13 @@ export async function register(call: Call, input: Input): Promise<Agent> {
   const sent_hash = sha256(textOf({ ...input, agent_id: null }));
   return change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const agent_id = input.agent_id ?? own ?? newId();
       const existing = await lockAgent(tx, agent_id);
       if (existing && (existing.made !== MADE.with_key || existing.unregistered_at !== null)) {
         sameAgent(existing, sent_hash);
-        await seen(call, tx, agent_id, now);
+        await seen(work, agent_id);
         return readAgent(call, tx, agent_id);
       }
       refuseOwnRights(call, input, existing);
@@ -158,8 +160,11 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       const row = { ...rowOf(input, before, sent_hash, now), typed };
       await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
       await holdOnline(tx, row);
-      tx.journal(
-        event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: row.agent_type }),
+      appendEvent(
+        work,
+        'cairn.agent.registered',
+        { type: 'agent', id: agent_id },
+        { agent_type: row.agent_type },
       );
       return showAgent(call, row);
     },
@@ -187,13 +192,12 @@ function grantedText(access: GrantedAccess): string | null {
  * rights to the agent that is there.
  */
 export async function provideAgent(
-  call: Call,
-  tx: Tx,
+  work: Work,
   agent_id: string,
   given: GivenRights,
   default_access: 'own' | 'all',
-  now: number,
 ): Promise<void> {
+  const { tx, now } = work;
   const existing = await lockAgent(tx, agent_id);
   if (existing && existing.unregistered_at !== null) throw agentGone(agent_id);
   if (existing && existing.memory_access === null && given.access === undefined && default_access !== 'all')
@@ -212,8 +216,11 @@ export async function provideAgent(
   };
   if (!existing) {
     await insertAgent(tx, after);
-    tx.journal(
-      event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: after.agent_type }),
+    appendEvent(
+      work,
+      'cairn.agent.registered',
+      { type: 'agent', id: agent_id },
+      { agent_type: after.agent_type },
     );
     return;
   }
@@ -224,5 +231,5 @@ export async function provideAgent(
   if (fields.length === 0) return;
   await updateAgent(tx, { ...after, updated_at: now });
   const facts = { fields: [...fields], status: after.status };
-  tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
+  appendEvent(work, 'cairn.agent.updated', { type: 'agent', id: agent_id }, facts);
 }

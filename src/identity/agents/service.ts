@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease } from '../../engine/leases/store.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { CairnError } from '../../kernel/errors.js';
 import { noteSeen } from '../presence/heartbeats.js';
 import { holdOnline, releaseAll } from '../presence/offline.js';
@@ -55,8 +56,7 @@ function checkRights(call: Call, fields: Partial<In<'update'>>): void {
 
 /** A trajectory that an agent works in, which must be there. */
 async function checkTrajectory(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   row: AgentRow,
   trajectory_id: string | null | undefined,
 ): Promise<void> {
@@ -88,9 +88,10 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
   checkRights(call, fields);
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openAgentLocked(call, tx, agent_id);
-      await checkTrajectory(call, tx, row, fields.current_trajectory_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openAgentLocked(work, agent_id);
+      await checkTrajectory(work, row, fields.current_trajectory_id);
       const after: AgentRow = {
         ...row,
         agent_type: fields.agent_type ?? row.agent_type,
@@ -118,7 +119,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
       if (!alive && !changed) return showAgent(call, row);
       const { status: _, ...changes } = after;
       const stored = alive
-        ? await noteSeen(call, tx, row, now, {
+        ? await noteSeen(work, row, {
             ...changes,
             updated_at: changed ? now : row.updated_at,
             ...(fields.status === undefined ? {} : { status: fields.status }),
@@ -126,7 +127,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
         : await patched(tx, after);
       if (changed) {
         const facts = { fields: named.map(([name]) => name), status: stored.status };
-        tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
+        appendEvent(work, 'cairn.agent.updated', { type: 'agent', id: agent_id }, facts);
       }
       return showAgent(call, stored);
     },
@@ -147,14 +148,14 @@ export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Age
   actsAs(call, agent_id, 'agent_id');
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openAgentLocked(call, tx, agent_id);
-      await checkTrajectory(call, tx, row, current_trajectory_id);
+    work: async (work) => {
+      const row = await openAgentLocked(work, agent_id);
+      await checkTrajectory(work, row, current_trajectory_id);
       const changes = {
         ...(status === undefined ? {} : { status }),
         ...(current_trajectory_id === undefined ? {} : { current_trajectory_id }),
       };
-      return showAgent(call, await noteSeen(call, tx, row, now, changes));
+      return showAgent(call, await noteSeen(work, row, changes));
     },
     remember: () => agent_id,
     again: (query, kept) => readAgent(call, query, kept as string),
@@ -166,16 +167,17 @@ export async function unregister(call: Call, input: In<'unregister'>): Promise<v
   actsAs(call, agent_id, 'agent_id');
   await change<null>(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const row = await lockAgent(tx, agent_id);
       // Unregistered before: nothing is left to do.
       if (row && row.unregistered_at !== null) return null;
       const known = present(call, agent_id, row);
       await refuseAtWork(tx, known, now);
-      await releaseAll(call, tx, agent_id, now);
+      await releaseAll(work, agent_id);
       await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
       await endLease(tx, 'agent', agent_id);
-      tx.journal(event(call, now, 'cairn.agent.unregistered', 'agent', agent_id, {}));
+      appendEvent(work, 'cairn.agent.unregistered', { type: 'agent', id: agent_id }, {});
       return null;
     },
     remember: () => null,

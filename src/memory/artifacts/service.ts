@@ -1,8 +1,8 @@
 /** Use cases of artifacts. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { scopeHolder, sessionHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { checkLifetime, lifetimeClassOf } from '../../engine/lifetimes/ttl.js';
@@ -65,7 +65,7 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
   return scopeHolder(scope.scope_id);
 }
 
-async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
+async function enter({ call, tx }: Work, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
   const { trajectory_id, scope_id, held_by } = origin;
   const trajectory = await lockTrajectory(tx, trajectory_id!);
   await refuseFormerOwner(call, tx, trajectory_id);
@@ -89,8 +89,7 @@ export const artifactNoun: Noun<Artifact> = {
 
 /** Locks the trajectory and the scope that an artifact names, in that order, and sees that it may belong to them. */
 async function belongTo(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   input: ArtifactInput,
 ): Promise<{ trajectory_id: string; scope: ScopeRow | undefined }> {
   const { scope_id } = input;
@@ -116,13 +115,12 @@ async function belongTo(
 }
 
 async function placeOf(
-  call: Call,
-  tx: Tx,
+  work: Work,
   input: ArtifactInput,
   { ttl, memory_id }: { readonly ttl: Ttl; readonly memory_id: string },
-  now: number,
 ): Promise<Place> {
-  const { trajectory_id, scope } = await belongTo(call, tx, input);
+  const { call, tx, now } = work;
+  const { trajectory_id, scope } = await belongTo(work, input);
   const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
   const sources: EntityRef[] = [];
   // The number is kept whatever became of the turn; it is a link where the turn can be read.
@@ -184,9 +182,9 @@ async function prepareCreate(call: Call, sent: ArtifactInput): Promise<Action<Ar
     expires_at: input.expires_at,
     isAnswered: (answer: object) => isAnswerOf(artifactInput, answer, sent),
     prepared,
-    place: (tx: Tx, now: number, memory_id: string) => placeOf(call, tx, input, { ttl, memory_id }, now),
+    place: (work: Work, memory_id: string) => placeOf(work, input, { ttl, memory_id }),
   };
-  return { bytes, work: (tx, now) => createMemory(call, tx, artifactNoun, memory, now) };
+  return { bytes, work: (work) => createMemory(work, artifactNoun, memory) };
 }
 
 const CHANGEABLE = [
@@ -207,12 +205,12 @@ async function prepareUpdate(
   refuseEmpty(patch, CHANGEABLE);
   const { artifact_type, ...shared } = patch;
   const { bytes, ...change } = await preparePatch(call, artifact_id, { type: artifact_type, ...shared });
-  return { bytes, work: (tx, now) => updateMemory(call, tx, artifactNoun, change, now) };
+  return { bytes, work: (work) => updateMemory(work, artifactNoun, change) };
 }
 
-const prepareDelete = (call: Call, artifact_id: string): Action<null> => ({
+const prepareDelete = (artifact_id: string): Action<null> => ({
   bytes: 0,
-  work: (tx, now) => deleteMemory(call, tx, artifactNoun, artifact_id, now),
+  work: (work) => deleteMemory(work, artifactNoun, artifact_id),
 });
 
 export const create = async (call: Call, input: In<'create'>): Promise<Artifact> =>
@@ -237,7 +235,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Artifact>
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
-  await perform(call, artifactNoun, input, prepareDelete(call, input.artifact_id));
+  await perform(call, artifactNoun, input, prepareDelete(input.artifact_id));
 }
 
 export { remove as delete };
@@ -252,7 +250,7 @@ export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
       await checkUses(own, operations[item.operation].touches, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
-      return prepareDelete(own, item.artifact_id);
+      return prepareDelete(item.artifact_id);
     },
     about: (item) =>
       item.operation === 'create'

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { atLength, DriverError, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
@@ -138,7 +139,7 @@ function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
   }
 }
 
-const known = (call: Call, tx: Tx, entities: readonly EntityRef[]): Promise<Set<string>> =>
+const known = ({ call, tx }: Work, entities: readonly EntityRef[]): Promise<Set<string>> =>
   knownEntities(tx, entities, momentFor(call));
 
 function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<string>): void {
@@ -199,7 +200,8 @@ async function addEdge(
 }
 
 /** The events of what was written, of which each settles its edges. */
-function journal(call: Call, tx: Tx, now: number, { made, deleted }: Written): void {
+function journal(work: Work, { made, deleted }: Written): void {
+  const { tx } = work;
   const settle = (ids: readonly string[]) => async (settling: Tx, recorded_at: number) => {
     await settleEdges(settling, ids, recorded_at);
     for (const id of ids) {
@@ -210,7 +212,7 @@ function journal(call: Call, tx: Tx, now: number, { made, deleted }: Written): v
   const tell = (packet_type: string, ids: readonly string[], alone: JsonObject) => {
     const facts: JsonObject = ids.length === 1 ? alone : { edge_ids: [...ids] };
     const told: NewPacket = {
-      ...event(call, now, packet_type, 'edge', ids[0]!, facts),
+      ...event(work, packet_type, { type: 'edge', id: ids[0]! }, facts),
       settle: settle(ids),
     };
     tx.journal(told);
@@ -231,10 +233,11 @@ export async function create(call: Call, input: EdgeInput): Promise<Edge> {
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const written = nothing();
-      const edge = await addEdge(tx, prepared, (ends) => known(call, tx, ends), written);
-      journal(call, tx, now, written);
+      const edge = await addEdge(tx, prepared, (ends) => known(work, ends), written);
+      journal(work, written);
       return edge;
     },
     remember: ({ edge_id }) => edge_id,
@@ -288,7 +291,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 }
 
 /** Deletes an edge, unless it was deleted before. */
-async function removeEdge(call: Call, tx: Tx, edge_id: string, { deleted }: Written): Promise<void> {
+async function removeEdge({ call, tx }: Work, edge_id: string, { deleted }: Written): Promise<void> {
   const ids = await deleteEdges(tx, [edge_id]);
   if (ids.length > 0) deleted.push(...ids);
   else if ((await findEdges(tx, [edge_id])).length === 0) throw notFound(call, edge_id);
@@ -308,13 +311,14 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await refuseUnlinking(call, input.edge_id);
   await change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const [row] = await findEdges(tx, [input.edge_id]);
       if (!row) throw notFound(call, input.edge_id);
       if (row.deleted_at !== null) return null;
       const written = nothing();
-      await removeEdge(call, tx, input.edge_id, written);
-      journal(call, tx, now, written);
+      await removeEdge(work, input.edge_id, written);
+      journal(work, written);
       return null;
     },
     remember: () => null,
@@ -352,10 +356,11 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
   const edges = await change<(Edge | null)[]>(call, {
     input,
     bytes: bytesOf(fresh),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const written = nothing();
       const ends = fresh.flatMap(({ participants }) => participants);
-      const readable = await known(call, tx, ends);
+      const readable = await known(work, ends);
       // In one order for all, so that no two wait for each other.
       for (const edge_type of WITHOUT_CYCLES)
         if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, edge_type);
@@ -365,12 +370,12 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
       for (const [i, one] of prepared.entries()) {
         const run = async (): Promise<Edge | null> => {
           if (!('operation' in one)) return addEdge(tx, one, async () => readable, written);
-          await removeEdge(call, tx, one.edge_id, written);
+          await removeEdge(work, one.edge_id, written);
           return null;
         };
         answers.push(await inItem('items', i, run));
       }
-      journal(call, tx, now, written);
+      journal(work, written);
       return answers;
     },
     remember: (answer) => answer.map((edge) => edge?.edge_id ?? null),

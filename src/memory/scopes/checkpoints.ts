@@ -2,9 +2,10 @@
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { addEndings, checkpointHolder, scopeHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { ownerOf } from '../../facts/boxes/access.js';
 import { makeFork } from '../../facts/boxes/making.js';
 import { findBox } from '../../facts/boxes/store.js';
@@ -38,8 +39,9 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
   const answer = await change(call, {
     input,
     bytes: context_state?.length ?? 0,
-    work: async (tx, now) => {
-      const scope = await openScopeLocked(call, tx, scope_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const scope = await openScopeLocked(work, scope_id);
       const before = await findCheckpoint(tx, scope_id);
       const source = await findBox(tx, scope.box_id);
       const box_id = recoverable ? newId() : null;
@@ -65,7 +67,7 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
         created_at: now,
       });
       const facts = { turns, tokens_used, recoverable, ...(box_id === null ? {} : { box_id }) };
-      tx.journal(event(call, now, 'cairn.scope.checkpointed', 'scope', scope_id, facts, trajectory_id));
+      appendEvent(work, 'cairn.scope.checkpointed', { type: 'scope', id: scope_id }, facts, trajectory_id);
       return readScope(call, tx, scope_id);
     },
     remember: () => scope_id,
@@ -79,10 +81,11 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
  * The scope whose checkpoint is to be restored, closed or not. It is locked, and so is its trajectory: nobody replaces
  * or removes the checkpoint before the new scope keeps what is in it.
  */
-async function restorable(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
+async function restorable(work: Work, scope_id: string): Promise<ScopeRow> {
+  const { tx } = work;
   const known = await findScope(tx, scope_id);
   if (!known || known.deleted_at !== null) throw noScope(scope_id);
-  await openTrajectoryLocked(call, tx, known.trajectory_id);
+  await openTrajectoryLocked(work, known.trajectory_id);
   const scope = await lockScope(tx, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
   return scope;
@@ -92,8 +95,9 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
   let from: string | null = null;
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const scope = await restorable(call, tx, input.scope_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const scope = await restorable(work, input.scope_id);
       const kept = await findCheckpoint(tx, input.scope_id);
       const source = kept?.box_id == null ? undefined : await findBox(tx, kept.box_id);
       if (!kept || !source || source.ended_at !== null) {
@@ -106,10 +110,9 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
       const made = { box_id, agent_id, metadata: '{}', sent_hash: null, held_by: scopeHolder(scope_id) };
       await makeFork(tx, source, source.revision, made, now);
       const facts = { restored_from: input.scope_id, box_id, turns: kept.turns };
-      tx.journal(event(call, now, 'cairn.scope.restored', 'scope', scope_id, facts, scope.trajectory_id));
+      appendEvent(work, 'cairn.scope.restored', { type: 'scope', id: scope_id }, facts, scope.trajectory_id);
       await addScope(
-        call,
-        tx,
+        work,
         {
           scope_id,
           trajectory_id: scope.trajectory_id,
@@ -127,7 +130,6 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
           ...coveredOf(scope, kept.turns),
         },
         box_id,
-        now,
       );
       return { ...(await readScope(call, tx, scope_id)), context_state: kept.context_state };
     },

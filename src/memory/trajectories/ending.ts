@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { addEndings, scopeHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
 import { change, event } from '../../engine/writes/change.js';
@@ -64,12 +65,13 @@ export async function checkFinish(call: Call, query: Query, what: Finish, now: n
 }
 
 /** Ends what lives as long as the trajectory, which is locked: its open scopes, and what is kept for the session. */
-export async function finish(call: Call, tx: Tx, what: Finish, now: number): Promise<Finished> {
+export async function finish(work: Work, what: Finish): Promise<Finished> {
+  const { call, tx, now } = work;
   const { trajectory_id, status, outcome: given = {} } = what;
   await checkFinish(call, tx, what, now);
   const named = producedOf(what);
   const scopes = await lockScopesOf(tx, [trajectory_id]);
-  const finished_at = await endScopes(call, tx, scopes, now);
+  const finished_at = await endScopes(work, scopes);
   const session = sessionHolder(trajectory_id);
   await addEndings(tx, [{ holder: session, ended_at: finished_at, thread_id: trajectory_id, box_id: null }]);
   // Asked after the endings: what ends with the trajectory is nothing that it leaves behind.
@@ -116,7 +118,7 @@ async function refuseUnknown(
 const IDS_PER_EVENT = 1000;
 
 /** Refuses to delete a tree with a trajectory in it that another agent made of its own accord. */
-async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
+async function refuseForeignBelow({ call, tx }: Work, trajectory_ids: readonly string[]): Promise<void> {
   const reach = trajectoryWriteReach(call);
   const foreign = reach && (await trajectoryBeyond(tx, trajectory_ids, reach));
   if (foreign === undefined) return;
@@ -128,7 +130,8 @@ async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly s
 }
 
 /** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
-export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<string[]> {
+export async function removeIn(work: Work, trajectory_id: string): Promise<string[]> {
+  const { call, tx, now } = work;
   const { tenant } = call;
   if (!(await findTrajectory(tx, trajectory_id))) {
     throw new CairnError(
@@ -136,34 +139,32 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
       `there is no trajectory ${trajectory_id} in tenant ${tenant}`,
     );
   }
-  const others = Array.from(treeDeletions, ([, begin]) => begin(call, tx));
+  const others = Array.from(treeDeletions, ([, begin]) => begin(work));
   for (const other of others) await other.lockBeforeTree?.(trajectory_id);
   const ids = await lockTree(tx, trajectory_id);
   // Deleted before: there may still be something to wait for.
   if (ids.length === 0) return endedBelow(tx, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
-  await refuseForeignBelow(call, tx, ids);
+  await refuseForeignBelow(work, ids);
   const ended: string[] = [];
   for (const other of others) ended.push(...((await other.stop?.(ids, now)) ?? []));
   const scopes = await lockScopesOf(tx, ids);
   for (const other of others) await other.lockAfterScopes?.(ids);
-  const deleted_at = await endScopes(call, tx, scopes, now, 'deleted');
+  const deleted_at = await endScopes(work, scopes, 'deleted');
   for (const other of others) await other.remove?.(ids, deleted_at, now);
   await endTrajectories(tx, ids, deleted_at);
   for (const other of others) await other.addEndings?.(ids, deleted_at);
   await clearTrajectories(tx, ids, deleted_at);
   for (const other of others) await other.clear?.(ids, deleted_at);
-  ended.push(...(await finishingHooks.get('tasks').finishAbove(call, tx, trajectory_id, deleted_at)));
+  ended.push(...(await finishingHooks.get('tasks').finishAbove({ ...work, now: deleted_at }, trajectory_id)));
   const edge_ids = await deleteEdgesBelow(tx, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };
     const packet = event(
-      call,
-      now,
+      work,
       'cairn.trajectory.deleted',
-      'trajectory',
-      trajectory_id,
+      { type: 'trajectory', id: trajectory_id },
       facts,
       trajectory_id,
     );
@@ -176,7 +177,7 @@ export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: n
 export async function remove(call: Call, input: In<'delete'>): Promise<void> {
   const ended = await change<readonly string[]>(call, {
     input,
-    work: (tx, now) => removeIn(call, tx, input.trajectory_id, now),
+    work: (work) => removeIn(work, input.trajectory_id),
     remember: () => null,
     again: (query) => endedBelow(query, input.trajectory_id),
   });

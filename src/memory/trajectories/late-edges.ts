@@ -16,7 +16,13 @@ export async function deleteLateEdges(call: Call, { holder, thread_id }: EndingR
     const edge_ids = await deleteEdges(tx, late);
     if (edge_ids.length === 0) return;
     const told: NewPacket = {
-      ...event(call, driver.now(), 'cairn.edge.deleted', 'edge', edge_ids[0]!, { edge_ids }, thread_id),
+      ...event(
+        { call, now: driver.now() },
+        'cairn.edge.deleted',
+        { type: 'edge', id: edge_ids[0]! },
+        { edge_ids },
+        thread_id,
+      ),
       settle: (settling, recorded_at) => settleEdges(settling, edge_ids, recorded_at),
     };
     tx.journal(told);

@@ -1,6 +1,5 @@
 /** Links artifacts to the turn that they came from, when that is added after them. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { NewPacket } from '../../engine/writes/journal.js';
 import { insertEdges, settleEdges } from '../edges/store.js';
 import { derivedEdges } from '../versions/links.js';
@@ -14,8 +13,7 @@ export interface PlacedTurn {
 
 /** Adds the edges that artifacts of the scope wait for; the event of the turns gives them their time. */
 export async function linkAwaited(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   scope: Pick<OpenScope, 'scope_id' | 'awaited_turn'>,
   turns: readonly PlacedTurn[],
   told: NewPacket,

@@ -1,8 +1,9 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from '../../engine/writes/batch.js';
 import { bytesOf } from '../../engine/writes/batch-item-errors.js';
@@ -126,8 +127,7 @@ interface Filling {
 }
 
 async function fillingOf(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   scope_id: string,
   agents: Iterable<string | null>,
 ): Promise<Filling | undefined> {
@@ -178,7 +178,8 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
 }
 
 /** Writes the turns that a scope has taken: cards, entries, counters, events. */
-async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise<void> {
+async function write(work: Work, filling: Filling): Promise<void> {
+  const { call, tx, now } = work;
   const { scope, taken, tokens_used } = filling;
   const first = taken[0];
   if (!first) return;
@@ -211,16 +212,22 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
           content_hash: keyedHash(erasure_key, first.card.content_hash),
         }
       : { scope_id, sequence: first.sequence, turn_ids: cards.map(({ card_id }) => card_id) };
-  const told = event(call, now, 'cairn.turn.added', 'turn', first.card.card_id, facts, trajectory_id);
+  const told = event(
+    work,
+    'cairn.turn.added',
+    { type: 'turn', id: first.card.card_id },
+    facts,
+    trajectory_id,
+  );
   const placed = taken.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
-  tx.journal(await linkAwaited(call, tx, scope, placed, told));
+  tx.journal(await linkAwaited(work, scope, placed, told));
   if (scope.threshold_at === null && threshold_at !== null) {
     tx.journal(thresholdEvent(call, scope, tokens_used, now));
   }
   if (scope.watched === 0) return;
   const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
   const after = { ...before, turns: scope.length + taken.length, tokens_used };
-  await triggers.get('policies').onUse(call, tx, scope, before, after, now);
+  await triggers.get('policies').onUse(work, scope, before, after);
 }
 
 /** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
@@ -260,12 +267,13 @@ export async function add(call: Call, input: In<'add'>): Promise<AddedTurn> {
     bytes: turn.bytes,
     // An id that the client chose may be that of another scope's turn.
     ...(input.turn_id === undefined ? { entity: input.scope_id } : {}),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const known = input.turn_id === undefined ? undefined : await findCard(tx, input.turn_id);
       if (known) return sameTurn(call, tx, known, turn);
-      const filling = await fillingOf(call, tx, input.scope_id, [turn.card.author_id]);
+      const filling = await fillingOf(work, input.scope_id, [turn.card.author_id]);
       const answer = take(filling, turn, now);
-      await write(call, tx, filling!, now);
+      await write(work, filling!);
       return answer;
     },
     remember: ({ turn_id, budget }) => ({ turn_id, budget }),
@@ -295,7 +303,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
   const results = await change<ItemResult<AddedTurn>[]>(call, {
     input,
     bytes: bytesOf(prepared),
-    work: (tx, now) => addAll(call, tx, input, turns, now),
+    work: (work) => addAll(work, input, turns),
     remember: (answers) =>
       answers.map((one): Kept => {
         if (one.status === 'error') return { code: one.code, message: one.message };
@@ -313,19 +321,18 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
 }
 
 async function addAll(
-  call: Call,
-  tx: Tx,
+  work: Work,
   input: In<'batch'>,
   turns: readonly PromiseSettledResult<PreparedTurn>[],
-  now: number,
 ): Promise<ItemResult<AddedTurn>[]> {
+  const { tx } = work;
   const scope_ids = [...new Set(input.items.map(({ create }) => create.scope_id))].sort();
   const fillings = new Map<string, Filling | undefined>();
   const prepared = turns.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   for (const scope_id of scope_ids) {
     const own = prepared.filter(({ input }) => input.scope_id === scope_id);
     const authors = new Set(own.map(({ card }) => card.author_id));
-    fillings.set(scope_id, await fillingOf(call, tx, scope_id, authors));
+    fillings.set(scope_id, await fillingOf(work, scope_id, authors));
   }
   const chosen = input.items.map(({ create }) => create.turn_id).filter((id) => id !== undefined);
   const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, chosen);
@@ -337,24 +344,22 @@ async function addAll(
       ...(await Promise.allSettled([
         (async () => {
           if (one.status === 'rejected') throw one.reason;
-          return takeOnce(call, tx, one.value, known, fillings, now);
+          return takeOnce(work, one.value, known, fillings);
         })(),
       ])),
     );
   }
   const answers = resultsOf(settled, turns.length, { noun: 'turn', atomic: input.atomic, list: 'items' });
-  for (const filling of fillings.values()) if (filling) await write(call, tx, filling, now);
+  for (const filling of fillings.values()) if (filling) await write(work, filling);
   return answers;
 }
 
 /** Takes a turn of a batch, whose id may be in the store or earlier in the batch. */
 async function takeOnce(
-  call: Call,
-  tx: Tx,
+  { call, tx, now }: Work,
   turn: PreparedTurn,
   known: ReadonlyMap<string, CardRow>,
   fillings: ReadonlyMap<string, Filling | undefined>,
-  now: number,
 ): Promise<AddedTurn> {
   const { turn_id, scope_id } = turn.input;
   const filling = fillings.get(scope_id);

@@ -2,6 +2,7 @@
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { settledMoment } from '../../engine/reads/as-of.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
@@ -55,7 +56,7 @@ export interface Noun<M extends Memory> {
   readonly not_found: ErrorCode;
   readonly render: (call: Call, row: VersionRow, links: Links) => M;
   /** Locks what a change depends on, in the order of locks. */
-  readonly enter: (call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined) => Promise<Entered>;
+  readonly enter: (work: Work, origin: Origin, ttl: Ttl | undefined) => Promise<Entered>;
 }
 
 /** A packet that tells others of the same commit the recorded time as well. */
@@ -80,8 +81,7 @@ export function giveTimes(answer: Memory, row: VersionRow, recorded_at: number):
 
 /** An entity as it is shown, also to the writer of another change of the same commit. */
 export async function showMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   noun: Noun<M>,
   row: VersionRow,
 ): Promise<M> {
@@ -158,17 +158,17 @@ export async function readMemory<M extends Memory>(
 
 /** Gives the answer of a change again: the version that it made, as long as the entity is there. */
 export async function readVersion<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   memory_id: string,
   version: number,
 ): Promise<M> {
+  const { call, tx } = work;
   const current = await findMemory(tx, memory_id);
   const row = await findVersion(tx, memory_id, version);
   if (!current || !row) throw notFound(call, noun, memory_id);
   if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
-  return showMemory(call, tx, noun, row);
+  return showMemory(work, noun, row);
 }
 
 const sizeOf = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text));

@@ -4,6 +4,7 @@
  */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { noteHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import { withReachOf } from '../../identity/access/permissions.js';
 import { type GiveWay, givingWay } from '../../kernel/cooperative-yield.js';
@@ -106,13 +107,12 @@ async function draftOf(
 
 /** Keeps a new fact, linked to its turns and to what it contradicts. */
 async function keepFact(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { task, scope, extraction }: Extracting,
   draft: Draft,
   contradicted: readonly KnownPlace[],
-  now: number,
 ): Promise<Memory> {
+  const { tx } = work;
   const { fact, prepared, turns } = draft;
   const { trajectory_id, scope_id } = scope;
   const agent_id = task.agent_id ?? scope.agent_id;
@@ -138,7 +138,7 @@ async function keepFact(
       metadata,
     }),
     prepared,
-    place: async (_tx: Tx, _now: number, memory_id: string) => {
+    place: async (_work: Work, memory_id: string) => {
       const own = refTo({ kind: fact.kind, memory_id });
       const edges = contradicted.map((row) => linkEdge('Contradicts', own, refTo(row), agent_id));
       const from = turns.map(refOf);
@@ -155,8 +155,8 @@ async function keepFact(
     },
   };
   const kept: Memory = isNote
-    ? await createMemory(call, tx, noteNoun, memory, now)
-    : await createMemory(call, tx, artifactNoun, memory, now);
+    ? await createMemory(work, noteNoun, memory)
+    : await createMemory(work, artifactNoun, memory);
   await noteFact(tx, draft.key, idOf(kept));
   return kept;
 }
@@ -169,16 +169,15 @@ const surer = (before: number | null, seen: number): number =>
 
 /** Strengthens what is known: new turns support it, it is surer and was seen once more. */
 async function strengthen(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { reader, task, scope, trajectories }: Extracting,
   { fact, turns }: Draft,
   row: KnownPlace,
-  now: number,
 ): Promise<void> {
+  const { tx } = work;
   const agent_id = task.agent_id ?? scope.agent_id;
   const edges = turns.map((turn) => linkEdge('Supports', refOf(turn), refTo(row), agent_id));
-  await linkAll(call, tx, edges, now, scope.trajectory_id);
+  await linkAll(work, edges, scope.trajectory_id);
   // What is in a finished trajectory, or in one that is not locked, stays as it is; so does what is not the caller's to change.
   const trajectory = row.trajectory_id === null ? undefined : trajectories.get(row.trajectory_id);
   const fixed = row.trajectory_id !== null && (!trajectory || isFinished(trajectory));
@@ -188,7 +187,7 @@ async function strengthen(
     version: undefined,
     ttl: undefined,
     prepared: undefined,
-    next: (current: Parameters<Parameters<typeof updateMemory>[3]['next']>[0]) => {
+    next: (current: Parameters<Parameters<typeof updateMemory>[2]['next']>[0]) => {
       const before = current.provenance.confidence;
       const seen = current.metadata.times_seen;
       return {
@@ -201,8 +200,8 @@ async function strengthen(
       };
     },
   };
-  if (row.kind === 'note') await updateMemory(call, tx, noteNoun, patch, now);
-  else await updateMemory(call, tx, artifactNoun, patch, now);
+  if (row.kind === 'note') await updateMemory(work, noteNoun, patch);
+  else await updateMemory(work, artifactNoun, patch);
 }
 
 /**
@@ -258,12 +257,11 @@ function withKept(known: KnownFacts, draft: Draft, { twins }: Extracting, kept: 
 type Kept = ReadonlyMap<Draft, KnownPlace>;
 
 async function keepFacts(
-  call: Call,
-  tx: Tx,
+  work: Work,
   extracting: Extracting,
   drafts: readonly Draft[],
-  now: number,
 ): Promise<Pick<Outcome, 'made' | 'strengthened' | 'contradictions' | 'artifacts' | 'notes'>> {
+  const { tx, now } = work;
   const kept: Memory[] = [];
   const places = new Map<Draft, KnownPlace>();
   const strengthened: Made[] = [];
@@ -279,7 +277,7 @@ async function keepFacts(
     const { same, contradicted } = known;
     if (await isEcho(tx, draft, scope, same ? [same] : known.telling)) continue;
     if (!same) {
-      const made = await keepFact(call, tx, extracting, draft, contradicted, now);
+      const made = await keepFact(work, extracting, draft, contradicted);
       for (const { memory_id } of contradicted)
         kept.find((one) => idOf(one) === memory_id)?.contradicted_by.push(idOf(made));
       kept.push(made);
@@ -293,7 +291,7 @@ async function keepFacts(
       });
       if (contradicted.length > 0) contradictions++;
     } else if (!kept.some((one) => idOf(one) === same.memory_id)) {
-      await strengthen(call, tx, extracting, draft, same, now);
+      await strengthen(work, extracting, draft, same);
       strengthened.push({ kind: same.kind, id: same.memory_id });
     }
   }
@@ -349,7 +347,8 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
       trajectories = await lockTrajectories(tx, trajectory_ids);
       locked = await lockScope(tx, scope.scope_id);
     },
-    write: async (tx, now) => {
+    write: async (work) => {
+      const { tx } = work;
       const { cost, fallback_reason } = extraction;
       if (!trajectories.has(scope.trajectory_id) || !locked) return nothingMade(GONE, cost);
       if (locked.extracted_turns !== scope.extracted_turns) {
@@ -358,7 +357,7 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
       }
       await noteCovered(tx, { ...locked, extracted_turns: turns.at(-1)!.sequence });
       const extracting = { reader, task, scope: locked, extraction, trajectories, comparisons, twins };
-      const kept = await keepFacts(call, tx, extracting, drafts, now);
+      const kept = await keepFacts({ ...work, call }, extracting, drafts);
       const reason = fallback_reason ?? (drafts.length === 0 ? NOTHING_SAID : null);
       return { ...kept, sources: turns.map(refOf), cost, reason };
     },

@@ -33,7 +33,7 @@ function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<str
     for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
       await refuseFormerOwner(call, tx, trajectory_id);
     await check(tx);
-    await fireOnClose(call, tx, scopes, driver.now());
+    await fireOnClose({ call, tx, now: driver.now() }, scopes);
     return openJobs(
       tx,
       scopes.map(({ scope_id }) => scope_id),

@@ -1,4 +1,3 @@
-/** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
@@ -167,10 +166,11 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
       const answered = await change<A>(call, {
         input,
         bytes: ready?.bytes ?? 0,
-        work: async (tx, now) => {
+        work: async (work) => {
+          const { tx, now } = work;
           await ready!.lock(tx);
-          await openScopeLocked(call, tx, input.scope_id);
-          const outcome = { ...(await ready!.write(tx, now)), cost: spent };
+          await openScopeLocked(work, input.scope_id);
+          const outcome = { ...(await ready!.write(work)), cost: spent };
           const kept = hasMade(outcome) || isSpent(spent);
           if (kept) await record(tx, { action, task: task!, attempts }, 'done', outcome, now);
           return answer(outcome, kept ? task!.job_id : null);
@@ -215,8 +215,14 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
       return {
         made: one !== undefined,
         reason: job.error,
-        artifact: one?.kind === 'summary' ? await readVersion(call, tx, artifactNoun, one.id, 1) : null,
-        note: one?.kind === 'note' ? await readVersion(call, tx, noteNoun, one.id, 1) : null,
+        artifact:
+          one?.kind === 'summary'
+            ? await readVersion({ call, tx, now: call.driver.now() }, artifactNoun, one.id, 1)
+            : null,
+        note:
+          one?.kind === 'note'
+            ? await readVersion({ call, tx, now: call.driver.now() }, noteNoun, one.id, 1)
+            : null,
         sources: sourcesOf(job).length,
         job_id,
       };
@@ -241,7 +247,9 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
       const { made, strengthened, ...then } = resultOf(job ?? { result: null });
       const read = async <M extends Memory>(noun: Noun<M>): Promise<M[]> => {
         const ids = made.filter(({ kind }) => kind === noun.kind).map(({ id }) => id);
-        const all = await Promise.all(ids.map((id) => readVersion(call, tx, noun, id, 1)));
+        const all = await Promise.all(
+          ids.map((id) => readVersion({ call, tx, now: call.driver.now() }, noun, id, 1)),
+        );
         // In place: what is of the same commit gets its times when that is settled.
         if (then.contradicted_by)
           for (const [at, one] of all.entries())

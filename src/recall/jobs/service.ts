@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease, findLease, type Lease, putLease, stillOver } from '../../engine/leases/store.js';
 import { eraseAgain, scopeHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
@@ -120,20 +121,14 @@ function spentOn({ cost }: JobRow, more: ProviderCost | null): Job['cost'] {
 }
 
 /** Ends a job, which is locked, and lets go of what it kept. */
-async function finish(
-  call: Call,
-  tx: Tx,
-  job: JobRow,
-  state: 'done' | 'failed',
-  outcome: Outcome,
-  now: number,
-): Promise<void> {
+async function finish(work: Work, job: JobRow, state: 'done' | 'failed', outcome: Outcome): Promise<void> {
+  const { tx, now } = work;
   const { sources, made, strengthened, cost, reason } = outcome;
   const result = { made, strengthened };
   const spent = spentOn(job, cost);
   await endJob(tx, job.job_id, { state, sources, result, cost: spent, error: reason }, now);
   await endLease(tx, 'job', job.job_id);
-  if (state === 'done') await fireNext(call, tx, job, now);
+  if (state === 'done') await fireNext(work, job);
   // Where the scope has ended, the turns that were kept for it are erased now.
   if (job.scope_id !== null) await eraseAgain(tx, scopeHolder(job.scope_id));
   tx.wake(jobKey(job.job_id));
@@ -157,7 +152,7 @@ function putBack(
     const job = await stillHeld(tx, claimed);
     if (!job) return 'worked';
     if (job.attempts >= MAX_ATTEMPTS && !aborted) {
-      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error), spent), now);
+      await finish({ call, tx, now }, job, 'failed', nothingMade(reasonOf(error), spent));
       return 'worked';
     }
     // Its scope has ended meanwhile: what is kept for it is not kept for long.
@@ -215,7 +210,7 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
         const now = driver.now();
         await lock(tx);
         const current = await stillHeld(tx, claimed);
-        if (current) await finish(call, tx, current, 'done', await write(tx, now), now);
+        if (current) await finish({ call, tx, now }, current, 'done', await write({ call, tx, now }));
       },
       { bytes },
     );
@@ -228,8 +223,8 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
   return looked;
 }
 
-const giveUp = (call: Call, tx: Tx, job: JobRow, now: number): Promise<void> =>
-  finish(call, tx, job, 'failed', nothingMade('it was not done in time, and its turns are gone'), now);
+const giveUp = (work: Work, job: JobRow): Promise<void> =>
+  finish(work, job, 'failed', nothingMade('it was not done in time, and its turns are gone'));
 
 /** Gives up what keeps turns beyond its time, where nobody works in the background and notices it. */
 export async function releasePins(call: Call): Promise<void> {
@@ -237,19 +232,20 @@ export async function releasePins(call: Call): Promise<void> {
   for (const job_id of await overduePins(driver.at(tenant), driver.now()))
     await driver.write(tenant, async (tx) => {
       const job = await lockJob(tx, job_id);
-      if (job && isOverdue(job, driver.now())) await giveUp(call, tx, job, driver.now());
+      if (job && isOverdue(job, driver.now())) await giveUp({ call, tx, now: driver.now() }, job);
     });
 }
 
 /** A lease of a job is over: it is time to begin it, or whoever did it is gone. What was kept for it too long is let go. */
-export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
+export async function jobDue(work: Work, lease: Lease): Promise<void> {
+  const { call, tx, now } = work;
   const { tenant, limits } = call;
   const { subject_id: job_id } = lease;
   const job = await lockJob(tx, job_id);
   if (!job || job.ended_at !== null) return endLease(tx, 'job', job_id);
   const over = await stillOver(tx, lease, now);
   if (!over) return;
-  if (isOverdue(job, now)) return giveUp(call, tx, job, now);
+  if (isOverdue(job, now)) return giveUp(work, job);
   if (job.state === 'running' && job.pinned_until !== null && over.holder === WORKER)
     // It is under way here: to begin it anew would take more time than there is.
     return putLease(tx, { ...over, expires_at: job.pinned_until });

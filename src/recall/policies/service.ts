@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
@@ -105,8 +106,7 @@ function refuseAgents(call: Call, what: string): never {
 
 /** What a policy is for, once that was seen to be there. */
 async function placeOf(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   { trajectory_id, scope_id, agent_id }: PolicyInput,
 ): Promise<Pick<PolicyRow, 'attached' | 'trajectory_id' | 'scope_id'>> {
   if (scope_id != null) {
@@ -182,14 +182,15 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
   };
   return change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
       if (existing) return samePolicy(existing, input, sent_hash, agent_id);
-      const place = await placeOf(call, tx, input);
+      const place = await placeOf(work, input);
       await refuseMany(tx, place.attached);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
       await insertPolicy(tx, row);
-      journal(call, tx, now, 'created', row);
+      journal(work, 'created', row);
       return toPolicy(row);
     },
     remember: ({ policy_id }) => policy_id,
@@ -198,22 +199,16 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
 }
 
 const journal = (
-  call: Call,
-  tx: Tx,
-  now: number,
+  work: Work,
   what: 'created' | 'updated' | 'deleted',
   { policy_id, attached, trajectory_id }: PolicyRow,
 ): void =>
-  tx.journal(
-    event(
-      call,
-      now,
-      `cairn.summarization_policy.${what}`,
-      'summarization_policy',
-      policy_id,
-      { attached },
-      trajectory_id,
-    ),
+  appendEvent(
+    work,
+    `cairn.summarization_policy.${what}`,
+    { type: 'summarization_policy', id: policy_id },
+    { attached },
+    trajectory_id,
   );
 
 export const get = (call: Call, input: In<'get'>): Promise<SummarizationPolicy> =>
@@ -235,7 +230,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 }
 
 /** The policy, locked, if this caller may change it: that an agent writes Turns where it is attached was checked before. */
-async function ownPolicy(call: Call, tx: Tx, policy_id: string): Promise<PolicyRow> {
+async function ownPolicy({ call, tx }: Work, policy_id: string): Promise<PolicyRow> {
   const row = await lockPolicy(tx, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
   if (call.caller.agent_id !== null && row.attached === attachedTo.tenant)
@@ -250,13 +245,14 @@ export async function update(call: Call, input: In<'update'>): Promise<Summariza
     throw new CairnError('INVALID_INPUT', 'summarization_policies.update: give at least one field to change');
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await ownPolicy(call, tx, policy_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await ownPolicy(work, policy_id);
       const next = changed(row, patch, row.updated_at);
       if (canonical(next as unknown as Json) === canonical(row as unknown as Json)) return toPolicy(row);
       const written = { ...next, updated_at: now };
       await updatePolicy(tx, written);
-      journal(call, tx, now, 'updated', written);
+      journal(work, 'updated', written);
       return toPolicy(written);
     },
     remember: () => policy_id,
@@ -268,12 +264,13 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   const { policy_id } = input;
   await change<Json>(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const known = await findPolicy(tx, policy_id);
       if (known && known.deleted_at !== null) return null;
-      const row = await ownPolicy(call, tx, policy_id);
+      const row = await ownPolicy(work, policy_id);
       await deletePolicy(tx, policy_id, now);
-      journal(call, tx, now, 'deleted', row);
+      journal(work, 'deleted', row);
       return null;
     },
     remember: () => null,

@@ -210,7 +210,7 @@ export interface Asked extends Wanted {
 }
 
 /** Whether it is among what was asked for. */
-export function isWanted({ tenant, entity_types, trajectory_id, scopes, filters = [] }: Wanted): Sql {
+export function isWanted({ entity_types, trajectory_id, scopes, filters = [] }: Wanted): Sql {
   const conditions = filters.map((one) => passes(one));
   if (entity_types) conditions.push(sql`d.entity_type = ANY(${entity_types})`);
   if (trajectory_id !== undefined) conditions.push(isIn([trajectory_id]));

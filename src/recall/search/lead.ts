@@ -46,7 +46,7 @@ const fewOf = (entity_types: Wanted['entity_types']): Sql | undefined =>
     : undefined;
 
 /** Whether there is anything of the types that are asked for, as far as that is known at once. */
-export async function mayHaveAny(query: Query, { tenant, entity_types }: Wanted): Promise<boolean> {
+export async function mayHaveAny(query: Query, { entity_types }: Wanted): Promise<boolean> {
   const few = fewOf(entity_types);
   return !few || (await docsAt(query, few, { from: 0, to: Number.MAX_SAFE_INTEGER }, 1)) === undefined;
 }
@@ -65,7 +65,7 @@ async function ownDocs(
 
 async function docsOfPlace(
   query: Query,
-  { tenant, scopes, trajectory_id, filters = [] }: Wanted,
+  { scopes, trajectory_id, filters = [] }: Wanted,
   range: Range,
   limit: number,
 ): Promise<readonly number[] | undefined> {

@@ -1,4 +1,3 @@
-/** Principles: what summaries of the level L1 say across their trajectories, as a note of the level L2. */
 import type { Call } from '../../engine/calls/call.js';
 import { noteHolder } from '../../engine/lifetimes/endings.js';
 import type { Json } from '../../kernel/json.js';
@@ -65,42 +64,37 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
       const locked = await lockTrajectories(tx, trajectory_ids);
       there = trajectory_ids.filter((id) => locked.has(id));
     },
-    write: async (tx, now) => {
+    write: async (work) => {
+      const { tx } = work;
       const ids = cited.map(({ memory_id }) => memory_id);
       if (there.length < trajectory_ids.length || !(await noteSummarized(tx, ids, task.job_id)))
         throw new Changed('the summaries have changed meanwhile');
-      const note = await createMemory(
-        call,
-        tx,
-        noteNoun,
-        {
-          memory_id: undefined,
-          sent_hash: null,
-          agent_id,
-          fields: persistent({
-            type: 'Insight',
-            name: titleOf(summary.text),
-            abstraction_level: 'L2',
-            provenance: inferred(null, null),
-            metadata: {
-              summary_of: { summaries: refs.length, trajectories: trajectory_ids.length },
-              ...howMade(task, summary.cost, summary.fallback_reason),
-            },
-          }),
-          prepared,
-          place: async (_tx, _now, entity_id) => ({
-            trajectory_id: null,
-            scope_id: null,
-            thread_id: trajectory_ids[0] ?? null,
-            held_by: noteHolder(entity_id),
-            sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
-            edges: settings.create_edges
-              ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id)
-              : [],
-          }),
-        },
-        now,
-      );
+      const note = await createMemory({ ...work, call }, noteNoun, {
+        memory_id: undefined,
+        sent_hash: null,
+        agent_id,
+        fields: persistent({
+          type: 'Insight',
+          name: titleOf(summary.text),
+          abstraction_level: 'L2',
+          provenance: inferred(null, null),
+          metadata: {
+            summary_of: { summaries: refs.length, trajectories: trajectory_ids.length },
+            ...howMade(task, summary.cost, summary.fallback_reason),
+          },
+        }),
+        prepared,
+        place: async (_work, entity_id) => ({
+          trajectory_id: null,
+          scope_id: null,
+          thread_id: trajectory_ids[0] ?? null,
+          held_by: noteHolder(entity_id),
+          sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
+          edges: settings.create_edges
+            ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id)
+            : [],
+        }),
+      });
       return {
         ...nothingMade('', summary.cost),
         sources: refs,
