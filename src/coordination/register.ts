@@ -1,3 +1,4 @@
+/** What coordination adds to the registries of lower modules. */
 import { sql, TENANT } from '../driver/sql.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { writeGuards } from '../engine/writes/guards.js';

@@ -1,3 +1,4 @@
+/** Carries executions from store to store: a bundle with all checkpoints out, and in again in one transaction. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';

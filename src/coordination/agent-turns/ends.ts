@@ -1,3 +1,4 @@
+/** How an agent_turn is ended by who holds it, once; and how it is stopped by others. */
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call, TurnGuard } from '../../engine/calls/call.js';

@@ -1,3 +1,4 @@
+/** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
 import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';

@@ -1,3 +1,4 @@
+/** Use cases of handovers: packing recipes, stored by name. One is built in. */
 import type { z } from 'zod';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';

@@ -1,3 +1,4 @@
+/** Granting boxes: which other agents may read or write one. */
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import { appendEvent, change } from '../../engine/writes/change.js';

@@ -1,3 +1,4 @@
+/** Use cases of the store itself: who am I, keys, the live stream. */
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';

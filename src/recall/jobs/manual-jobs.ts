@@ -1,3 +1,4 @@
+/** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';

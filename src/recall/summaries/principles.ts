@@ -1,3 +1,4 @@
+/** Principles: what summaries of the level L1 say across their trajectories, as a note of the level L2. */
 import type { Call } from '../../engine/calls/call.js';
 import { noteHolder } from '../../engine/lifetimes/endings.js';
 import type { Json } from '../../kernel/json.js';
