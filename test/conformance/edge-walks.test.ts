@@ -309,14 +309,14 @@ onEveryTarget('edges together', (test) => {
       }
     };
     await gone();
-    await change((tx, tenant) =>
+    await change((tx) =>
       tx.run(
         sql`UPDATE memory_versions SET superseded_at = 1 WHERE tenant_id = ${tenant} AND memory_id = ${of('Note').entity_id}`,
       ),
     );
     await gone('Note');
     // The scope holds the turn and the artifact: both end with it.
-    await change((tx, tenant) =>
+    await change((tx) =>
       addEndings(tx, [
         { holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null },
       ]),
