@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { Tx } from '#cairn/driver/driver.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql, TENANT } from '#cairn/driver/sql.js';
 import { addEndings, scopeHolder } from '#cairn/engine/lifetimes/endings.js';
 import { insertEntries } from '#cairn/facts/boxes/entries.js';
 import { insertCards } from '#cairn/facts/cards/store.js';
@@ -311,7 +311,7 @@ onEveryTarget('edges together', (test) => {
     await gone();
     await change((tx) =>
       tx.run(
-        sql`UPDATE memory_versions SET superseded_at = 1 WHERE tenant_id = ${tenant} AND memory_id = ${of('Note').entity_id}`,
+        sql`UPDATE memory_versions SET superseded_at = 1 WHERE tenant_id = ${TENANT} AND memory_id = ${of('Note').entity_id}`,
       ),
     );
     await gone('Note');
