@@ -1,6 +1,7 @@
 /** The package `cairndb`: what `import … from 'cairndb'` gives. */
-export type { Api, CallOptions } from './api/api.js';
+export type { Api, CallOptions } from './api/index.js';
 export {
+  type Cairn,
   type ExportedFile,
   type ExportOptions,
   exportCheckpoint,
@@ -9,28 +10,42 @@ export {
   type ImportOptions,
   importCheckpoints,
   importExecution,
-} from './api/files/checkpoint-files.js';
-export { type Cairn, type LocalCairn, type OpenOptions, openCairn } from './api/open-cairn.js';
-export type { Checkpoint, CheckpointSummary, Snapshot } from './checkpoints/checkpoints/model.js';
-export type { Bundle, Execution as ExecutionRecord } from './checkpoints/executions/model.js';
-export type { Caller } from './engine/calls/caller.js';
-export type { AppendResult, Box, Grant, HydratedBox } from './facts/boxes/model.js';
-export type { Card } from './facts/cards/model.js';
-export type { Packet, WriteResult } from './facts/packets/model.js';
-export type { Key } from './identity/keys/model.js';
-export { CairnError, type ErrorCode } from './kernel/errors.js';
-export type { Json, JsonObject } from './kernel/json.js';
-export type { CallOptions as ProviderCallOptions, ProviderCost } from './providers/cost.js';
+  type LocalCairn,
+  type OpenOptions,
+  openCairn,
+} from './api/index.js';
+export type {
+  Bundle,
+  Checkpoint,
+  CheckpointSummary,
+  Execution as ExecutionRecord,
+  Snapshot,
+} from './checkpoints/contract.js';
+export type { Caller } from './engine/contract.js';
+export type { AppendResult, Box, Card, Grant, HydratedBox, Packet, WriteResult } from './facts/contract.js';
+export type { Key } from './identity/contract.js';
+export type { Json, JsonObject } from './kernel/contract.js';
+export { CairnError, type ErrorCode } from './kernel/index.js';
+export type {
+  CallOptions as ProviderCallOptions,
+  ModelSettingsInput as ModelOptions,
+  ProviderCost,
+} from './providers/index.js';
 export {
   type Embedder,
   type EmbedOptions,
   type HttpEmbedderSettings,
   httpEmbedder,
   type Vector,
-} from './providers/embedder.js';
-export type { ModelSettingsInput as ModelOptions } from './providers/model-settings.js';
-export type { Extraction, ExtractionRequest, Extractor } from './recall/extraction/extractor.js';
-export type { ExtractedFact } from './recall/extraction/facts.js';
-export type { TextSource } from './recall/summaries/sources.js';
-export type { Summarizer, Summary, SummaryRequest } from './recall/summaries/summarizer.js';
+} from './providers/index.js';
+export type {
+  ExtractedFact,
+  Extraction,
+  ExtractionRequest,
+  Extractor,
+  Summarizer,
+  Summary,
+  SummaryRequest,
+  TextSource,
+} from './recall/index.js';
 export * from './runtime/index.js';

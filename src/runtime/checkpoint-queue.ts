@@ -1,11 +1,11 @@
 /** Writes captured states one after another, each as the child of the one written before, and keeps the first failure. */
-import type { Api, Input } from '../api/api.js';
-import type { checkpoints } from '../checkpoints/checkpoints/contract.js';
+import type { Api, Input } from '../api/index.js';
 import type {
   CheckpointMetadata,
   CheckpointReason,
   CheckpointSummary,
-} from '../checkpoints/checkpoints/model.js';
+  checkpoints,
+} from '../checkpoints/contract.js';
 
 /** Where checkpoints go: a store in this process or over HTTP. */
 export interface CheckpointSink {

@@ -1,9 +1,16 @@
 /** agent_turns and their steps: rows in, rows out. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import type { KeysetPage } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { PromptFormat } from '../../facts/transcripts/model.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  join,
+  type KeysetPage,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import type { PromptFormat } from '../../facts/contract.js';
+import { toIso } from '../../kernel/index.js';
 import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
 import type { AgentTurn, AgentTurnStatus, TurnError } from './model.js';
 

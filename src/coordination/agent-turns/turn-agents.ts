@@ -1,7 +1,6 @@
 /** Agent_turns and the agents that do them. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import type { AgentRow } from '../../identity/agents/store.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import type { AgentRow } from '../../identity/index.js';
 
 /** The agent that does an agent_turn. */
 export function agentOfTurn(query: Query, agent_turn_id: string): Promise<AgentRow | undefined> {

@@ -1,6 +1,6 @@
 /** Messages as an Anthropic-style call takes them: blocks, roles in turn, the user's first. */
-import type { JsonObject } from '../../kernel/json.js';
-import { isBlank } from '../../kernel/json-values.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { isBlank } from '../../kernel/index.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 

@@ -1,7 +1,7 @@
 /** Messages as an OpenAI-style chat call takes them. */
-import { canonical } from '../../kernel/canonical.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { isBlank } from '../../kernel/json-values.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { isBlank } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 

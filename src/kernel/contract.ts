@@ -1,0 +1,28 @@
+/** The models and operations of kernel: schemas alone, for clients as well. */
+export { bytes } from './bytes.js';
+export {
+  computed,
+  instant,
+  type ListOrder,
+  listOrder,
+  pageInput,
+  pageOutput,
+  role,
+  startsAs,
+  subjectIds,
+} from './common.js';
+export { anyId, NIL_ID, newId, profileName, tenantId, uuid } from './ids.js';
+export {
+  type Json,
+  type JsonObject,
+  jsonFault,
+  jsonObject,
+  jsonValue,
+  MAX_DEPTH,
+  smallMetadata,
+  text,
+  textFault,
+  toolCalls,
+  toolResults,
+} from './json.js';
+export { stableJson } from './stable-json.js';
