@@ -24,5 +24,5 @@ export {
   textFault,
   toolCalls,
   toolResults,
-} from './json.js';
-export { stableJson } from './stable-json.js';
+} from './json/json.js';
+export { stableJson } from './json/stable.js';

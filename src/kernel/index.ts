@@ -11,9 +11,9 @@ export {
 } from './entity-types.js';
 export { CairnError, type ErrorCode, errorCodes, isErrorCode } from './errors.js';
 export { describeIssues, parseAs } from './issues.js';
-export { sameJson, sameMembers } from './json-equality.js';
-export { step, stepsOf } from './json-pointer.js';
-export { asList, freeze, isBlank, isLongerThan, isObject, keep, put } from './json-values.js';
+export { sameJson, sameMembers } from './json/equality.js';
+export { step, stepsOf } from './json/pointer.js';
+export { asList, freeze, isBlank, isLongerThan, isObject, keep, put } from './json/values.js';
 export { anySignal } from './signals.js';
 export { atOnce, inSteps, type Steps } from './steps.js';
 export { toIso, toMs } from './times.js';

@@ -2,8 +2,7 @@
 import type { TurnGuard, Work } from '../../engine/index.js';
 import { isDue, seen } from '../../identity/index.js';
 import { CairnError, toIso } from '../../kernel/index.js';
-import { type AgentTurnView, findAgentTurn } from './store.js';
-import { agentOfTurn } from './turn-agents.js';
+import { type AgentTurnView, agentOfTurn, findAgentTurn } from './store.js';
 
 /** Refuses whoever does not hold an agent_turn now, in this epoch. */
 export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {
