@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { instant } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
-import { type Json, jsonValue, text } from '../../kernel/json.js';
+import { jsonValue, text } from '../../kernel/json.js';
 /** Of a trajectory, scope, artifact or note: it can be found by its first letters. */
 export const name = text(500, 1);
-export const content = jsonValue.describe('Text, or any JSON') as z.ZodType<Json>;
+export const content = jsonValue.describe('Text, or any JSON');
 
 export const abstractionLevel = z.enum(['L0', 'L1', 'L2']).describe('L0 raw, L1 summary, L2 principle');
 
