@@ -1,5 +1,4 @@
 /** The package `cairndb`: what `import … from 'cairndb'` gives. */
-export type { Api, CallOptions } from './api/api.js';
 export {
   type ExportedFile,
   type ExportOptions,
@@ -11,15 +10,8 @@ export {
   importExecution,
 } from './api/files/checkpoint-files.js';
 export { type Cairn, type LocalCairn, type OpenOptions, openCairn } from './api/open-cairn.js';
-export type { Checkpoint, CheckpointSummary, Snapshot } from './checkpoints/checkpoints/model.js';
-export type { Bundle, Execution as ExecutionRecord } from './checkpoints/executions/model.js';
-export type { Caller } from './engine/calls/caller.js';
-export type { AppendResult, Box, Grant, HydratedBox } from './facts/boxes/model.js';
-export type { Card } from './facts/cards/model.js';
-export type { Packet, WriteResult } from './facts/packets/model.js';
-export type { Key } from './identity/keys/model.js';
+export type * from './api/types.js';
 export { CairnError, type ErrorCode } from './kernel/errors.js';
-export type { Json, JsonObject } from './kernel/json.js';
 export type { CallOptions as ProviderCallOptions, ProviderCost } from './providers/cost.js';
 export {
   type Embedder,

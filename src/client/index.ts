@@ -9,7 +9,7 @@ import { jsonFault } from '../kernel/json.js';
 import { anySignal } from '../kernel/signals.js';
 import { readEvents, type ServerEvent } from './sse.js';
 
-export type { Api, CallOptions } from '../api/api.js';
+export type * from '../api/types.js';
 export { CairnError, type ErrorCode } from '../kernel/errors.js';
 
 export interface ConnectOptions {

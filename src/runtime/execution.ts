@@ -1,5 +1,5 @@
 /** One run of an agent: its thoughts, context and tools, what it tells of them, and when its state is kept. */
-import type { Api, Input } from '../api/api.js';
+import type { Api } from '../api/api.js';
 import {
   CHECKPOINT_VERSION,
   type Checkpoint,
@@ -9,7 +9,6 @@ import {
   checkpointSummary,
   type Snapshot,
 } from '../checkpoints/checkpoints/model.js';
-import type { executions } from '../checkpoints/executions/contract.js';
 import type { ExecutionStatus } from '../checkpoints/executions/model.js';
 import { CairnError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
@@ -45,7 +44,7 @@ export interface ExecutionOptions extends RunOptions, Partial<RunState> {
   readonly store?: RunSink;
 }
 
-export type StartOptions = RunOptions & Input<(typeof executions)['create']>;
+export type StartOptions = RunOptions & NonNullable<Parameters<Api['executions']['create']>[0]>;
 
 const details = checkpointSummary.pick({ name: true, description: true, labels: true });
 /** What a checkpoint that is taken by hand may carry. */
