@@ -6,7 +6,7 @@ import { sentSnapshot, snapshot } from '../../dist/checkpoints/checkpoints/model
 import { notAnObject } from '../../dist/coordination/handovers/model.js';
 import { TTL_NAMES, ttl } from '../../dist/engine/lifetimes/model.js';
 import { jsonValue } from '../../dist/kernel/json.js';
-import { SchemaTypes } from './schemas.mjs';
+import { isOptional, SchemaTypes } from './schemas.mjs';
 import { camel, code, comment, literal, pascal, singular } from './text.mjs';
 
 /** Groups that are no nouns: their inputs are called after the verb alone. */
@@ -139,7 +139,7 @@ function exampleOf({ name, group, example, output, stream }, answer) {
   return `const ${list ? `{ ${list.name} }` : camel(hasName({ output }) ? answer : nounOf(group))} = await ${call};`;
 }
 
-const takesNothing = ({ input }) => Object.values(input.shape).every(({ _zod }) => _zod.optin === 'optional');
+const takesNothing = ({ input }) => Object.values(input.shape).every((member) => isOptional(member, 'input'));
 
 function methodOf(operation, { input, answer }, plain) {
   const { name, verb, summary, access, event, stream } = operation;
@@ -153,7 +153,7 @@ function methodOf(operation, { input, answer }, plain) {
 }
 
 /** The same as methods of a Cairn itself: the member that matters comes first. */
-function shorthandOf([name, { group, verb, first }], typesBy) {
+function shorthandOf([name, { group, verb, first }], types, typesBy) {
   const operation = byName(`${group}.${verb}`);
   const { input, answer } = typesBy.get(operation);
   const example = exampleOf(operation, answer).replace(
@@ -164,7 +164,8 @@ function shorthandOf([name, { group, verb, first }], typesBy) {
     example,
     indent: '  ',
   });
-  const parameters = `${first}: ${input}['${first}'], rest?: Omit<${input}, '${first}'>, options?: CallOptions`;
+  const type = types.typeOf(operation.input.shape[first], 'input');
+  const parameters = `${first}: ${type}, rest?: Omit<${input}, '${first}'>, options?: CallOptions`;
   return `${doc}  ${name}(${parameters}): Promise<${answer}>;\n`;
 }
 
@@ -209,7 +210,7 @@ export function apiTypes({ plain = false } = {}) {
     HEAD,
     `/** Everything that Cairn does, by what it is about. */\nexport interface Api {\n${api.join('')}}\n`,
     `export interface Shorthands {\n${Object.entries(shorthands)
-      .map((one) => shorthandOf(one, typesBy))
+      .map((one) => shorthandOf(one, types, typesBy))
       .join('')}}\n`,
     ...names.map((group) => `export interface ${pascal(group)}Api {\n${methods(group).join('')}}\n`),
     ...(plain ? [] : [fixedTypes()]),

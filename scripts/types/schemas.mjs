@@ -22,13 +22,16 @@ function metaOf(schema, io) {
   return { ...(inner && metaOf(inner, io)), ...schema.meta() };
 }
 
-const isOptional = ({ _zod }, io) => (io === 'input' ? _zod.optin : _zod.optout) === 'optional';
+/** In an input, also what has a default. */
+export const isOptional = ({ _zod }, io) => (io === 'input' ? _zod.optin : _zod.optout) !== undefined;
 
 /** The limits of an input, in words. */
 function limitsOf(schema) {
-  const inner = innerOf(schema, 'input');
-  if (inner) return limitsOf(inner);
   const { def } = schema._zod;
+  const inner = innerOf(schema, 'input');
+  if (def.type === 'default')
+    return [`Default: ${inWords(def.defaultValue)}.`, limitsOf(inner)].join(' ').trim();
+  if (inner) return limitsOf(inner);
   const { format } = schema.meta() ?? {};
   if (format === 'uuid') return 'A UUID.';
   if (format === 'date-time') return 'An ISO 8601 time.';
@@ -52,8 +55,8 @@ const inWords = (limit) => limit?.toLocaleString('en');
  * `special` maps definitions of schemas to their types, or to schemas that say more, where a schema does not show its
  * type. `refined` has better types for members of named types. `renamed` has better names than those derived.
  *
- * With `plain` the types are those that zod infers: nothing is refined, lists can be changed, and members are
- * printed that Cairn takes only so that an answer can be posted back.
+ * With `plain` the types are those that zod infers: nothing is refined, lists can be changed, and members are there that
+ * Cairn takes only so that an answer can be posted back, of any type.
  */
 export class SchemaTypes {
   #special;
@@ -185,7 +188,6 @@ export class SchemaTypes {
     const { type, items } = schema.meta() ?? {};
     if (type === 'object') return io === 'input' ? 'JsonObjectInput' : 'JsonObject';
     if (type === 'array' && items.type === 'integer') return `Uint8Array | ${this.#listOf('number', io)}`;
-    if (this.#plain) return 'unknown';
     throw new Error('a z.unknown() is neither JSON nor bytes: name its type in scripts/types/api.mjs');
   }
 
@@ -228,9 +230,11 @@ export class SchemaTypes {
   #membersOf(schema, io, owner, but = {}) {
     return Object.entries(schema._zod.def.shape).flatMap(([name, member]) => {
       const { description, readOnly } = metaOf(member, io);
-      if (name in but || (io === 'input' && readOnly && !this.#plain)) return [];
+      const isIgnored = io === 'input' && readOnly;
+      if (name in but || (isIgnored && !this.#plain)) return [];
       const said = [description, io === 'input' ? limitsOf(member) : undefined];
-      const type = this.#refined[owner]?.members[name] ?? this.typeOf(member, io, owner, name);
+      const refined = isIgnored ? 'any' : this.#refined[owner]?.members[name];
+      const type = refined ?? this.typeOf(member, io, owner, name);
       const optional = isOptional(member, io);
       const text = `${key(name)}${optional ? '?' : ''}: ${type}${optional && io === 'input' ? ' | undefined' : ''}`;
       return [{ text, about: said.filter(Boolean).map(sentence).join(' ') }];
