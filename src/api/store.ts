@@ -187,7 +187,7 @@ export class Store implements Host {
         `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`,
       );
     const { driver } = this.#runtime;
-    if (await hasTenant(driver.at(tenant), tenant)) return;
+    if (await hasTenant(driver.at(tenant))) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
   }
 
@@ -200,9 +200,9 @@ export class Store implements Host {
         `agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`,
       );
     const { driver } = this.#runtime;
-    if (await findAgent(driver.at(tenant), tenant, agent_id)) return;
+    if (await findAgent(driver.at(tenant), agent_id)) return;
     const call = systemCall(this.#runtime, tenant);
-    await driver.write(tenant, (tx) => provideAgent(call, tx, agent_id, {}, 'all', driver.now()));
+    await driver.write(tenant, (tx) => provideAgent({ call, tx, now: driver.now() }, agent_id, {}, 'all'));
   }
 
   api(caller: Caller): Api {

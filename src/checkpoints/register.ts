@@ -1,5 +1,5 @@
 /** What checkpoints adds to the registries of lower modules. */
-import { sql } from '../driver/sql.js';
+import { sql, TENANT } from '../driver/sql.js';
 import { NOTHING, reachFinders, said } from '../engine/access/reach.js';
 import { holderErasers } from '../engine/lifetimes/erasers.js';
 import { waysIntoTrajectories } from '../memory/access/reach.js';
@@ -20,24 +20,24 @@ holderErasers.add({
 
 reachFinders.fill(
   'execution_id',
-  (tenant, id, reach) =>
-    sql`SELECT ${said(executionsWithin(tenant, reach))} FROM executions e
-        WHERE e.tenant_id = ${tenant} AND e.execution_id = ${id}`,
+  (id, reach) =>
+    sql`SELECT ${said(executionsWithin(reach))} FROM executions e
+        WHERE e.tenant_id = ${TENANT} AND e.execution_id = ${id}`,
 );
 
 reachFinders.fill(
   'checkpoint_id',
-  (tenant, id, reach) =>
-    sql`SELECT ${said(executionsWithin(tenant, reach))} FROM checkpoints c
+  (id, reach) =>
+    sql`SELECT ${said(executionsWithin(reach))} FROM checkpoints c
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
-        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${id}`,
+        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${id}`,
 );
 
-waysIntoTrajectories.add((tenant, { executions }) =>
+waysIntoTrajectories.add(({ executions }) =>
   executions.extent === 'none'
     ? NOTHING
-    : sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${tenant}
-        AND e.trajectory_id = t.trajectory_id AND e.deleted_at IS NULL AND ${executionsWithin(tenant, executions)})`,
+    : sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${TENANT}
+        AND e.trajectory_id = t.trajectory_id AND e.deleted_at IS NULL AND ${executionsWithin(executions)})`,
 );
 
 treeDeletions.fill('executions', deleteExecutions);

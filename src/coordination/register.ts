@@ -1,5 +1,5 @@
 /** What coordination adds to the registries of lower modules. */
-import { sql } from '../driver/sql.js';
+import { sql, TENANT } from '../driver/sql.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { writeGuards } from '../engine/writes/guards.js';
 import { agentWork } from '../identity/agents/references.js';
@@ -21,7 +21,7 @@ expiries.fill('deadline', expireDeadline);
 expiries.fill('batch', expireBatch);
 expiries.fill('delegation', expireDelegation);
 expiries.fill('handoff', expireHandoff);
-expiries.fill('lock', (call, tx, lease, now) => expireLock(call, tx, lease.subject_id, now));
+expiries.fill('lock', (work, lease) => expireLock(work, lease.subject_id));
 expiries.fill('message', deliveryOver);
 
 writeGuards.fill('agent_turn', checkTurnGuard);
@@ -32,7 +32,7 @@ agentHoldings.fill('lock', releaseHeldBy);
 agentHoldings.fill('message', releaseDeliveriesOf);
 
 madeForAgents.add(
-  (tenant, agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${tenant}
+  (agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${TENANT}
     AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
 );
 
@@ -43,7 +43,7 @@ import { contextReferences } from '../recall/contexts/references.js';
 import { isPartyTo } from './agent-turns/rules.js';
 import { findAgentTurn } from './agent-turns/store.js';
 
-contextReferences.fill('agent_turn', async ({ tenant, caller }, query, id) => {
-  const turn = await findAgentTurn(query, tenant, id);
+contextReferences.fill('agent_turn', async ({ caller }, query, id) => {
+  const turn = await findAgentTurn(query, id);
   return turn !== undefined && isPartyTo(turn, caller.agent_id);
 });

@@ -1,12 +1,12 @@
 /** The seam below group commit: one connection in one transaction. */
 import type { Table } from './driver.js';
-import type { Param, Sql } from './sql.js';
+import type { BoundParam, Sql } from './sql.js';
 
 export interface Channel {
-  all<R>(query: Sql): Promise<R[]>;
-  run(query: Sql): Promise<number>;
-  send(query: Sql): Promise<void>;
-  insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
+  all<R>(query: Sql, tenant: string): Promise<R[]>;
+  run(query: Sql, tenant: string): Promise<number>;
+  send(query: Sql, tenant: string): Promise<void>;
+  insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void>;
   /** Travels before whatever is asked next. */
   savepoint(): void;
   /** Ends when all that was sent since the savepoint is known to have worked. */

@@ -1,9 +1,10 @@
 /** The Driver seam: what a store needs of a database, and how writes are journalled. */
 import type { Schema } from './schema.js';
-import type { Dialect, Param, Sql } from './sql.js';
+import type { BoundParam, Dialect, Sql } from './sql.js';
 
-/** Reads, one statement at a time. */
+/** Reads, one statement at a time, of one tenant. */
 export interface Query {
+  readonly tenant: string;
   all<R>(query: Sql): Promise<R[]>;
   get<R>(query: Sql): Promise<R | undefined>;
 }
@@ -23,7 +24,7 @@ export interface Tx extends Query {
   /** Runs a statement of which nothing is asked. It may still be under way: a failure shows by the commit. */
   send(query: Sql): Promise<void>;
   /** Inserts rows given in the order of the table's columns; in the same way. */
-  insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void>;
+  insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void>;
   /** What was journalled by this tenant's writes of the same commit so far, this one's included. */
   readonly journalled: readonly JournalEntry[];
   /** Adds an entry that is written in the last statements before the commit. */
@@ -46,9 +47,9 @@ export interface JournalEntry {
 /** How entries become rows. Given by the store, called by the driver. */
 export interface Journal {
   /** Takes the tenant's next numbers and writes the entries: the last statements before COMMIT. */
-  append(tx: Tx, tenant: string, entries: readonly JournalEntry[]): Promise<void>;
+  append(tx: Tx, entries: readonly JournalEntry[]): Promise<void>;
   /** Whether these entries are there: asked when the connection was lost at COMMIT. Waits for a commit under way. */
-  landed(tx: Tx, tenant: string, entries: readonly JournalEntry[]): Promise<boolean>;
+  landed(tx: Tx, entries: readonly JournalEntry[]): Promise<boolean>;
 }
 
 export interface WriteOptions {
@@ -142,14 +143,15 @@ export interface AwayModule {
 }
 
 /** By what gives all rows of a statement. */
-export const queryBy = (rows: (query: Sql) => Promise<unknown[]>): Query => ({
+export const queryBy = (tenant: string, rows: (query: Sql) => Promise<unknown[]>): Query => ({
+  tenant,
   all: <R>(query: Sql) => rows(query) as Promise<R[]>,
   get: async <R>(query: Sql) => (await rows(query))[0] as R | undefined,
 });
 
 /** Reads that may be long, as a Query. */
 export function atLength(driver: Driver, tenant: string): Query {
-  return queryBy((query) => driver.long(tenant, query));
+  return queryBy(tenant, (query) => driver.long(tenant, query));
 }
 
 export interface MigrationReport {

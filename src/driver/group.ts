@@ -121,8 +121,8 @@ async function runOnce(
     if (!alone) channel.ending();
     for (const [tenant, list] of entries) {
       if (list.length === 0) continue;
-      const tx = new OpenTx(channel, [], false);
-      await host.journal.append(tx, tenant, list);
+      const tx = new OpenTx(tenant, channel, [], false);
+      await host.journal.append(tx, list);
       collectKeys(keys, tenant, tx.keys);
     }
     if (keys.size > 0) await host.announce?.(channel, keys);
@@ -190,7 +190,7 @@ async function runWrite(
 ): Promise<Outcome> {
   let list = entries.get(write.tenant);
   if (!list) entries.set(write.tenant, (list = []));
-  const tx = new OpenTx(channel, list, undo === 'savepoint');
+  const tx = new OpenTx(write.tenant, channel, list, undo === 'savepoint');
   try {
     const value = await write.work(tx);
     if (tx.inSavepoint) await channel.release();
@@ -248,7 +248,7 @@ async function resolveUnknown(
     try {
       const channel = await host.begin(tenant);
       try {
-        const landed = await host.journal.landed(new OpenTx(channel, [], false), tenant, entries);
+        const landed = await host.journal.landed(new OpenTx(tenant, channel, [], false), entries);
         if (landed) host.committed(lost.entries.keys());
         return landed ? lost.outcomes : 'absent';
       } finally {

@@ -1,9 +1,10 @@
 /** A write's view of the transaction that it shares: its statements, its savepoint, its entries in the journal, whom it wakes. */
 import type { Channel } from './channel.js';
 import type { JournalEntry, Table, Tx } from './driver.js';
-import type { Param, Sql } from './sql.js';
+import type { BoundParam, Sql } from './sql.js';
 
 export class OpenTx implements Tx {
+  readonly tenant: string;
   readonly #channel: Channel;
   readonly #entries: JournalEntry[];
   readonly #own: JournalEntry[] = [];
@@ -14,7 +15,8 @@ export class OpenTx implements Tx {
   /** Whether there may be rows to undo. */
   changed = false;
 
-  constructor(channel: Channel, entries: JournalEntry[], savepoints: boolean) {
+  constructor(tenant: string, channel: Channel, entries: JournalEntry[], savepoints: boolean) {
+    this.tenant = tenant;
     this.#channel = channel;
     this.#entries = entries;
     this.#savepoints = savepoints;
@@ -47,7 +49,7 @@ export class OpenTx implements Tx {
   }
 
   all<R>(query: Sql): Promise<R[]> {
-    return this.#use(this.#channel.locksRows).all<R>(query);
+    return this.#use(this.#channel.locksRows).all<R>(query, this.tenant);
   }
 
   async get<R>(query: Sql): Promise<R | undefined> {
@@ -55,18 +57,18 @@ export class OpenTx implements Tx {
   }
 
   run(query: Sql): Promise<number> {
-    return this.#change().run(query);
+    return this.#change().run(query, this.tenant);
   }
 
   send(query: Sql): Promise<void> {
-    return this.#change().send(query);
+    return this.#change().send(query, this.tenant);
   }
 
   returning<R>(query: Sql): Promise<R[]> {
-    return this.#change().all<R>(query);
+    return this.#change().all<R>(query, this.tenant);
   }
 
-  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
+  async insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void> {
     if (rows.length > 0) await this.#change().insert(table, rows);
   }
 

@@ -4,7 +4,13 @@
  */
 
 export type Dialect = 'sqlite' | 'postgres';
-export type Param = string | number | null | readonly string[] | readonly number[];
+/**
+ * Stands for the tenant that a Query or Tx is bound to: statements name the tenant and nobody hands its id around.
+ * Outside of all tenants it is the empty string, which no tenant has.
+ */
+export const TENANT: unique symbol = Symbol('tenant');
+
+export type Param = string | number | null | readonly string[] | readonly number[] | typeof TENANT;
 
 export class Sql {
   readonly parts: readonly string[];
@@ -56,9 +62,12 @@ class ByDialect extends Sql {
 
 export const byDialect = (either: Readonly<Record<Dialect, Sql>>): Sql => new ByDialect(either);
 
+/** A value as a database takes it. */
+export type BoundParam = Exclude<Param, typeof TENANT>;
+
 export interface Compiled {
   readonly text: string;
-  readonly params: readonly Param[];
+  readonly params: readonly BoundParam[];
 }
 
 /** What a statement's templates compile to: found along the templates that it is put together from. */
@@ -77,7 +86,7 @@ class Shape {
 
 const shapes: Record<Dialect, Shape> = { sqlite: new Shape(), postgres: new Shape() };
 
-export function compile(given: Sql, dialect: Dialect): Compiled {
+export function compile(given: Sql, dialect: Dialect, tenant = ''): Compiled {
   const query = inDialect(given, dialect);
   let shape = shapes[dialect].with(query.parts, 0);
   let params = query.values as readonly Param[];
@@ -87,7 +96,12 @@ export function compile(given: Sql, dialect: Dialect): Compiled {
     params = flat;
   }
   shape.text ??= render(flatten(query, dialect), dialect);
-  return { text: shape.text, params };
+  return { text: shape.text, params: bind(params, tenant) };
+}
+
+/** The values to bind, which are none of the caller's to change. */
+function bind(params: readonly Param[], tenant: string): BoundParam[] {
+  return params.map((param) => (param === TENANT ? tenant : param));
 }
 
 const inDialect = (value: Sql, dialect: Dialect): Sql =>

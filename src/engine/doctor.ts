@@ -5,7 +5,7 @@ export interface Check {
   /** The invariant, as a sentence. */
   readonly name: string;
   /** Rows that break it, at most a few, each with a `what` to print. */
-  readonly broken: (tenant: string) => Sql;
+  readonly broken: () => Sql;
 }
 
 export interface Finding {

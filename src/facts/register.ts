@@ -1,5 +1,5 @@
 /** What facts adds to the registries of lower modules. */
-import { sql } from '../driver/sql.js';
+import { sql, TENANT } from '../driver/sql.js';
 import { reachFinders, said } from '../engine/access/reach.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
 import { cardOwners } from '../identity/access/permissions.js';
@@ -15,9 +15,9 @@ contentErasers.fill('box', eraseBox);
 
 reachFinders.fill(
   'packet_id',
-  (tenant, id, reach) =>
-    sql`SELECT ${said(packetsWithin(tenant, reach))} FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND p.packet_id = ${id}`,
+  (id, reach) =>
+    sql`SELECT ${said(packetsWithin(reach))} FROM packet_store p
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${id}`,
 );
 
 cardOwners.fill('card', findCard);

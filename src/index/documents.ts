@@ -1,6 +1,6 @@
 /** search_docs: a row for each thing that can be found. The database takes it out again when the content goes. */
 import type { Table, Tx } from '../driver/driver.js';
-import { type Sql, sql } from '../driver/sql.js';
+import { type Sql, sql, TENANT } from '../driver/sql.js';
 import type { IndexedType } from '../kernel/entity-types.js';
 import type { Measured } from './searchable.js';
 
@@ -115,18 +115,18 @@ export const columnsOf = (doc: NewDoc): DocColumns => ({
   terms: doc.measured.terms,
 });
 
-export async function insertDocs(tx: Tx, tenant: string, docs: readonly NewDoc[]): Promise<void> {
+export async function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {
   await tx.insert(
     table,
-    docs.map((doc) => [tenant, ...Object.values(columnsOf(doc))]),
+    docs.map((doc) => [tx.tenant, ...Object.values(columnsOf(doc))]),
   );
 }
 
 /** A version that another one follows, or that was deleted, is no longer found; its content may stay. */
-export async function forgetDoc(tx: Tx, tenant: string, content_id: string): Promise<void> {
+export async function forgetDoc(tx: Tx, content_id: string): Promise<void> {
   await tx.send(
     sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-        WHERE tenant_id = ${tenant} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
+        WHERE tenant_id = ${TENANT} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
           AND terms IS NOT NULL`,
   );
 }
@@ -135,20 +135,20 @@ export async function forgetDoc(tx: Tx, tenant: string, content_id: string): Pro
 const MANY_COUNTS = 100;
 
 /** Adds up what connections counted that are gone, on PostgreSQL: on SQLite there is one row. What another sweep has at hand it leaves out. */
-export async function foldCounts(tx: Tx, tenant: string): Promise<void> {
+export async function foldCounts(tx: Tx): Promise<void> {
   const row = await tx.get<{ counts: number }>(
-    sql`SELECT COUNT(*) AS counts FROM search_counts WHERE tenant_id = ${tenant}`,
+    sql`SELECT COUNT(*) AS counts FROM search_counts WHERE tenant_id = ${TENANT}`,
   );
   if (Number(row!.counts) <= MANY_COUNTS) return;
   await tx.send(
     sql`WITH gone AS (
-          SELECT shard FROM search_counts WHERE tenant_id = ${tenant} AND shard <> 0
+          SELECT shard FROM search_counts WHERE tenant_id = ${TENANT} AND shard <> 0
             AND shard NOT IN (SELECT pid FROM pg_stat_activity WHERE pid IS NOT NULL) FOR UPDATE SKIP LOCKED
         ), folded AS (
-          DELETE FROM search_counts c USING gone g WHERE c.tenant_id = ${tenant} AND c.shard = g.shard RETURNING c.docs
+          DELETE FROM search_counts c USING gone g WHERE c.tenant_id = ${TENANT} AND c.shard = g.shard RETURNING c.docs
         )
         INSERT INTO search_counts (tenant_id, shard, docs)
-          SELECT ${tenant}::text, 0, SUM(docs) FROM folded HAVING COUNT(*) > 0
+          SELECT ${TENANT}::text, 0, SUM(docs) FROM folded HAVING COUNT(*) > 0
           ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
   );
 }

@@ -3,7 +3,7 @@
  * be seen is asked of the database each time.
  */
 import type { Query } from '../driver/driver.js';
-import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../driver/sql.js';
 import { frequencyIn } from './term-codes.js';
 
 export interface Features {
@@ -67,14 +67,14 @@ export type FeatureRow = [
 export const FEATURE_COLUMNS: Sql = sql`d.doc_no, d.scope_id, d.position, d.role, d.speaker, d.occurred_at, d.length, d.flags, d.terms`;
 
 /** As one text: hundreds of rows are read faster so than one by one. */
-async function read(query: Query, tenant: string, doc_nos: readonly number[]): Promise<FeatureRow[]> {
+async function read(query: Query, doc_nos: readonly number[]): Promise<FeatureRow[]> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(json_array(${FEATURE_COLUMNS})) AS list
         FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND d.terms IS NOT NULL`,
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no = i.value AND d.terms IS NOT NULL`,
       postgres: sql`SELECT json_agg(json_build_array(${FEATURE_COLUMNS}))::text AS list FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL`,
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL`,
     }),
   );
   return JSON.parse(row?.list ?? '[]') as FeatureRow[];
@@ -84,10 +84,9 @@ async function read(query: Query, tenant: string, doc_nos: readonly number[]): P
 export async function featuresOf(
   query: Query,
   mark: StoreMark,
-  tenant: string,
   doc_nos: readonly number[],
 ): Promise<Features[]> {
-  const mine = keptOf(mark, tenant);
+  const mine = keptOf(mark, query.tenant);
   const found: Features[] = [];
   const missing: number[] = [];
   for (const doc_no of doc_nos) {
@@ -97,11 +96,10 @@ export async function featuresOf(
   }
   if (missing.length === 0) return found;
   if (count + missing.length > MAX_KEPT) forgetAll();
-  const keep = keptOf(mark, tenant);
+  const keep = keptOf(mark, query.tenant);
   forgetting ??= setTimeout(forgetAll, KEPT_MS).unref();
   for (const [doc_no, scope_id, position, role, speaker, occurred_at, length, flags, terms] of await read(
     query,
-    tenant,
     missing,
   )) {
     const features = { doc_no, scope_id, position, role, speaker, occurred_at, length, flags, terms };

@@ -3,7 +3,7 @@
  * and never change; whether what is kept is all there is, is asked of the database each time.
  */
 import type { Query } from '../driver/driver.js';
-import { byDialect, type Sql, sql } from '../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../driver/sql.js';
 import { givingWay } from '../kernel/cooperative-yield.js';
 import { FEATURE_COLUMNS, type FeatureRow, type Features, KEPT_MS } from './features.js';
 
@@ -71,7 +71,7 @@ export interface Marks {
 
 export async function marksAhead(query: Query, whose: KeptTenant): Promise<Marks | undefined> {
   const kept = whose.in_order ? undefined : known.get(nameOf(whose));
-  return kept && !isTooMuch(kept) ? marksOf(query, whose.tenant, kept.last) : undefined;
+  return kept && !isTooMuch(kept) ? marksOf(query, kept.last) : undefined;
 }
 
 /** Of such a tenant it is only remembered that it is one, until it has fewer documents. */
@@ -101,7 +101,7 @@ type Row = [...FeatureRow, entity_type: string, expires_at: number | null, held_
 const COLUMNS: Sql = sql`${FEATURE_COLUMNS}, d.entity_type, d.expires_at, d.held_by`;
 
 /** Those behind a number, in order; on PostgreSQL so many at a time, since they are read on the event loop. */
-async function read(query: Query, tenant: string, after: number, last: number): Promise<Row[]> {
+async function read(query: Query, after: number, last: number): Promise<Row[]> {
   const table =
     last - after < FEW_NEW
       ? sql`search_docs d NOT INDEXED`
@@ -109,9 +109,9 @@ async function read(query: Query, tenant: string, after: number, last: number): 
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(json_array(${COLUMNS})) AS list FROM (SELECT * FROM ${table}
-        WHERE d.tenant_id = ${tenant} AND d.doc_no > ${after} AND d.terms IS NOT NULL ORDER BY d.doc_no) d`,
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.terms IS NOT NULL ORDER BY d.doc_no) d`,
       postgres: sql`SELECT json_agg(json_build_array(${COLUMNS}))::text AS list FROM (SELECT * FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no > ${after} AND d.terms IS NOT NULL
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.terms IS NOT NULL
         ORDER BY d.doc_no LIMIT ${AT_A_TIME}) d`,
     }),
   );
@@ -121,7 +121,7 @@ async function read(query: Query, tenant: string, after: number, last: number): 
 async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Kept> {
   const kept: Kept = {
     ...extent,
-    mark: whose.in_order ? '' : (await marksOf(query, whose.tenant, 0)).all,
+    mark: whose.in_order ? '' : (await marksOf(query, 0)).all,
     characters: 0,
     byNumber: new Map(),
     byTerm: new Map(),
@@ -130,7 +130,7 @@ async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Ke
   const giveWay = givingWay();
   let count = 0;
   for (let after = 0; ; ) {
-    const rows = await read(query, whose.tenant, after, Number.MAX_SAFE_INTEGER);
+    const rows = await read(query, after, Number.MAX_SAFE_INTEGER);
     for (const row of rows) {
       add(kept, row);
       if (++count % MANY === 0) await giveWay();
@@ -157,9 +157,9 @@ async function broughtUp(
 ): Promise<boolean> {
   if (kept.generation !== extent.generation) return false;
   if (isTooMuch(kept)) return kept.docs <= extent.docs;
-  if (!whose.in_order) return broughtUpAnywhere(query, whose.tenant, kept, extent, marks);
+  if (!whose.in_order) return broughtUpAnywhere(query, kept, extent, marks);
   if (kept.last === extent.last) return kept.docs === extent.docs;
-  const rows = await read(query, whose.tenant, kept.last, extent.last);
+  const rows = await read(query, kept.last, extent.last);
   if (kept.docs + rows.length !== extent.docs) return false;
   for (const row of rows) add(kept, row);
   kept.last = extent.last;
@@ -170,16 +170,15 @@ async function broughtUp(
 /** The same where numbers are not committed in their order: one may come between others while another goes. */
 async function broughtUpAnywhere(
   query: Query,
-  tenant: string,
   kept: Kept,
   extent: Extent,
   ahead: Marks | undefined,
 ): Promise<boolean> {
   const { last, mark } = kept;
-  const marks = ahead?.last === last ? ahead : await marksOf(query, tenant, last);
+  const marks = ahead?.last === last ? ahead : await marksOf(query, last);
   if (marks.up_to !== mark || kept.mark !== mark) return false;
   if (marks.all === mark) return true;
-  const rows = await read(query, tenant, last, extent.last);
+  const rows = await read(query, last, extent.last);
   // Another search may have added them meanwhile.
   if (rows.length === 0 || rows.length >= AT_A_TIME || kept.mark !== mark) return false;
   for (const row of rows) add(kept, row);
@@ -190,11 +189,11 @@ async function broughtUpAnywhere(
 }
 
 /** How many documents there are, up to one and in all, with sums that tell sets of as many apart. */
-async function marksOf(query: Query, tenant: string, last: number): Promise<Marks> {
+async function marksOf(query: Query, last: number): Promise<Marks> {
   const mark = sql`COUNT(*) || ' ' || COALESCE(SUM(doc_no), 0) || ' ' || COALESCE(SUM(hashint8(doc_no)), 0)`;
   const row = await query.get<{ all: string; up_to: string }>(
-    sql`SELECT (SELECT ${mark} FROM search_index WHERE tenant_id = ${tenant}) AS "all",
-          (SELECT ${mark} FROM search_index WHERE tenant_id = ${tenant} AND doc_no <= ${last}) AS up_to`,
+    sql`SELECT (SELECT ${mark} FROM search_index WHERE tenant_id = ${TENANT}) AS "all",
+          (SELECT ${mark} FROM search_index WHERE tenant_id = ${TENANT} AND doc_no <= ${last}) AS up_to`,
   );
   return { last, ...row! };
 }

@@ -1,6 +1,6 @@
 /** The index itself: how many documents have a term, and which. It says the same of both databases. */
 import type { Query } from '../driver/driver.js';
-import { acrossTenants, byDialect, type Sql, sql } from '../driver/sql.js';
+import { acrossTenants, byDialect, type Sql, sql, TENANT } from '../driver/sql.js';
 
 /** The documents that can be meant: the newest up to one, and, of a trajectory, between its first and last. */
 export interface Range {
@@ -9,44 +9,33 @@ export interface Range {
 }
 
 /** A code is of one tenant alone, and holds no character that either query language knows. */
-const matching = (tenant: string, code: string, { from, to }: Range): Sql =>
+const matching = (code: string, { from, to }: Range): Sql =>
   byDialect({
     sqlite: acrossTenants`SELECT rowid AS doc_no FROM search_index WHERE search_index MATCH ${code}
       AND rowid BETWEEN ${from} AND ${to} ORDER BY rowid DESC`,
-    postgres: sql`SELECT doc_no FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${tenant}
+    postgres: sql`SELECT doc_no FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${TENANT}
       AND doc_no BETWEEN ${from} AND ${to} ORDER BY doc_no DESC`,
   });
 
 /** How many documents have a term, counted no further than a limit. */
-export async function countPostings(
-  query: Query,
-  tenant: string,
-  code: string,
-  limit: number,
-): Promise<number> {
+export async function countPostings(query: Query, code: string, limit: number): Promise<number> {
   const row = await query.get<{ found: number }>(
     byDialect({
       sqlite: acrossTenants`SELECT COUNT(*) AS found FROM
         (SELECT 1 FROM search_index WHERE search_index MATCH ${code} LIMIT ${limit})`,
       postgres: sql`SELECT COUNT(*) AS found FROM
-        (SELECT 1 FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${tenant} LIMIT ${limit}) AS found_some`,
+        (SELECT 1 FROM search_index WHERE terms @@ CAST(${code} AS tsquery) AND tenant_id = ${TENANT} LIMIT ${limit}) AS found_some`,
     }),
   );
   return Number(row!.found);
 }
 
 /** The documents that have a term, the newest first; as one text, since that is read faster than rows. */
-export async function postings(
-  query: Query,
-  tenant: string,
-  code: string,
-  range: Range,
-  limit: number,
-): Promise<number[]> {
+export async function postings(query: Query, code: string, range: Range, limit: number): Promise<number[]> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
-      sqlite: sql`SELECT json_group_array(doc_no) AS list FROM (${matching(tenant, code, range)} LIMIT ${limit})`,
-      postgres: sql`SELECT json_agg(doc_no)::text AS list FROM (${matching(tenant, code, range)} LIMIT ${limit}) AS found_some`,
+      sqlite: sql`SELECT json_group_array(doc_no) AS list FROM (${matching(code, range)} LIMIT ${limit})`,
+      postgres: sql`SELECT json_agg(doc_no)::text AS list FROM (${matching(code, range)} LIMIT ${limit}) AS found_some`,
     }),
   );
   return JSON.parse(row?.list ?? '[]') as number[];
@@ -55,10 +44,9 @@ export async function postings(
 /** The newest document of a tenant, how many it has, and how often all was indexed anew. */
 export async function extentOf(
   query: Query,
-  tenant: string,
 ): Promise<{ readonly last: number; readonly docs: number; readonly generation: number }> {
   const row = await query.get<{ last: number | null; docs: number | null; generation: string | null }>(
-    sql`SELECT ${last(tenant)} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${tenant}) AS docs,
+    sql`SELECT ${last()} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${TENANT}) AS docs,
           (SELECT value FROM store_meta WHERE name = ${GENERATION}) AS generation`,
   );
   return {
@@ -72,8 +60,8 @@ export async function extentOf(
 export const GENERATION = 'search_generation';
 
 /** Of all tenants, where numbers are not led by theirs: it is a bound, and cursors have it sealed. */
-const last = (tenant: string): Sql =>
+const last = (): Sql =>
   byDialect({
     sqlite: acrossTenants`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,
-    postgres: sql`(SELECT MAX(doc_no) FROM search_docs WHERE tenant_id = ${tenant})`,
+    postgres: sql`(SELECT MAX(doc_no) FROM search_docs WHERE tenant_id = ${TENANT})`,
   });

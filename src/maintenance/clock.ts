@@ -42,15 +42,15 @@ function recoverTenant(call: Call, reached: number): Promise<RecoveredTenant> {
   const { driver, tenant } = call;
   return driver.write(tenant, async (tx) => {
     const now = driver.now();
-    await bringBackSeals(tx, tenant, now);
+    await bringBackSeals(tx, now);
     // Before what the rows of the leases say of the wrong clock is brought back as well.
-    await endFutureLeases(tx, tenant, now, reached);
-    await bringBackTimes(tx, tenant, now, call.limits.max_closing_ms);
-    const until_at = await resetHead(tx, tenant, now);
+    await endFutureLeases(tx, now, reached);
+    await bringBackTimes(tx, now, call.limits.max_closing_ms);
+    const until_at = await resetHead(tx, now);
     const overlap = { from: toIso(now), until: toIso(until_at) };
     const packet: NewPacket = {
-      ...event(call, now, 'cairn.clock.recovered', 'tenant', tenant, overlap),
-      settle: (settling, _recorded_at, seq) => addOverlap(settling, tenant, seq, { from_at: now, until_at }),
+      ...event({ call, now }, 'cairn.clock.recovered', { type: 'tenant', id: tenant }, overlap),
+      settle: (settling, _recorded_at, seq) => addOverlap(settling, seq, { from_at: now, until_at }),
     };
     tx.journal(packet);
     return { tenant_id: tenant, ...overlap };

@@ -26,7 +26,7 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
       head ? [clockWarning(head.recorded_at - driver.now())] : [],
     );
     for (const { name, broken } of checks) {
-      const rows = await driver.examine<{ what: string }>(tenant_id, broken(tenant_id));
+      const rows = await driver.examine<{ what: string }>(tenant_id, broken());
       yield finding(
         `${tenant_id}: ${name}`,
         rows.map(({ what }) => what),
@@ -53,7 +53,7 @@ async function wrongHashes(driver: Driver, tenant: string, contents: typeof card
   const wrong: string[] = [];
   let after = '';
   for (;;) {
-    const rows = await contents(driver.at(tenant), tenant, after, PAGE);
+    const rows = await contents(driver.at(tenant), after, PAGE);
     for (const { id, text, content_hash } of rows)
       if (sha256(text) !== content_hash && wrong.length < MAX_EXAMPLES) wrong.push(id);
     if (rows.length < PAGE) return wrong;

@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import { forgetLocks, KEEP_ENDED_LOCKS_MS } from '../coordination/locks/store.js';
 import { eraseMessages, expiredMessages } from '../coordination/messages/erasure.js';
-import type { Tx } from '../driver/driver.js';
 import type { Call } from '../engine/calls/call.js';
+import type { Work } from '../engine/calls/work.js';
 import { eraseAll } from '../engine/lifetimes/erasure.js';
 import { CHUNK, nextLimit, packetBytes } from '../engine/reads/chunks.js';
-import { event, writeGuarded } from '../engine/writes/change.js';
+import { appendEvent, writeGuarded } from '../engine/writes/change.js';
 import { forgetRequests, KEEP_REQUESTS_MS } from '../engine/writes/requests.js';
 import {
   countCardLifetimes,
@@ -40,7 +40,7 @@ export async function sweep(call: Call): Promise<Swept> {
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await sweepRequests(call);
   await sweepLocks(call);
-  if (call.driver.dialect === 'postgres') await writeGuarded(call, (tx) => foldCounts(tx, call.tenant));
+  if (call.driver.dialect === 'postgres') await writeGuarded(call, (tx) => foldCounts(tx));
   await releasePins(call);
   await eraseAll(call);
   // What was overwritten in the file is in its log until that is emptied.
@@ -64,12 +64,8 @@ interface Erased {
 }
 
 /** In the transaction that erases: there is no erasure without its event, also when the sweep ends half way. */
-function journalErased(
-  call: Call,
-  tx: Tx,
-  now: number,
-  { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased,
-): void {
+function journalErased(work: Work, { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased): void {
+  const { call } = work;
   if (cards + memories + messages + packets === 0) return;
   const facts = {
     cards_erased: cards,
@@ -77,7 +73,7 @@ function journalErased(
     messages_erased: messages,
     packets_erased: packets,
   };
-  tx.journal(event(call, now, 'cairn.lifetime.swept', 'tenant', call.tenant, facts));
+  appendEvent(work, 'cairn.lifetime.swept', { type: 'tenant', id: call.tenant }, facts);
 }
 
 async function sweepCards(call: Call): Promise<{ erased: number; kept: number }> {
@@ -87,10 +83,10 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
   let kept = 0;
   let after = { expires_at: 0, card_id: '' };
   for (;;) {
-    const batch = await expiredCards(driver.at(tenant), tenant, now, after, BATCH);
+    const batch = await expiredCards(driver.at(tenant), now, after, BATCH);
     if (batch.length === 0) return { erased, kept };
     after = batch.at(-1)!;
-    const done = await writeGuarded(call, (tx) => sweepBatch(call, tx, batch, now));
+    const done = await writeGuarded(call, (tx) => sweepBatch({ call, tx, now }, batch));
     erased += done.erased;
     kept += done.kept;
   }
@@ -98,35 +94,33 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
 
 /** Erases the cards that nothing pins and notes the others, so that the next sweep does not examine them again. */
 async function sweepBatch(
-  call: Call,
-  tx: Tx,
+  work: Work,
   batch: readonly ExpiredCard[],
-  now: number,
 ): Promise<{ erased: number; kept: number }> {
-  const { tenant } = call;
-  await lockSweeps(tx, tenant);
+  const { call, tx, now } = work;
+  await lockSweeps(tx);
   const free = batch.filter((card) => card.kept === 0);
-  if (free.length > 0) await noteSweep(tx, tenant, now);
+  if (free.length > 0) await noteSweep(tx, now);
   const gone = new Set<string>();
   for (const card of free) {
     const hash = keyedHash(call.meta.erasure_key, card.content_hash);
-    if (await eraseCard(tx, tenant, card, hash, now)) gone.add(card.card_id);
+    if (await eraseCard(tx, card, hash, now)) gone.add(card.card_id);
   }
   const left = batch.filter(({ card_id }) => !gone.has(card_id)).map(({ card_id }) => card_id);
-  const kept = left.length > 0 ? await noteKept(tx, tenant, left, now) : 0;
-  journalErased(call, tx, now, { cards: gone.size });
+  const kept = left.length > 0 ? await noteKept(tx, left, now) : 0;
+  journalErased(work, { cards: gone.size });
   return { erased: gone.size, kept };
 }
 
 /** What versions of artifacts and notes say of themselves; their content is that of cards, which expire with them. */
 async function sweepMemories(call: Call): Promise<number> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const now = driver.now();
   for (let total = 0; ; ) {
     const { found, erased } = await writeGuarded(call, async (tx) => {
-      const batch = await expiredVersions(tx, tenant, now, BATCH);
-      const erased = await eraseExpired(tx, tenant, batch, now);
-      journalErased(call, tx, now, { memories: erased });
+      const batch = await expiredVersions(tx, now, BATCH);
+      const erased = await eraseExpired(tx, batch, now);
+      journalErased({ call, tx, now }, { memories: erased });
       return { found: batch.length, erased };
     });
     total += erased;
@@ -138,16 +132,16 @@ async function sweepMemories(call: Call): Promise<number> {
 const DELIVERIES = 10_000;
 
 async function sweepMessages(call: Call): Promise<number> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const now = driver.now();
   for (let total = 0; ; ) {
     const { left, erased } = await writeGuarded(call, async (tx) => {
-      const found = await expiredMessages(tx, tenant, now, BATCH);
+      const found = await expiredMessages(tx, now, BATCH);
       let deliveries = 0;
       const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
       const ids = batch.map(({ message_id }) => message_id);
-      const erased = await eraseMessages(tx, tenant, ids, now);
-      journalErased(call, tx, now, { messages: erased });
+      const erased = await eraseMessages(tx, ids, now);
+      journalErased({ call, tx, now }, { messages: erased });
       return { left: found.length === BATCH || batch.length < found.length, erased };
     });
     total += erased;
@@ -156,19 +150,19 @@ async function sweepMessages(call: Call): Promise<number> {
 }
 
 async function sweepPackets(call: Call): Promise<number> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const now = driver.now();
   let limit = CHUNK.first;
   for (let total = 0; ; ) {
     const asked = limit;
     const { batch, erased } = await writeGuarded(call, async (tx) => {
-      const batch = await expiredPackets(tx, tenant, now, asked);
+      const batch = await expiredPackets(tx, now, asked);
       let erased = 0;
       for (const packet of batch) {
         const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
-        if (await erasePacket(tx, tenant, packet, hash, now)) erased++;
+        if (await erasePacket(tx, packet, hash, now)) erased++;
       }
-      journalErased(call, tx, now, { packets: erased });
+      journalErased({ call, tx, now }, { packets: erased });
       return { batch, erased };
     });
     total += erased;
@@ -181,25 +175,22 @@ async function sweepPackets(call: Call): Promise<number> {
 async function sweepRequests(call: Call): Promise<number> {
   const before = call.driver.now() - KEEP_REQUESTS_MS;
   for (let total = 0; ; ) {
-    const count = await writeGuarded(call, (tx) => forgetRequests(tx, call.tenant, before, BATCH));
+    const count = await writeGuarded(call, (tx) => forgetRequests(tx, before, BATCH));
     total += count;
     if (count < BATCH) return total;
   }
 }
 
 async function sweepLocks(call: Call): Promise<void> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const before = driver.now() - KEEP_ENDED_LOCKS_MS;
-  while ((await writeGuarded(call, (tx) => forgetLocks(tx, tenant, before, BATCH))) === BATCH);
+  while ((await writeGuarded(call, (tx) => forgetLocks(tx, before, BATCH))) === BATCH);
 }
 
 export async function stats(call: Call): Promise<Stats> {
   const { driver, tenant } = call;
   const now = driver.now();
-  const [cards] = await driver.long<LifetimeCounts>(tenant, countCardLifetimes(tenant, now));
-  const [packets] = await driver.long<Omit<LifetimeCounts, 'deleted'>>(
-    tenant,
-    countPacketLifetimes(tenant, now),
-  );
+  const [cards] = await driver.long<LifetimeCounts>(tenant, countCardLifetimes(now));
+  const [packets] = await driver.long<Omit<LifetimeCounts, 'deleted'>>(tenant, countPacketLifetimes(now));
   return { cards: cards!, packets: packets! };
 }

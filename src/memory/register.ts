@@ -6,8 +6,8 @@ import { deleteLateEdges } from './trajectories/late-edges.js';
 import { findTrajectory } from './trajectories/store.js';
 import { eraseHeld } from './versions/erasure.js';
 
-agentReferences.fill('trajectory', async (query, tenant, trajectory_id) => {
-  const trajectory = await findTrajectory(query, tenant, trajectory_id);
+agentReferences.fill('trajectory', async (query, trajectory_id) => {
+  const trajectory = await findTrajectory(query, trajectory_id);
   return trajectory?.deleted_at === null ? trajectory : undefined;
 });
 

@@ -1,5 +1,5 @@
 /** What recall adds to the registries of lower modules. */
-import { sql } from '../driver/sql.js';
+import { sql, TENANT } from '../driver/sql.js';
 import { reachFinders, said } from '../engine/access/reach.js';
 import { expiries } from '../engine/leases/expiries.js';
 import { contentErasers } from '../engine/lifetimes/erasers.js';
@@ -22,28 +22,28 @@ contentErasers.fill('contexts', async (call, ending) =>
 
 reachFinders.fill(
   'manifest_id',
-  (tenant, id, reach) =>
-    sql`SELECT ${said(manifestsWithin(tenant, reach))} FROM manifests m
-        WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${id}`,
+  (id, reach) =>
+    sql`SELECT ${said(manifestsWithin(reach))} FROM manifests m
+        WHERE m.tenant_id = ${TENANT} AND m.manifest_id = ${id}`,
 );
 
 reachFinders.fill(
   'job_id',
-  (tenant, id, reach) =>
-    sql`SELECT ${said(jobsWithin(tenant, reach))} FROM jobs j WHERE j.tenant_id = ${tenant} AND j.job_id = ${id}`,
+  (id, reach) =>
+    sql`SELECT ${said(jobsWithin(reach))} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${id}`,
 );
 
 reachFinders.fill(
   'policy_id',
-  (tenant, id, reach) =>
-    sql`SELECT ${said(policiesWithin(tenant, reach))} FROM summarization_policies p
-        WHERE p.tenant_id = ${tenant} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
+  (id, reach) =>
+    sql`SELECT ${said(policiesWithin(reach))} FROM summarization_policies p
+        WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
 );
 
-treeDeletions.fill('jobs', ({ tenant }, tx) => ({
-  remove: async (trajectory_ids, deleted_at, now) => {
-    await dropJobs(tx, tenant, trajectory_ids, now);
-    await deletePoliciesOf(tx, tenant, trajectory_ids, deleted_at);
+treeDeletions.fill('jobs', ({ tx, now }) => ({
+  remove: async (trajectory_ids, deleted_at) => {
+    await dropJobs(tx, trajectory_ids, now);
+    await deletePoliciesOf(tx, trajectory_ids, deleted_at);
   },
 }));
 

@@ -555,9 +555,7 @@ onEveryTarget('what agent_turns leave', (test) => {
       ended_at: store.driver.now(),
       thread_id: null,
     };
-    await store.driver.write(tenant, (tx) =>
-      addEndings(tx, tenant, [{ ...ending, box_id: turn.output_box_id }]),
-    );
+    await store.driver.write(tenant, (tx) => addEndings(tx, [{ ...ending, box_id: turn.output_box_id }]));
     for (const call of [
       () => cairn.agent_turns.replay({ agent_turn_id }),
       () => cairn.agent_turns.hydrate(held),

@@ -424,7 +424,7 @@ onEveryTarget('agents', (test) => {
     const call = systemCall({ driver: test().store.driver } as Runtime, await tenantOf(cairn));
     const to = { agent_id: 'bob', agent_type: 'reviewer', typed: 1, profile_name: 'Checker' } as const;
     const check = (from: string | null) =>
-      checkMayDelegate(call, call.driver.at(call.tenant), from, to).then(() => 'allowed');
+      checkMayDelegate(call.driver.at(call.tenant), from, to).then(() => 'allowed');
     const rules: [string, string[] | undefined, boolean][] = [
       ['absent', undefined, true],
       ['empty', [], false],

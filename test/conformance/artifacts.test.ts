@@ -28,7 +28,7 @@ onEveryTarget('artifacts', (test) => {
   /** Where the edges of an artifact say that it came from. */
   const sourcesOf = async (cairn: Api, id: string) => {
     const { tenant_id } = await cairn.auth.whoami();
-    const links = await linksOf(test().store.driver.at(tenant_id), tenant_id, [id], ['DerivedFrom']);
+    const links = await linksOf(test().store.driver.at(tenant_id), [id], ['DerivedFrom']);
     return links
       .filter(({ of_position }) => of_position === 1)
       .map(({ entity_type, entity_id }) => [entity_type, entity_id]);

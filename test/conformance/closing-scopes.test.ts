@@ -269,7 +269,7 @@ onEveryTarget('closing scopes', (test) => {
     const broken = async () => {
       const names: string[] = [];
       for (const check of checks)
-        for (const { what } of await driver.long<{ what: string }>(tenant, check.broken(tenant)))
+        for (const { what } of await driver.long<{ what: string }>(tenant, check.broken()))
           names.push(`${check.name}: ${what}`);
       return names.sort();
     };

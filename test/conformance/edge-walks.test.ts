@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { Tx } from '#cairn/driver/driver.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql, TENANT } from '#cairn/driver/sql.js';
 import { addEndings, scopeHolder } from '#cairn/engine/lifetimes/endings.js';
 import { insertEntries } from '#cairn/facts/boxes/entries.js';
 import { insertCards } from '#cairn/facts/cards/store.js';
@@ -309,15 +309,15 @@ onEveryTarget('edges together', (test) => {
       }
     };
     await gone();
-    await change((tx, tenant) =>
+    await change((tx) =>
       tx.run(
-        sql`UPDATE memory_versions SET superseded_at = 1 WHERE tenant_id = ${tenant} AND memory_id = ${of('Note').entity_id}`,
+        sql`UPDATE memory_versions SET superseded_at = 1 WHERE tenant_id = ${TENANT} AND memory_id = ${of('Note').entity_id}`,
       ),
     );
     await gone('Note');
     // The scope holds the turn and the artifact: both end with it.
-    await change((tx, tenant) =>
-      addEndings(tx, tenant, [
+    await change((tx) =>
+      addEndings(tx, [
         { holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null },
       ]),
     );
@@ -375,14 +375,14 @@ onEveryTarget('edges together', (test) => {
     await cairn.edges.create({ edge_type: 'Supersedes', participants: [card('a'), card(e)] });
     const relations = async (as_of?: number) =>
       Object.fromEntries(
-        [
-          ...(await relationsOf(driver.at(tenant), tenant, ids, { now: driver.now(), as_of, agent: null })),
-        ].map(([id, { superseded_by, contradicted_by }]) => [id, { superseded_by, contradicted_by }]),
+        [...(await relationsOf(driver.at(tenant), ids, { now: driver.now(), as_of, agent: null }))].map(
+          ([id, { superseded_by, contradicted_by }]) => [id, { superseded_by, contradicted_by }],
+        ),
       );
     const shown = async (as_of?: number) => {
       const rows = await driver.at(tenant).all<{ memory_id: string }>(
         sql`SELECT v.memory_id FROM memory_versions v WHERE v.tenant_id = ${tenant}
-              AND v.memory_id = ANY(${ids}) AND ${versionNotSuperseded(tenant, driver.now(), as_of)}`,
+              AND v.memory_id = ANY(${ids}) AND ${versionNotSuperseded(driver.now(), as_of)}`,
       );
       return new Set(rows.map(({ memory_id }) => memory_id));
     };
@@ -408,7 +408,7 @@ onEveryTarget('edges together', (test) => {
       ),
     );
     await change((tx) =>
-      addEndings(tx, tenant, [
+      addEndings(tx, [
         { holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null },
       ]),
     );
@@ -453,19 +453,19 @@ async function populated({ as, store }: TestStore): Promise<World> {
     await store.driver.write(tenant, (tx) => work(tx, tenant));
   };
   await change(async (tx) => {
-    await insertTrajectory(tx, tenant, {
+    await insertTrajectory(tx, {
       ...made,
       ...{ trajectory_id: ids.Trajectory, parent_trajectory_id: null, name: 't', description: null },
       ...{ status: 'Active', metadata: null, outcome: null, finished_at: null },
     });
-    await insertScope(tx, tenant, {
+    await insertScope(tx, {
       ...made,
       ...{ scope_id: ids.Scope, trajectory_id: ids.Trajectory, parent_scope_id: null, box_id, name: 's' },
       ...{ purpose: null, token_budget: 1, tokens_used: 0, threshold: 80, threshold_at: null, enforce: 0 },
       ...{ restored_from: null, metadata: null, closed_at: null, summarized_turns: 0, extracted_turns: 0 },
     });
-    await insertCards(tx, tenant, [heldCard(ids.Turn), heldCard(artifactCard)]);
-    await insertEntries(tx, tenant, box_id, { position: 1, behind: 0, revision: 1 }, [ids.Turn]);
+    await insertCards(tx, [heldCard(ids.Turn), heldCard(artifactCard)]);
+    await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, [ids.Turn]);
     await addVersion(tx, ids.Artifact, 'artifact', scopeHolder(ids.Scope));
     await addVersion(tx, ids.Note, 'note', null);
   });

@@ -151,7 +151,7 @@ onEveryTarget('deleting executions', (test) => {
     const holds = async () => (await contentsOf(test().store, tenant)).split(SECRET).length - 1;
     expect(await holds()).toBe(3);
     // Its row is emptied at once, and deleted only when nothing that goes with it has any content.
-    await test().store.driver.write(tenant, (tx) => removeCheckpoints(tx, tenant, ['c1']));
+    await test().store.driver.write(tenant, (tx) => removeCheckpoints(tx, ['c1']));
     expect(await holds()).toBe(1);
     await cairn.executions.delete({ execution_id, wait: true });
     expect(await holds()).toBe(0);

@@ -184,6 +184,6 @@ onEveryTarget('the ends of handoffs', (test) => {
     const { cards } = await cairn.boxes.cards({ box_id: context_box_id! });
     expect(cards.map(({ content }) => content)).toEqual(['kept']);
     for (const check of checks)
-      expect(await test().store.driver.long(tenant, check.broken(tenant)), check.name).toEqual([]);
+      expect(await test().store.driver.long(tenant, check.broken()), check.name).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ onEveryTarget('the doctor on jobs', (test) => {
     await driver.write(tenant, (tx) => tx.send(harm(tenant, artifact!.artifact_id)));
     const found: { what: string }[] = [];
     for (const { broken } of jobChecks)
-      found.push(...(await driver.long<{ what: string }>(tenant, broken(tenant))));
+      found.push(...(await driver.long<{ what: string }>(tenant, broken())));
     const shown = found.map(({ what }) =>
       [job_id!, waiting!.job_id, scope_id]
         .reduce((text, id) => text.replace(` ${id}`, ''), what)

@@ -300,7 +300,7 @@ onEveryTarget('locks', (test) => {
     const cyn = await inLine(cairn, patient('cyn'));
     const { driver } = test().store;
     const { tenant_id } = await cairn.auth.whoami();
-    const keeper = async () => (await findLock(driver.at(tenant_id), tenant_id, asked.lock_id!))!.leased_to;
+    const keeper = async () => (await findLock(driver.at(tenant_id), asked.lock_id!))!.leased_to;
     const before = await keeper();
     const second = cairn.locks.acquire(asked);
     await until('the second call to take the place over', async () => (await keeper()) !== before);

@@ -452,7 +452,7 @@ onEveryTarget('memory_access', (test) => {
       handoff_id,
     }));
     await test().store.driver.write(tenant, async (tx) => {
-      for (const one of given) await addFormerOwner(tx, tenant, one);
+      for (const one of given) await addFormerOwner(tx, one);
     });
     const task = { name: 'part', parent_trajectory_id: trajectory_id };
     const turn = { scope_id, role: 'User', content: 'c' } as const;
@@ -499,7 +499,7 @@ onEveryTarget('memory_access', (test) => {
     expect(results).toMatchObject([{ status: 'error', code: 'FORBIDDEN' }, { status: 'success' }]);
     await ann.artifacts.get({ artifact_id });
     await cairn.artifacts.create({ ...fact, trajectory_id, agent_id: 'bob' });
-    await test().store.driver.write(tenant, (tx) => dropFormerOwner(tx, tenant, given[0]!));
+    await test().store.driver.write(tenant, (tx) => dropFormerOwner(tx, given[0]!));
     await writes.turn!();
   });
 });

@@ -74,8 +74,8 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     await cairn.notes.update({ note_id, content: 'd' });
     const later = Date.now() + 2 * 3_600_000;
     const from = { expires_at: 0, card_id: '' };
-    const cards = await expiredCards(store.driver.at('default'), 'default', later, from, 10);
-    const versions = await expiredVersions(store.driver.at('default'), 'default', later, 10);
+    const cards = await expiredCards(store.driver.at('default'), later, from, 10);
+    const versions = await expiredVersions(store.driver.at('default'), later, 10);
     expect([cards.length, versions.length]).toEqual([2, 2]);
     return { note_id, later, cards, versions };
   };
@@ -87,8 +87,8 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     await two.api(caller).notes.update({ note_id, ttl: 'Persistent' });
     const erased = await one.driver.write('default', async (tx) => {
       const found = [];
-      for (const card of cards) found.push(await eraseCard(tx, 'default', card, 'keyed:', later));
-      return [...found, await eraseExpired(tx, 'default', versions, later)];
+      for (const card of cards) found.push(await eraseCard(tx, card, 'keyed:', later));
+      return [...found, await eraseExpired(tx, versions, later)];
     });
     expect(erased).toEqual([false, false, 0]);
     const history = await one.api(caller).notes.history({ note_id });
@@ -112,7 +112,7 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     const hasBegun = new Promise<void>((resolve) => (begun = resolve));
     const mayEnd = new Promise<void>((resolve) => (end = resolve));
     const sweeping = one.driver.write('default', async (tx) => {
-      expect(await eraseCard(tx, 'default', cards[0]!, 'keyed:', later)).toBe(true);
+      expect(await eraseCard(tx, cards[0]!, 'keyed:', later)).toBe(true);
       begun();
       await mayEnd;
     });
@@ -146,11 +146,11 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     const isLocked = new Promise<void>((resolve) => (locked = resolve));
     const mayEnd = new Promise<void>((resolve) => (end = resolve));
     const ending = one.driver.write('default', async (tx) => {
-      await lockTrajectory(tx, 'default', trajectory_id);
+      await lockTrajectory(tx, trajectory_id);
       locked();
       await mayEnd;
       const holder = sessionHolder(trajectory_id);
-      await addEndings(tx, 'default', [{ holder, ended_at: Date.now(), thread_id: null, box_id: null }]);
+      await addEndings(tx, [{ holder, ended_at: Date.now(), thread_id: null, box_id: null }]);
     });
     await isLocked;
     const change = cairn.notes.update({ note_id, content: 'd' });

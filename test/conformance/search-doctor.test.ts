@@ -69,7 +69,7 @@ async function illnesses(store: Store, tenant: string): Promise<string[]> {
   const { driver } = store;
   const found: string[] = [];
   for (const { name, broken } of searchChecks)
-    for (const { what } of await driver.long<{ what: string }>(tenant, broken(tenant)))
+    for (const { what } of await driver.long<{ what: string }>(tenant, broken()))
       found.push(`${name}: ${what}`);
   const findings = [await indexFinding(driver, tenant)];
   for await (const finding of searchFindings(driver, tenant)) findings.unshift(finding);

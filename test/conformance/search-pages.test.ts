@@ -260,7 +260,11 @@ describe.runIf(targetNames().includes('postgres'))('a search on PostgreSQL', () 
         lines.push(...(await query.all<Record<string, string>>(sql`EXPLAIN ${one}`)));
         return [];
       };
-      const explained: Query = { all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
+      const explained: Query = {
+        tenant: query.tenant,
+        all,
+        get: async <R>(one: Sql) => (await all<R>(one))[0],
+      };
       await neighboursOf(explained, asked, found);
       return lines.flatMap((line) => Object.values(line)).join('\n');
     });

@@ -774,11 +774,7 @@ onEveryTarget('trajectories', (test) => {
     await move(cairn, finished, 'Completed');
     await cairn.trajectories.delete({ trajectory_id: deleted });
     const found = async () =>
-      (
-        await Promise.all(
-          checks.map(({ broken }) => store.driver.long<{ what: string }>(tenant, broken(tenant))),
-        )
-      )
+      (await Promise.all(checks.map(({ broken }) => store.driver.long<{ what: string }>(tenant, broken()))))
         .flat()
         .map(({ what }) => what);
     expect(await found()).toEqual([]);

@@ -95,7 +95,7 @@ onEveryTarget('the doctor on agent_turns', (test) => {
     await driver.write(tenant, (tx) => tx.send(harm({ tenant, running, completed, batch_id })));
     const found: string[] = [];
     for (const { name, broken } of turnChecks)
-      if ((await driver.long(tenant, broken(tenant))).length > 0) found.push(name);
+      if ((await driver.long(tenant, broken())).length > 0) found.push(name);
     expect(found).toEqual(expected);
   });
 });

@@ -38,8 +38,8 @@ onEveryTarget('versions', (test) => {
       participants,
     };
     await driver.write(tenant_id, async (tx) => {
-      await insertEdges(tx, tenant_id, [edge]);
-      await settleEdges(tx, tenant_id, [edge.edge_id], driver.now());
+      await insertEdges(tx, [edge]);
+      await settleEdges(tx, [edge.edge_id], driver.now());
     });
   };
 
@@ -78,12 +78,7 @@ onEveryTarget('versions', (test) => {
     expect({ ...read, access_count: 0, accessed_at: null }).toEqual(third);
     expect((await cairn.cards.get({ card_id: first.card_id })).content).toBe('blue');
     const { tenant_id } = await cairn.auth.whoami();
-    const links = await linksOf(
-      test().store.driver.at(tenant_id),
-      tenant_id,
-      [second.card_id],
-      ['Supersedes'],
-    );
+    const links = await linksOf(test().store.driver.at(tenant_id), [second.card_id], ['Supersedes']);
     expect(links.map(({ of_position, entity_id }) => [of_position, entity_id])).toEqual([
       [1, first.card_id],
       [2, third.card_id],

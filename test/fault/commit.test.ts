@@ -111,7 +111,7 @@ describe.each(targetNames().filter((name) => name !== 'http'))(
         }),
       );
       const landed = (entries: readonly JournalEntry[]) =>
-        store.driver.write('default', (tx) => journal.landed(tx, 'default', entries));
+        store.driver.write('default', (tx) => journal.landed(tx, entries));
       expect(await landed(written)).toBe(true);
       expect(await landed([...written, { packet_id: crypto.randomUUID() }])).toBe(false);
       // The id is there, but by another hand: a client sent it to another server meanwhile.

@@ -293,7 +293,9 @@ describe.runIf(kinds.includes('sqlite'))('the thread of long reads', () => {
     const { database, drop } = await freshDatabase('sqlite');
     const reader = new LongReader(database);
     const dies = module('() => new Promise(() => setImmediate(() => { throw new Error("gone") }))');
-    const answer = await reader.run(dies, {}).catch(() => reader.run(module('async () => "there"'), {}));
+    const answer = await reader
+      .run(dies, '', {})
+      .catch(() => reader.run(module('async () => "there"'), '', {}));
     expect(answer).toBe('there');
     await reader.close();
     await drop();

@@ -163,20 +163,24 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
     expect(await take('second')).toEqual([]);
     const waiting = take('second', 20_000);
     await sleep(50);
-    await stores[0]!.driver.write(TENANT, (tx) => releaseDeliveriesOf(call, tx, 'ci'));
-    await stores[0]!.driver.write(TENANT, (tx) => releaseDeliveriesOf(call, tx, 'cid'));
+    await stores[0]!.driver.write(TENANT, (tx) =>
+      releaseDeliveriesOf({ call, tx, now: call.driver.now() }, 'ci'),
+    );
+    await stores[0]!.driver.write(TENANT, (tx) =>
+      releaseDeliveriesOf({ call, tx, now: call.driver.now() }, 'cid'),
+    );
     expect(await within(10_000, waiting, 'the message to come again')).toEqual(['1']);
 
     offset += 30_001;
     const { driver } = stores[0]!;
-    const [over] = await dueLeases(driver.at(TENANT), TENANT, driver.now(), 1);
+    const [over] = await dueLeases(driver.at(TENANT), driver.now(), 1);
     expect(await take('third')).toEqual(['1']);
     // Who noticed the end of the lease comes too late to act on it: the message has another by now.
-    await driver.write(TENANT, (tx) => expiries.get('message')(call, tx, over!, driver.now()));
+    await driver.write(TENANT, (tx) => expiries.get('message')({ call, tx, now: driver.now() }, over!));
     expect(await take('fourth')).toEqual([]);
     offset += 30_001;
     await expireDue(call);
-    expect(await nextDue(stores[0]!.driver.at(TENANT), TENANT)).toBeUndefined();
+    expect(await nextDue(stores[0]!.driver.at(TENANT))).toBeUndefined();
     expect(await take('fourth')).toEqual(['1']);
   });
 

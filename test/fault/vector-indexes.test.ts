@@ -15,7 +15,7 @@ import { freshDatabase, targetNames } from '../support/targets.js';
 const STAND_IN = `CREATE ACCESS METHOD hnsw TYPE INDEX HANDLER hashhandler;
   CREATE FUNCTION bit_hash(bit) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT hashtext($1::text)';
   CREATE OPERATOR CLASS bit_hamming_ops FOR TYPE bit USING hnsw AS OPERATOR 1 =, FUNCTION 1 bit_hash(bit)`;
-const nothing = { all: async () => [], get: async () => undefined };
+const nothing = { tenant: '', all: async () => [], get: async () => undefined };
 
 describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
   let database: string;

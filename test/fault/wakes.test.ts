@@ -132,7 +132,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
     const ear = await listening(second);
     let looks = 0;
     const look = async () => {
-      const found = await hasTenant(second.at('new'), 'new');
+      const found = await hasTenant(second.at('new'));
       looks++;
       return found || undefined;
     };
@@ -195,7 +195,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
       const call = await callOn(first);
       proxy.arm(cut);
       await first.write(TENANT, async (tx) => {
-        tx.journal(event(call, first.now(), 'test.woken', 'test', 'id', {}));
+        tx.journal(event({ call, now: first.now() }, 'test.woken', { type: 'test', id: 'id' }, {}));
         tx.wake('journalled');
       });
       expect(ears[0]!.keys).toContain('journalled');

@@ -34,6 +34,7 @@ async function strike<T>(fault: Fault, statement: () => Promise<T>): Promise<T> 
 
 function faultyTx(tx: Tx, fault: Fault): Tx {
   return {
+    tenant: tx.tenant,
     all: <R>(query: Sql) => strike(fault, () => tx.all<R>(query)),
     get: <R>(query: Sql) => strike(fault, () => tx.get<R>(query)),
     run: (query) => strike(fault, () => tx.run(query)),
@@ -93,8 +94,8 @@ export class FaultyDriver implements Driver {
 /** A journal whose statements fail: the last ones before COMMIT, which no write sees. */
 export function faultyJournal(journal: Journal, fault: Fault): Journal {
   return {
-    append: (tx, tenant, entries) => journal.append(faultyTx(tx, fault), tenant, entries),
-    landed: (tx, tenant, entries) => journal.landed(tx, tenant, entries),
+    append: (tx, entries) => journal.append(faultyTx(tx, fault), entries),
+    landed: (tx, entries) => journal.landed(tx, entries),
   };
 }
 
@@ -124,6 +125,7 @@ export class InterleavingDriver extends FaultyDriver {
       await beforeStatement.run();
     };
     return {
+      tenant: tx.tenant,
       all: <R>(query: Sql) => reach(query).then(() => tx.all<R>(query)),
       get: <R>(query: Sql) => reach(query).then(() => tx.get<R>(query)),
       run: (query) => reach(query).then(() => tx.run(query)),

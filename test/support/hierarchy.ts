@@ -51,8 +51,8 @@ export async function addScope(
   await store.driver.write(tenant, async (tx) => {
     const now = store.driver.now();
     const times = { created_at: now, updated_at: now };
-    await insertBox(tx, tenant, emptyBox(box_id, `scope:${scope_id}`, now));
-    await insertScope(tx, tenant, {
+    await insertBox(tx, emptyBox(box_id, `scope:${scope_id}`, now));
+    await insertScope(tx, {
       scope_id,
       trajectory_id,
       parent_scope_id: more.parent_scope_id ?? null,
@@ -88,7 +88,7 @@ export async function addCheckpoint(
   const box_id = `checkpoint-${scope_id}`;
   await store.driver.write(tenant, async (tx) => {
     const now = store.driver.now();
-    await insertBox(tx, tenant, emptyBox(box_id, `checkpoint:${box_id}`, now));
+    await insertBox(tx, emptyBox(box_id, `checkpoint:${box_id}`, now));
     await tx.run(
       sql`INSERT INTO scope_checkpoints (tenant_id, scope_id, box_id, context_state, tokens_used, turns, created_at)
           VALUES (${tenant}, ${scope_id}, ${box_id}, ${context_state}, 0, 0, ${now})`,
@@ -155,8 +155,8 @@ export async function addEdge(
   const participants = [from, to].map(([entity_type, entity_id]) => ({ entity_type, entity_id, role: null }));
   const edge = { edge_id, edge_type, agent_id: null, body: '{}', sent_hash: null, participants };
   await store.driver.write(tenant, async (tx) => {
-    await insertEdges(tx, tenant, [edge]);
-    await settleEdges(tx, tenant, [edge_id], store.driver.now());
+    await insertEdges(tx, [edge]);
+    await settleEdges(tx, [edge_id], store.driver.now());
   });
   return edge_id;
 }

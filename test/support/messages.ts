@@ -16,7 +16,7 @@ export async function register(
   const now = store.driver.now();
   await store.driver.write(tenant, async (tx) => {
     for (const agent_id of agent_ids) {
-      await insertAgent(tx, tenant, {
+      await insertAgent(tx, {
         agent_id,
         agent_type,
         typed: 1,

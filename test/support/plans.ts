@@ -65,8 +65,7 @@ export async function notePlans(): Promise<Plans> {
   const plain = packetJournal(() => Date.now());
   const journal = {
     ...plain,
-    append: (...[tx, tenant, entries]: Parameters<typeof plain.append>) =>
-      plain.append(noting(tx, asked), tenant, entries),
+    append: (...[tx, entries]: Parameters<typeof plain.append>) => plain.append(noting(tx, asked), entries),
   };
   const real = await openSqlite(database, { journal, schema });
   const store = await Store.on(notingDriver(real, asked, written), { sweep_every_ms: 0, count_every_ms: 0 });
@@ -76,7 +75,7 @@ export async function notePlans(): Promise<Plans> {
     await action();
     if (noted.length < 1) throw new Error('nothing was noted');
     return noted.flatMap((query) => {
-      const { text, params } = compile(query, 'sqlite');
+      const { text, params } = compile(query, 'sqlite', 'default');
       return file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail);
     });
   };

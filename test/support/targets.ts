@@ -112,7 +112,7 @@ export async function openTarget(
       return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
     const admin = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
     // To open all is to be said; what an agent was given otherwise stays.
-    const row = agent === undefined ? undefined : await findAgent(store.driver.at(tenant), tenant, agent);
+    const row = agent === undefined ? undefined : await findAgent(store.driver.at(tenant), agent);
     const open = row?.memory_access === null ? { access: 'all' as const } : {};
     const { key } = await admin.keys.create({
       role,

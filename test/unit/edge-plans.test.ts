@@ -35,12 +35,9 @@ describe('edges are found by what they link', () => {
     ['a list by type', () => cairn.edges.list({ edge_type: 'DerivedFrom' })],
     [
       'what is known of artifacts',
-      () => relationsOf(noted.store.driver.at('default'), 'default', ['a'], { now: 1, agent: null }),
+      () => relationsOf(noted.store.driver.at('default'), ['a'], { now: 1, agent: null }),
     ],
-    [
-      'the removal of an entity',
-      () => noted.store.driver.write('default', (tx) => deleteEdgesOf(tx, 'default', ['j'])),
-    ],
+    ['the removal of an entity', () => noted.store.driver.write('default', (tx) => deleteEdgesOf(tx, ['j']))],
   ])('by %s', async (_, action) => {
     const plans = await noted.plansOf(action);
     expect(plans.some((line) => /\bedge/.test(line))).toBe(true);

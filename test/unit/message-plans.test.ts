@@ -40,7 +40,7 @@ describe('messages', () => {
 
   it('let go of what is on its way to an agent, by its readers', async () => {
     const lines = await plans.plansOf(() =>
-      plans.store.driver.write('default', (tx) => releaseDeliveries(tx, 'default', 'r1')),
+      plans.store.driver.write('default', (tx) => releaseDeliveries(tx, 'r1')),
     );
     expect(lines).toEqual([
       expect.stringMatching(/leases_of_readers \(tenant_id=\? AND holder>\? AND holder<\?\)/),

@@ -66,21 +66,21 @@ const walks = (): string[] =>
 
 describe('no statement walks over all that a tenant has', () => {
   it.each<[string, () => Promise<unknown>]>([
-    ['what is finished', () => activeChildren(tx, 't', 'a', 1)],
-    ['what is closed', () => lockScopesOf(tx, 't', ids)],
-    ['artifacts', () => artifactsOf(tx, 't', 'a', 1, 1)],
-    ['notes', () => notesFrom(tx, 't', 'a', 1, 1)],
-    ['named ones', () => knownMemories(tx, 't', ids, 1, { kind: 'note' })],
-    ['what has ended', () => endedBelow(tx, 't', 'a')],
-    ['endings', () => endTrajectories(tx, 't', ids, 1)],
-    ['clearing', () => clearTrajectories(tx, 't', ids, 1)],
-    ['edges', () => deleteEdgesBelow(tx, 't', ids)],
-    ['the branches of a tree', () => branchesOf(tx, 't', 'a', 1, {})],
-    ['their sizes', () => sizesOf(tx, 't', ids, 1)],
-    ['their trajectories', () => trajectoryLeaves(tx, 't', wanted)],
-    ['their scopes', () => scopeLeaves(tx, 't', wanted)],
-    ['their artifacts', () => artifactLeaves(tx, 't', wanted, 1)],
-    ['their notes', () => noteLeaves(tx, 't', wanted, 1)],
+    ['what is finished', () => activeChildren(tx, 'a', 1)],
+    ['what is closed', () => lockScopesOf(tx, ids)],
+    ['artifacts', () => artifactsOf(tx, 'a', 1, 1)],
+    ['notes', () => notesFrom(tx, 'a', 1, 1)],
+    ['named ones', () => knownMemories(tx, ids, 1, { kind: 'note' })],
+    ['what has ended', () => endedBelow(tx, 'a')],
+    ['endings', () => endTrajectories(tx, ids, 1)],
+    ['clearing', () => clearTrajectories(tx, ids, 1)],
+    ['edges', () => deleteEdgesBelow(tx, ids)],
+    ['the branches of a tree', () => branchesOf(tx, 'a', 1, {})],
+    ['their sizes', () => sizesOf(tx, ids, 1)],
+    ['their trajectories', () => trajectoryLeaves(tx, wanted)],
+    ['their scopes', () => scopeLeaves(tx, wanted)],
+    ['their artifacts', () => artifactLeaves(tx, wanted, 1)],
+    ['their notes', () => noteLeaves(tx, wanted, 1)],
   ])('%s', async (_, ask) => {
     plans = [];
     await ask();

@@ -128,8 +128,7 @@ describe('waiting for something', () => {
       await ensureTenant(tx, tenant, 0);
       tx.wake(`tenant:${tenant}`);
     });
-  const lookFor = (tenant: string) => async () =>
-    (await hasTenant(driver.at(tenant), tenant)) ? tenant : undefined;
+  const lookFor = (tenant: string) => async () => ((await hasTenant(driver.at(tenant))) ? tenant : undefined);
 
   it('gives what is there already, and what comes', async () => {
     expect(await waitFor(call, ['tenant:default'], LONG_MS, lookFor('default'))).toBe('default');

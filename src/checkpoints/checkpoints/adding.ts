@@ -2,6 +2,7 @@
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
+import type { Work } from '../../engine/calls/work.js';
 import { change, event, keptAnswer } from '../../engine/writes/change.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -80,7 +81,7 @@ export async function addCheckpoint(
   const isKnown = call.options.idempotency_key !== undefined;
   const request = isKnown && 'snapshot' in input ? { ...input, snapshot: snapshot() } : input;
   const kept = await keptAnswer(call, request);
-  if (kept !== undefined) return readSummary(call, call.driver.at(call.tenant), kept);
+  if (kept !== undefined) return readSummary(call.driver.at(call.tenant), kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly it is new: only what the transaction found in its way is looked at here.
     const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft, snapshot());
@@ -102,14 +103,14 @@ export async function addCheckpoint(
         input: request,
         entity: draft.execution_id,
         bytes: bytesOf(next),
-        work: async (tx, now) => {
+        work: async (work) => {
           if (attempt > OPTIMISTIC && draft.parent_id === undefined)
-            ({ parent_id, next } = await behindLock(call, tx, draft.execution_id, snapshot()));
-          row = await store(call, tx, draft, parent_id, next, measures, event_type, now);
+            ({ parent_id, next } = await behindLock(work, draft.execution_id, snapshot()));
+          row = await store(work, draft, parent_id, next, measures, event_type);
           return showSummary(row);
         },
         remember: ({ id }) => id,
-        again: (query, kept) => readSummary(call, query, kept),
+        again: (query, kept) => readSummary(query, kept),
       });
       // Given again for a repeated request, nothing was stored now.
       if (row && row.checkpoint_id === answer.id) retain(call, row, parent_id, next.state);
@@ -151,19 +152,19 @@ async function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: S
 
 /** Where the execution stands while it is locked: others wait then, so that this is not the first thing to try. */
 async function behindLock(
-  call: Call,
-  tx: Tx,
+  work: Work,
   execution_id: string,
   snapshot: Snapshot,
 ): Promise<{ parent_id: string | null; next: NextState }> {
-  const { head_id } = await openExecutionLocked(call, tx, execution_id);
+  const { tx } = work;
+  const { head_id } = await openExecutionLocked(work, execution_id);
   if (head_id === null) return { parent_id: null, next: nextState(emptyState, snapshot) };
-  const state = await readState(call, tx, await openCheckpoint(call, tx, head_id), true);
+  const state = await readState(tx, await openCheckpoint(tx, head_id), true);
   return { parent_id: head_id, next: nextState(state, snapshot) };
 }
 
-const readSummary = async (call: Call, query: Query, kept: Json): Promise<CheckpointSummary> =>
-  showSummary(await openCheckpoint(call, query, kept as string));
+const readSummary = async (query: Query, kept: Json): Promise<CheckpointSummary> =>
+  showSummary(await openCheckpoint(query, kept as string));
 
 /** Nothing was to be done, which is remembered all the same. */
 async function unchanged(
@@ -176,13 +177,13 @@ async function unchanged(
     input,
     work: async () => existing,
     remember: ({ id }) => id,
-    again: (query, kept) => readSummary(call, query, kept),
+    again: (query, kept) => readSummary(query, kept),
   });
 }
 
 /** Where the execution stands. */
 const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
-  (await openExecution(call, call.driver.at(call.tenant), execution_id)).head_id;
+  (await openExecution(call.driver.at(call.tenant), execution_id)).head_id;
 
 /** The next checkpoint will most likely follow this one, and none the one before. */
 function retain(call: Call, row: CheckpointRow, parent_id: string | null, state: State): void {
@@ -196,7 +197,7 @@ async function stateBefore(call: Call, execution_id: string, parent_id: string |
   if (parent_id === null) return emptyState;
   return retainedState(call, parent_id).catch(async (error) => {
     if (!(error instanceof CairnError) || error.code !== 'CHECKPOINT_NOT_FOUND') throw error;
-    await openExecution(call, call.driver.at(call.tenant), execution_id);
+    await openExecution(call.driver.at(call.tenant), execution_id);
     throw noParent(parent_id, execution_id);
   });
 }
@@ -220,28 +221,23 @@ function refuseFinished(execution_id: string, status: ExecutionStatus): void {
 }
 
 async function store(
-  call: Call,
-  tx: Tx,
+  work: Work,
   draft: Draft,
   parent_id: string | null,
   next: NextState,
   measures: ThoughtMeasures,
   event_type: string,
-  now: number,
 ): Promise<CheckpointRow> {
+  const { call, tx, now } = work;
   const { tenant } = call;
   const { execution_id } = draft;
-  const execution = await lockedFor(call, tx, draft, now);
+  const execution = await lockedFor(work, draft);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Moved();
-  if (draft.checkpoint_id !== undefined) await refuseUsed(call, tx, draft.checkpoint_id);
-  const parent = parent_id === null ? undefined : await findPlace(tx, tenant, execution_id, parent_id);
+  if (draft.checkpoint_id !== undefined) await refuseUsed(tx, draft.checkpoint_id);
+  const parent = parent_id === null ? undefined : await findPlace(tx, execution_id, parent_id);
   if (parent_id !== null && !parent) throw noParent(parent_id, execution_id);
   // A file that came before may have named this one as its parent.
-  if (
-    draft.imported &&
-    parent &&
-    (await descendsFrom(tx, tenant, { ...parent, execution_id }, draft.checkpoint_id!))
-  )
+  if (draft.imported && parent && (await descendsFrom(tx, { ...parent, execution_id }, draft.checkpoint_id!)))
     throw circle(draft.checkpoint_id!);
   const revision = execution.revision + 1;
   const follows = parent !== undefined && parent.followed === 0;
@@ -249,26 +245,25 @@ async function store(
   Object.assign(next.stamp, { line, revision });
   // Not by the line: of one whose children were pruned, the next is no branch.
   const branch = draft.branch ?? {
-    is_branch:
-      !follows && parent !== undefined && (await hasChild(tx, tenant, execution_id, parent.checkpoint_id)),
+    is_branch: !follows && parent !== undefined && (await hasChild(tx, execution_id, parent.checkpoint_id)),
     reason: null,
   };
   const at = { line, revision, agent_id: execution.agent_id };
   const row = rowFor({ ...draft, branch }, parent, at, next, now);
-  if (follows) await followCheckpoint(tx, tenant, parent.checkpoint_id);
+  if (follows) await followCheckpoint(tx, parent.checkpoint_id);
   else {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
-    await insertLines(tx, tenant, execution_id, [{ line, ...base }]);
+    await insertLines(tx, execution_id, [{ line, ...base }]);
   }
-  await insertCheckpoints(tx, tenant, [row]);
+  await insertCheckpoints(tx, [row]);
   const has_base = follows ? parent.base_line !== null : parent !== undefined;
   const owner = ownerOf(row, has_base, next.state);
-  await endParts(tx, tenant, execution_id, next, next.stamp);
-  await insertParts(tx, tenant, execution, rowsOf(tenant, owner, next, next.stamp), measures);
+  await endParts(tx, execution_id, next, next.stamp);
+  await insertParts(tx, execution, rowsOf(tenant, owner, next, next.stamp), measures);
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
-  await advanceExecution(tx, tenant, execution_id, { revision, head_id, updated_at: now });
-  if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, tenant, execution_id);
+  await advanceExecution(tx, execution_id, { revision, head_id, updated_at: now });
+  if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, execution_id);
   tx.journal(eventOf(call, row, bytesOf(next), event_type, execution.trajectory_id, now));
   return row;
 }
@@ -284,18 +279,19 @@ function eventOf(
   const { checkpoint_id, execution_id, step_number, checkpoint_reason, parent_id } = row;
   const facts = { bytes, checkpoint_reason, execution_id, step_number };
   const lineage = parent_id === null ? facts : { ...facts, parent: parent_id };
-  return event(call, now, type, 'checkpoint', checkpoint_id, lineage, trajectory_id);
+  return event({ call, now }, type, { type: 'checkpoint', id: checkpoint_id }, lineage, trajectory_id);
 }
 
 /** The execution that it is added to, locked. */
-async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise<ExecutionRow> {
+async function lockedFor(work: Work, draft: Draft): Promise<ExecutionRow> {
+  const { call, tx, now } = work;
   const { execution_id, agent_id, imported, resumes } = draft;
   if (!imported) {
-    const row = await openExecutionLocked(call, tx, execution_id);
+    const row = await openExecutionLocked(work, execution_id);
     if (!resumes) refuseFinished(execution_id, row.status);
     return row;
   }
-  const row = await lockExecution(tx, call.tenant, execution_id);
+  const row = await lockExecution(tx, execution_id);
   if (row && row.deleted_at !== null) throw goneExecution(execution_id);
   if (row && agent_id !== undefined && row.agent_id !== agent_id) {
     throw new CairnError(
@@ -306,12 +302,12 @@ async function lockedFor(call: Call, tx: Tx, draft: Draft, now: number): Promise
   await refuseFormerOwner(call, tx, row?.trajectory_id ?? null);
   if (row) return row;
   const made = newExecution({ execution_id, agent_id: agentOf(call, agent_id), status: 'paused' }, now);
-  await insertExecution(tx, call.tenant, made);
+  await insertExecution(tx, made);
   return made;
 }
 
-async function refuseUsed(call: Call, tx: Tx, checkpoint_id: string): Promise<void> {
-  const used = await findUsed(tx, call.tenant, checkpoint_id);
+async function refuseUsed(tx: Tx, checkpoint_id: string): Promise<void> {
+  const used = await findUsed(tx, checkpoint_id);
   if (!used) return;
   // It may be the same one, which is found out outside of the transaction.
   if (!used.gone) throw new Moved();
@@ -329,9 +325,9 @@ async function sameCheckpoint(
 ): Promise<CheckpointSummary | undefined> {
   if (draft.checkpoint_id === undefined) return undefined;
   const query = call.driver.at(call.tenant);
-  const row = await findCheckpoint(query, call.tenant, draft.checkpoint_id);
+  const row = await findCheckpoint(query, draft.checkpoint_id);
   if (!row) return undefined;
-  const next = nextState(await readState(call, query, row, true), snapshot);
+  const next = nextState(await readState(query, row, true), snapshot);
   const { added, ended } = next;
   const { line, revision, agent_id } = row;
   const sent = rowFor(draft, undefined, { line, revision, agent_id }, next, row.timestamp);

@@ -1,5 +1,5 @@
 /** The doctor's questions about executions, their checkpoints, and the parts that states are made of. */
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
@@ -7,25 +7,25 @@ import { NEVER } from '../states/store.js';
 const LAST_ROOT = Math.max(...Object.values(ROOTS));
 
 /** Of the table under the name x: not of an execution that was deleted, whose rows may be on their way out. */
-const live = (tenant: string): Sql =>
-  sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${tenant} AND e.execution_id = x.execution_id
+const live = (): Sql =>
+  sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${TENANT} AND e.execution_id = x.execution_id
         AND e.deleted_at IS NULL)`;
 
 /** The same, and nothing that was pruned from it is still to be erased. */
-const settled = (tenant: string): Sql =>
-  sql`${live(tenant)} AND NOT EXISTS (SELECT 1 FROM endings u WHERE u.tenant_id = ${tenant}
+const settled = (): Sql =>
+  sql`${live()} AND NOT EXISTS (SELECT 1 FROM endings u WHERE u.tenant_id = ${TENANT}
         AND u.holder = 'pruned:' || x.execution_id AND u.done_at IS NULL)`;
 
 /** All parts of a tenant: where they are, and until when they show. */
-const everyPart = (tenant: string): Sql =>
+const everyPart = (): Sql =>
   sql`(SELECT p.execution_id, p.line, p.added, p.ordinal, p.removed, p.parent, p.key, p.position, p.kind
-         FROM checkpoint_items p WHERE p.tenant_id = ${tenant}
+         FROM checkpoint_items p WHERE p.tenant_id = ${TENANT}
        UNION ALL
        SELECT p.execution_id, p.line, p.added, p.ordinal, p.removed, 1, NULL, p.position, 'element'
-         FROM thoughts p WHERE p.tenant_id = ${tenant}
+         FROM thoughts p WHERE p.tenant_id = ${TENANT}
        UNION ALL
        SELECT p.execution_id, p.line, p.added, p.ordinal, p.removed, 2, NULL, p.position, 'element'
-         FROM tool_calls p WHERE p.tenant_id = ${tenant})`;
+         FROM tool_calls p WHERE p.tenant_id = ${TENANT})`;
 
 const part = sql`'part ' || x.line || '.' || x.added || '.' || x.ordinal || ' of execution ' || x.execution_id`;
 
@@ -37,12 +37,12 @@ const saysNumber = (member: Sql, column: Sql): Sql =>
 const executionChecks: readonly Check[] = [
   {
     name: 'an execution has as many checkpoints as it says, none newer than its revision, and stands at one of them',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'execution ' || x.execution_id || ' says ' || x.checkpoints || ' up to ' || x.revision || ', has '
             || COUNT(c.checkpoint_id) || ' up to ' || COALESCE(MAX(c.revision), 0) AS what
           FROM executions x
           LEFT JOIN checkpoints c ON c.tenant_id = x.tenant_id AND c.execution_id = x.execution_id
-          WHERE x.tenant_id = ${tenant} AND x.deleted_at IS NULL
+          WHERE x.tenant_id = ${TENANT} AND x.deleted_at IS NULL
           GROUP BY x.execution_id, x.checkpoints, x.revision, x.head_id
           HAVING COUNT(c.checkpoint_id) <> x.checkpoints OR MAX(c.revision) > x.revision
             OR COUNT(CASE WHEN c.checkpoint_id = x.head_id THEN 1 END) <> CASE WHEN x.checkpoints = 0 THEN 0 ELSE 1 END
@@ -50,74 +50,74 @@ const executionChecks: readonly Check[] = [
   },
   {
     name: 'every checkpoint is on a line of its execution, and the only one at its revision',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'checkpoint ' || x.checkpoint_id || ' at ' || x.line || '.' || x.revision AS what FROM checkpoints x
             LEFT JOIN execution_lines l ON l.tenant_id = x.tenant_id AND l.execution_id = x.execution_id AND l.line = x.line
-            WHERE x.tenant_id = ${tenant} AND ${live(tenant)}
+            WHERE x.tenant_id = ${TENANT} AND ${live()}
               AND (l.line IS NULL OR x.revision < l.line)
           UNION ALL
           SELECT 'execution ' || x.execution_id || ' has ' || COUNT(*) || ' checkpoints at ' || x.revision AS what
-            FROM checkpoints x WHERE x.tenant_id = ${tenant} AND ${live(tenant)}
+            FROM checkpoints x WHERE x.tenant_id = ${TENANT} AND ${live()}
             GROUP BY x.execution_id, x.revision HAVING COUNT(*) > 1
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // Others may have been pruned behind one that was followed.
     name: 'a checkpoint that none has followed is the last of its line, and shows what no other has ended',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'checkpoint ' || x.checkpoint_id AS what FROM checkpoints x
-          WHERE x.tenant_id = ${tenant} AND x.followed = 0 AND ${settled(tenant)} AND (
-            EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.execution_id = x.execution_id
+          WHERE x.tenant_id = ${TENANT} AND x.followed = 0 AND ${settled()} AND (
+            EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT} AND c.execution_id = x.execution_id
               AND c.line = x.line AND c.revision > x.revision)
-            OR EXISTS (SELECT 1 FROM checkpoint_items p WHERE p.tenant_id = ${tenant} AND p.execution_id = x.execution_id
+            OR EXISTS (SELECT 1 FROM checkpoint_items p WHERE p.tenant_id = ${TENANT} AND p.execution_id = x.execution_id
               AND p.line = x.line AND (p.added > x.revision OR (p.removed > x.revision AND p.removed <> ${NEVER}))))
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a line that branched off did so from an earlier one that is there',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'line ' || x.line || ' of execution ' || x.execution_id AS what FROM execution_lines x
           LEFT JOIN execution_lines b ON b.tenant_id = x.tenant_id AND b.execution_id = x.execution_id
             AND b.line = x.base_line
-          WHERE x.tenant_id = ${tenant} AND ${live(tenant)} AND ((x.base_line IS NULL) <> (x.base_revision IS NULL)
+          WHERE x.tenant_id = ${TENANT} AND ${live()} AND ((x.base_line IS NULL) <> (x.base_revision IS NULL)
             OR (x.base_line IS NOT NULL AND (b.line IS NULL OR b.line >= x.line OR x.base_revision >= x.line
               OR x.base_revision < b.line))) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // The first of a line without a base may name a parent that never came here.
     name: 'a checkpoint descends from the one before it on its line, the first from where the line branched off',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'checkpoint ' || y.checkpoint_id || ' has parent ' || COALESCE(y.parent_id, 'none') AS what FROM (
             SELECT x.execution_id, x.checkpoint_id, x.parent_id, x.line,
               LAG(x.checkpoint_id) OVER (PARTITION BY x.execution_id, x.line ORDER BY x.revision) AS previous
-            FROM checkpoints x WHERE x.tenant_id = ${tenant} AND ${live(tenant)}) y
-          JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = y.execution_id AND l.line = y.line
-          WHERE COALESCE(y.previous, (SELECT b.checkpoint_id FROM checkpoints b WHERE b.tenant_id = ${tenant}
+            FROM checkpoints x WHERE x.tenant_id = ${TENANT} AND ${live()}) y
+          JOIN execution_lines l ON l.tenant_id = ${TENANT} AND l.execution_id = y.execution_id AND l.line = y.line
+          WHERE COALESCE(y.previous, (SELECT b.checkpoint_id FROM checkpoints b WHERE b.tenant_id = ${TENANT}
               AND b.execution_id = y.execution_id AND b.line = l.base_line AND b.revision <= l.base_revision
               ORDER BY b.revision DESC LIMIT 1), y.parent_id, '') <> COALESCE(y.parent_id, '')
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'what was removed is not there, and of an execution that was deleted nothing is once it is erased',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'checkpoint ' || x.checkpoint_id AS what FROM checkpoints x
             JOIN checkpoints_gone g ON g.tenant_id = x.tenant_id AND g.checkpoint_id = x.checkpoint_id
-            WHERE x.tenant_id = ${tenant} AND ${live(tenant)}
+            WHERE x.tenant_id = ${TENANT} AND ${live()}
           UNION ALL
           SELECT 'pending write ' || w.task_id || ' of checkpoint ' || w.checkpoint_id AS what FROM checkpoint_writes w
             LEFT JOIN checkpoints c ON c.tenant_id = w.tenant_id AND c.checkpoint_id = w.checkpoint_id
             LEFT JOIN checkpoints_gone g ON g.tenant_id = w.tenant_id AND g.checkpoint_id = w.checkpoint_id
             LEFT JOIN executions e ON e.tenant_id = w.tenant_id AND e.execution_id = w.execution_id
-            WHERE w.tenant_id = ${tenant} AND (e.execution_id IS NULL OR c.execution_id NOT IN (w.execution_id, '')
+            WHERE w.tenant_id = ${TENANT} AND (e.execution_id IS NULL OR c.execution_id NOT IN (w.execution_id, '')
               OR (c.checkpoint_id IS NULL AND g.checkpoint_id IS NOT NULL))
           UNION ALL
           SELECT 'execution ' || e.execution_id AS what FROM executions e
             JOIN endings u ON u.tenant_id = e.tenant_id AND u.holder = 'execution:' || e.execution_id
-            WHERE e.tenant_id = ${tenant} AND e.deleted_at IS NOT NULL AND u.done_at IS NOT NULL AND (
+            WHERE e.tenant_id = ${TENANT} AND e.deleted_at IS NOT NULL AND u.done_at IS NOT NULL AND (
               e.name IS NOT NULL OR e.metadata IS NOT NULL OR e.thread_id IS NOT NULL OR e.sent_hash IS NOT NULL
-              OR EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.execution_id = e.execution_id)
-              OR EXISTS (SELECT 1 FROM execution_lines l WHERE l.tenant_id = ${tenant} AND l.execution_id = e.execution_id)
-              OR EXISTS (SELECT 1 FROM ${everyPart(tenant)} p WHERE p.execution_id = e.execution_id))
+              OR EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT} AND c.execution_id = e.execution_id)
+              OR EXISTS (SELECT 1 FROM execution_lines l WHERE l.tenant_id = ${TENANT} AND l.execution_id = e.execution_id)
+              OR EXISTS (SELECT 1 FROM ${everyPart()} p WHERE p.execution_id = e.execution_id))
           LIMIT ${MAX_EXAMPLES}`,
   },
 ];
@@ -125,53 +125,53 @@ const executionChecks: readonly Check[] = [
 const partChecks: readonly Check[] = [
   {
     name: 'every part of a state is on a line that is there, and shows between revisions of that line',
-    broken: (tenant) =>
-      sql`SELECT ${part} AS what FROM ${everyPart(tenant)} x
-          LEFT JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = x.execution_id AND l.line = x.line
-          LEFT JOIN executions r ON r.tenant_id = ${tenant} AND r.execution_id = x.execution_id
-          WHERE ${settled(tenant)} AND (l.line IS NULL OR x.added < l.line OR x.added > r.revision OR x.removed <= x.added
+    broken: () =>
+      sql`SELECT ${part} AS what FROM ${everyPart()} x
+          LEFT JOIN execution_lines l ON l.tenant_id = ${TENANT} AND l.execution_id = x.execution_id AND l.line = x.line
+          LEFT JOIN executions r ON r.tenant_id = ${TENANT} AND r.execution_id = x.execution_id
+          WHERE ${settled()} AND (l.line IS NULL OR x.added < l.line OR x.added > r.revision OR x.removed <= x.added
             OR (x.removed > r.revision AND x.removed <> ${NEVER})) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // That something is gone is said for good: what comes in its place later shows over it.
     name: 'one part shows in a place of a line at a time',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT ${part} AS what FROM (
             SELECT p.*, LEAD(p.added) OVER (PARTITION BY p.execution_id, p.line, p.parent, p.key, p.position
               ORDER BY p.added, p.ordinal) AS next
-            FROM ${everyPart(tenant)} p WHERE p.kind <> 'gone') x
-          WHERE x.next < x.removed AND ${settled(tenant)} LIMIT ${MAX_EXAMPLES}`,
+            FROM ${everyPart()} p WHERE p.kind <> 'gone') x
+          WHERE x.next < x.removed AND ${settled()} LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every container of parts is stood for by one part',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT ${part} AS what FROM checkpoint_items x
             LEFT JOIN checkpoint_items h ON h.tenant_id = x.tenant_id AND h.execution_id = x.execution_id AND h.child = x.parent
-            WHERE x.tenant_id = ${tenant} AND x.parent > ${LAST_ROOT} AND x.kind <> 'gone' AND h.child IS NULL AND ${settled(tenant)}
+            WHERE x.tenant_id = ${TENANT} AND x.parent > ${LAST_ROOT} AND x.kind <> 'gone' AND h.child IS NULL AND ${settled()}
           UNION ALL
           SELECT 'container ' || x.child || ' of execution ' || x.execution_id AS what FROM checkpoint_items x
-            WHERE x.tenant_id = ${tenant} AND x.child IS NOT NULL AND ${settled(tenant)}
+            WHERE x.tenant_id = ${TENANT} AND x.child IS NOT NULL AND ${settled()}
             GROUP BY x.execution_id, x.child HAVING COUNT(*) > 1
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // Of a checkpoint that was pruned, what it brought is that of the first which still has it.
     name: 'thoughts and tool calls are found by what they say, and are of a checkpoint that has them',
-    broken: (tenant) => {
+    broken: () => {
       const misplaced = (table: Sql) =>
         sql`SELECT ${part} AS what FROM ${table} x
             JOIN checkpoints c ON c.tenant_id = x.tenant_id AND c.checkpoint_id = x.checkpoint_id
-            WHERE x.tenant_id = ${tenant} AND ${settled(tenant)}
+            WHERE x.tenant_id = ${TENANT} AND ${settled()}
               AND (c.execution_id <> x.execution_id OR c.revision < x.added
                 OR (c.line = x.line AND c.revision >= x.removed))`;
       // One without an id of its own is known by its tool and time, and its number among those.
       const named = sql`x.tool_id || '@' || CAST(x.body -> 'timestamp' AS text)`;
       return sql`${join(
         [
-          sql`SELECT ${part} AS what FROM thoughts x WHERE x.tenant_id = ${tenant} AND ${settled(tenant)}
+          sql`SELECT ${part} AS what FROM thoughts x WHERE x.tenant_id = ${TENANT} AND ${settled()}
               AND (${saysText(sql`'id'`, sql`x.id`)} OR ${saysText(sql`'type'`, sql`x.type`)}
                 OR ${saysNumber(sql`'confidence'`, sql`x.confidence`)})`,
-          sql`SELECT ${part} AS what FROM tool_calls x WHERE x.tenant_id = ${tenant} AND ${settled(tenant)}
+          sql`SELECT ${part} AS what FROM tool_calls x WHERE x.tenant_id = ${TENANT} AND ${settled()}
               AND (${saysText(sql`'tool_id'`, sql`x.tool_id`)}
                 OR (CAST(x.body -> 'success' AS text) = 'true') <> (x.success = 1)
                 OR ${saysNumber(sql`'duration_ms'`, sql`x.duration_ms`)}

@@ -1,7 +1,7 @@
 /** Lists of checkpoints, thoughts and tool calls, by what they are and by what is in them. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Reach } from '../../engine/access/reach.js';
 import { canonical } from '../../kernel/canonical.js';
 import type { JsonObject } from '../../kernel/json.js';
@@ -86,36 +86,30 @@ function toolConditions({ tool_id, tool_success, tool_slower_than_ms }: ToolFilt
  * Where rows of thoughts or tool calls show: on a line, from `start` until before `until`. A line that branched off
  * meanwhile shows them as well, until it puts something else in that place, or nothing.
  */
-function reach(table: Sql, root: number, tenant: string, conditions: readonly Sql[]): Sql {
-  const which = join([sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions], ' AND ');
+function reach(table: Sql, root: number, conditions: readonly Sql[]): Sql {
+  const which = join([sql`t.tenant_id = ${TENANT}`, NOT_EMPTIED, ...conditions], ' AND ');
   const hidden = sql`COALESCE((SELECT MIN(h.added) FROM (
-      SELECT x.added FROM ${table} x WHERE x.tenant_id = ${tenant} AND x.execution_id = r.execution_id
+      SELECT x.added FROM ${table} x WHERE x.tenant_id = ${TENANT} AND x.execution_id = r.execution_id
         AND x.line = l.line AND x.position = r.position
       UNION ALL
-      SELECT x.added FROM checkpoint_items x WHERE x.tenant_id = ${tenant} AND x.execution_id = r.execution_id
+      SELECT x.added FROM checkpoint_items x WHERE x.tenant_id = ${TENANT} AND x.execution_id = r.execution_id
         AND x.line = l.line AND x.parent = ${root} AND x.position = r.position) h), ${NEVER})`;
   return sql`reach(execution_id, checkpoint_id, id, line, start, until, position) AS (
       SELECT t.execution_id, t.checkpoint_id, t.id, t.line, t.added, t.removed, t.position FROM ${table} t WHERE ${which}
       UNION
       SELECT r.execution_id, r.checkpoint_id, r.id, l.line, l.line, ${hidden}, r.position
-        FROM reach r JOIN execution_lines l ON l.tenant_id = ${tenant} AND l.execution_id = r.execution_id
+        FROM reach r JOIN execution_lines l ON l.tenant_id = ${TENANT} AND l.execution_id = r.execution_id
           AND l.base_line = r.line AND l.base_revision >= r.start AND l.base_revision < r.until
     )`;
 }
 
 /** Which checkpoints brought, or also inherited, one of the rows of a table that these conditions hold for. */
-function having(
-  table: Sql,
-  root: number,
-  tenant: string,
-  conditions: readonly Sql[],
-  inherited: boolean,
-): Sql {
-  const which = join([sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions], ' AND ');
+function having(table: Sql, root: number, conditions: readonly Sql[], inherited: boolean): Sql {
+  const which = join([sql`t.tenant_id = ${TENANT}`, NOT_EMPTIED, ...conditions], ' AND ');
   if (!inherited) return sql`c.checkpoint_id IN (SELECT t.checkpoint_id FROM ${table} t WHERE ${which})`;
   return sql`c.checkpoint_id IN (
-    WITH RECURSIVE ${reach(table, root, tenant, conditions)}
-    SELECT k.checkpoint_id FROM reach r JOIN checkpoints k ON k.tenant_id = ${tenant}
+    WITH RECURSIVE ${reach(table, root, conditions)}
+    SELECT k.checkpoint_id FROM reach r JOIN checkpoints k ON k.tenant_id = ${TENANT}
       AND k.execution_id = r.execution_id AND k.line = r.line AND k.revision >= r.start AND k.revision < r.until)`;
 }
 
@@ -123,12 +117,11 @@ function having(
 export function spansOf(
   query: Query,
   table: ListedTable,
-  tenant: string,
   checkpoint_ids: readonly string[],
 ): Promise<EntrySpan[]> {
   const brought = [sql`t.checkpoint_id = ANY(${checkpoint_ids})`];
   return query.all<EntrySpan>(
-    sql`WITH RECURSIVE ${reach(listed[table], LIST_ROOTS[table], tenant, brought)}
+    sql`WITH RECURSIVE ${reach(listed[table], LIST_ROOTS[table], brought)}
         SELECT r.checkpoint_id, r.id, r.line, r.start, r.until FROM reach r`,
   );
 }
@@ -137,15 +130,14 @@ export function spansOf(
 export async function passOn(
   tx: Tx,
   table: ListedTable,
-  tenant: string,
   { checkpoint_id, id }: Pick<EntrySpan, 'checkpoint_id' | 'id'>,
   heir: string,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE ${listed[table]} SET checkpoint_id = ${heir}
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND id = ${id}
+        WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id} AND id = ${id}
           AND NOT EXISTS (SELECT 1 FROM ${listed[table]} o
-            WHERE o.tenant_id = ${tenant} AND o.checkpoint_id = ${heir} AND o.id = ${id})`,
+            WHERE o.tenant_id = ${TENANT} AND o.checkpoint_id = ${heir} AND o.id = ${id})`,
   );
 }
 
@@ -159,14 +151,14 @@ const labelled = (name: string, value: string): Sql =>
 /** Reasons that are rare have an index, which is used where the statement names them. */
 const RARE: ReadonlySet<string> = new Set(['manual', 'low_confidence', 'tool_error']);
 
-function where(tenant: string, filter: CheckpointFilter): Sql {
-  const conditions: Sql[] = [sql`c.tenant_id = ${tenant}`];
+function where(filter: CheckpointFilter): Sql {
+  const conditions: Sql[] = [sql`c.tenant_id = ${TENANT}`];
   const { execution_id, agent_id, thread_id, namespace, checkpoint_reason, name, labels } = filter;
-  const live = [sql`e.tenant_id = ${tenant}`, sql`e.deleted_at IS NULL`];
+  const live = [sql`e.tenant_id = ${TENANT}`, sql`e.deleted_at IS NULL`];
   if (thread_id !== undefined) live.push(sql`e.thread_id = ${thread_id}`);
   if (namespace !== undefined) live.push(sql`e.namespace = ${namespace}`);
   if (agent_id !== undefined) live.push(sql`e.agent_id = ${agent_id}`);
-  if (filter.reach) live.push(executionsWithin(tenant, filter.reach));
+  if (filter.reach) live.push(executionsWithin(filter.reach));
   if (execution_id !== undefined) conditions.push(sql`c.execution_id = ${execution_id}`);
   conditions.push(
     live.length > 2
@@ -187,10 +179,10 @@ function where(tenant: string, filter: CheckpointFilter): Sql {
   const inherited = filter.inherited === true;
   const thoughts = thoughtConditions(filter);
   if (thoughts.length > 0)
-    conditions.push(having(listed.thoughts, ROOTS.thoughts, tenant, within(filter, thoughts), inherited));
+    conditions.push(having(listed.thoughts, ROOTS.thoughts, within(filter, thoughts), inherited));
   const tools = toolConditions(filter);
   if (tools.length > 0)
-    conditions.push(having(listed.tool_calls, ROOTS.tool_calls, tenant, within(filter, tools), inherited));
+    conditions.push(having(listed.tool_calls, ROOTS.tool_calls, within(filter, tools), inherited));
   return join(conditions, ' AND ');
 }
 
@@ -199,17 +191,16 @@ const within = ({ execution_id }: CheckpointFilter, conditions: readonly Sql[]):
 
 export function listCheckpoints(
   query: Query,
-  tenant: string,
   filter: CheckpointFilter,
   page: KeysetPage,
 ): Promise<CheckpointRow[]> {
   return query.all<CheckpointRow>(
-    sql`SELECT c.* FROM checkpoints c WHERE ${where(tenant, filter)}${keyset(sql`c.checkpoint_id`, page)}`,
+    sql`SELECT c.* FROM checkpoints c WHERE ${where(filter)}${keyset(sql`c.checkpoint_id`, page)}`,
   );
 }
 
-export const countCheckpoints = (tenant: string, filter: CheckpointFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM checkpoints c WHERE ${where(tenant, filter)}`;
+export const countCheckpoints = (filter: CheckpointFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM checkpoints c WHERE ${where(filter)}`;
 
 /** A thought or tool call, and the checkpoint that brought it. */
 export interface FoundRow {
@@ -225,19 +216,19 @@ export interface EntryFilter {
   readonly reach?: Reach | undefined;
 }
 
-function entryConditions(tenant: string, filter: EntryFilter, conditions: readonly Sql[]): Sql {
+function entryConditions(filter: EntryFilter, conditions: readonly Sql[]): Sql {
   const { execution_id, agent_id } = filter;
-  const all: Sql[] = [sql`t.tenant_id = ${tenant}`, NOT_EMPTIED, ...conditions];
+  const all: Sql[] = [sql`t.tenant_id = ${TENANT}`, NOT_EMPTIED, ...conditions];
   if (execution_id !== undefined) all.push(sql`t.execution_id = ${execution_id}`);
-  const reached = filter.reach ? sql` AND ${executionsWithin(tenant, filter.reach)}` : sql``;
-  const live = sql`e.tenant_id = ${tenant} AND e.deleted_at IS NULL${reached}`;
+  const reached = filter.reach ? sql` AND ${executionsWithin(filter.reach)}` : sql``;
+  const live = sql`e.tenant_id = ${TENANT} AND e.deleted_at IS NULL${reached}`;
   all.push(
     agent_id === undefined
       ? sql`EXISTS (SELECT 1 FROM executions e WHERE e.execution_id = t.execution_id AND ${live})`
       : sql`t.execution_id IN (SELECT e.execution_id FROM executions e WHERE ${live} AND e.agent_id = ${agent_id})`,
   );
   // Of a checkpoint that was pruned there may be entries that a branch put something else in the place of.
-  all.push(sql`EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant}
+  all.push(sql`EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT}
     AND c.checkpoint_id = t.checkpoint_id AND c.execution_id = t.execution_id)`);
   return join(all, ' AND ');
 }
@@ -268,24 +259,22 @@ function listEntries(query: Query, table: Sql, which: Sql, page: EntryPage): Pro
 
 export const listThoughts = (
   query: Query,
-  tenant: string,
   filter: EntryFilter & ThoughtFilter,
   page: EntryPage,
 ): Promise<FoundRow[]> =>
-  listEntries(query, sql`thoughts`, entryConditions(tenant, filter, thoughtConditions(filter)), page);
+  listEntries(query, sql`thoughts`, entryConditions(filter, thoughtConditions(filter)), page);
 
 export const listToolCalls = (
   query: Query,
-  tenant: string,
   filter: EntryFilter & ToolFilter,
   page: EntryPage,
 ): Promise<FoundRow[]> =>
-  listEntries(query, sql`tool_calls`, entryConditions(tenant, filter, toolConditions(filter)), page);
+  listEntries(query, sql`tool_calls`, entryConditions(filter, toolConditions(filter)), page);
 
-export const countThoughts = (tenant: string, filter: EntryFilter & ThoughtFilter): Sql =>
+export const countThoughts = (filter: EntryFilter & ThoughtFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM thoughts t
-      WHERE t.tenant_id = ${tenant} AND ${entryConditions(tenant, filter, thoughtConditions(filter))}`;
+      WHERE t.tenant_id = ${TENANT} AND ${entryConditions(filter, thoughtConditions(filter))}`;
 
-export const countToolCalls = (tenant: string, filter: EntryFilter & ToolFilter): Sql =>
+export const countToolCalls = (filter: EntryFilter & ToolFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM tool_calls t
-      WHERE t.tenant_id = ${tenant} AND ${entryConditions(tenant, filter, toolConditions(filter))}`;
+      WHERE t.tenant_id = ${TENANT} AND ${entryConditions(filter, toolConditions(filter))}`;

@@ -43,9 +43,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filters as Json,
     key: 'string',
     keyOf: ({ checkpoint_id }) => checkpoint_id,
-    read: (request) => listCheckpoints(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listCheckpoints(atLength(driver, tenant), filter, request),
     bytesOf: ({ labels, description }) => (labels?.length ?? 0) + (description?.length ?? 0),
-    count: countCheckpoints(tenant, filter),
+    count: countCheckpoints(filter),
   });
   return { checkpoints: rows.map(showSummary), ...page };
 }
@@ -89,9 +89,9 @@ function entryPage(
     read: held
       ? pageOf(order === 'desc' ? [...held].reverse() : held)
       : async ({ after, ...request }) =>
-          stored.read(atLength(driver, tenant), tenant, reached, { ...request, after: keyFrom(after) }),
+          stored.read(atLength(driver, tenant), reached, { ...request, after: keyFrom(after) }),
     bytesOf: ({ body }) => body.length,
-    count: held ? async () => held.length : stored.count(tenant, reached),
+    count: held ? async () => held.length : stored.count(reached),
   });
 }
 
@@ -199,6 +199,6 @@ const foundIn = (
 
 const stateOf = (call: Call, checkpoint_id: string) =>
   call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(call, query, checkpoint_id);
-    return { row, state: await readState(call, query, row) };
+    const row = await openCheckpoint(query, checkpoint_id);
+    return { row, state: await readState(query, row) };
   });

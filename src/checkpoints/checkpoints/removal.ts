@@ -1,34 +1,29 @@
 /** Removing checkpoints, and the parts of states that no checkpoint sees any more. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Cover, Covering, Holder, LineBase, ShownPart } from '../states/views.js';
 import type { PrunedNode } from './pruning.js';
 
 /** All checkpoints of an execution, in the order of their revisions. */
-export function nodesOf(query: Query, tenant: string, execution_id: string): Promise<PrunedNode[]> {
+export function nodesOf(query: Query, execution_id: string): Promise<PrunedNode[]> {
   return query.all<PrunedNode>(
     sql`SELECT checkpoint_id, parent_id, line, revision, name, timestamp FROM checkpoints
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} ORDER BY revision`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} ORDER BY revision`,
   );
 }
 
 /** Those that came after a revision. */
-export function nodesSince(
-  query: Query,
-  tenant: string,
-  execution_id: string,
-  revision: number,
-): Promise<PrunedNode[]> {
+export function nodesSince(query: Query, execution_id: string, revision: number): Promise<PrunedNode[]> {
   return query.all<PrunedNode>(
     sql`SELECT checkpoint_id, parent_id, line, revision, name, timestamp FROM checkpoints
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND revision > ${revision}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND revision > ${revision}`,
   );
 }
 
-export function linesOf(query: Query, tenant: string, execution_id: string): Promise<LineBase[]> {
+export function linesOf(query: Query, execution_id: string): Promise<LineBase[]> {
   return query.all<LineBase>(
     sql`SELECT line, base_line, base_revision FROM execution_lines
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
@@ -36,84 +31,61 @@ export function linesOf(query: Query, tenant: string, execution_id: string): Pro
  * Their ids stay taken. The rows stay as well, empty and of no execution, until nothing that is erased with them has any
  * content: deleting moves neighbours within the file, and what they held would be left where they were.
  */
-export async function removeCheckpoints(
-  tx: Tx,
-  tenant: string,
-  checkpoint_ids: readonly string[],
-): Promise<void> {
+export async function removeCheckpoints(tx: Tx, checkpoint_ids: readonly string[]): Promise<void> {
   await tx.send(
     sql`INSERT INTO checkpoints_gone (tenant_id, checkpoint_id)
         SELECT tenant_id, checkpoint_id FROM checkpoints
-          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+          WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})
         ON CONFLICT DO NOTHING`,
   );
   await tx.send(
     sql`UPDATE checkpoint_writes SET channel = '', value = 'null'
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+        WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
   await tx.send(
     sql`UPDATE checkpoints SET execution_id = '', parent_id = NULL, branch_reason = NULL, name = NULL,
           description = NULL, labels = NULL, rest = '{}', carried = NULL
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+        WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
 }
 
 /** Some of those that were removed. */
-export async function removedCheckpoints(query: Query, tenant: string, limit: number): Promise<string[]> {
+export async function removedCheckpoints(query: Query, limit: number): Promise<string[]> {
   const rows = await query.all<{ checkpoint_id: string }>(
-    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND execution_id = '' LIMIT ${limit}`,
+    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = '' LIMIT ${limit}`,
   );
   return rows.map(({ checkpoint_id }) => checkpoint_id);
 }
 
-export async function deleteRemoved(
-  tx: Tx,
-  tenant: string,
-  checkpoint_ids: readonly string[],
-): Promise<void> {
+export async function deleteRemoved(tx: Tx, checkpoint_ids: readonly string[]): Promise<void> {
   await tx.send(
-    sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+    sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
   await tx.send(
-    sql`DELETE FROM checkpoints WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+    sql`DELETE FROM checkpoints WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
 }
 
 /** A root branches off from nothing. */
-export async function setParent(
-  tx: Tx,
-  tenant: string,
-  checkpoint_id: string,
-  parent_id: string | null,
-): Promise<void> {
+export async function setParent(tx: Tx, checkpoint_id: string, parent_id: string | null): Promise<void> {
   const root = parent_id === null ? sql`, is_branch = 0, branch_reason = NULL` : sql``;
   await tx.send(
     sql`UPDATE checkpoints SET parent_id = ${parent_id}${root}
-        WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+        WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
   );
 }
 
-export async function countDown(
-  tx: Tx,
-  tenant: string,
-  execution_id: string,
-  removed: number,
-): Promise<void> {
+export async function countDown(tx: Tx, execution_id: string, removed: number): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET checkpoints = checkpoints - ${removed}
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
-export async function deleteLines(
-  tx: Tx,
-  tenant: string,
-  execution_id: string,
-  lines: readonly number[],
-): Promise<void> {
+export async function deleteLines(tx: Tx, execution_id: string, lines: readonly number[]): Promise<void> {
   await tx.send(
     sql`DELETE FROM execution_lines
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND line = ANY(${lines})`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND line = ANY(${lines})`,
   );
 }
 
@@ -145,14 +117,14 @@ export interface PartPlace extends ShownPart {
 }
 
 /** What lines that branched off have put in the place of what they branched off from. */
-export async function coveringOf(query: Query, tenant: string, execution_id: string): Promise<Covering> {
+export async function coveringOf(query: Query, execution_id: string): Promise<Covering> {
   const covers: Cover[] = [];
   for (const table of PART_TABLES) {
     const found = await query.all<Cover>(
       sql`SELECT x.line, x.parent, x.key, x.position, MIN(x.added) AS added
           FROM (SELECT p.line, p.added, ${places[table]} FROM execution_lines l CROSS JOIN ${tables[table]} p
-                WHERE l.tenant_id = ${tenant} AND l.execution_id = ${execution_id} AND l.base_line IS NOT NULL
-                  AND p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.line = l.line) x
+                WHERE l.tenant_id = ${TENANT} AND l.execution_id = ${execution_id} AND l.base_line IS NOT NULL
+                  AND p.tenant_id = ${TENANT} AND p.execution_id = ${execution_id} AND p.line = l.line) x
           GROUP BY x.line, x.parent, x.key, x.position`,
     );
     for (const cover of found) covers.push(cover);
@@ -161,7 +133,7 @@ export async function coveringOf(query: Query, tenant: string, execution_id: str
   if (covers.length === 0) return { covers, holders: [] };
   const holders = await query.all<Holder>(
     sql`SELECT parent, key, position, child, removed FROM checkpoint_items
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND child IS NOT NULL`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND child IS NOT NULL`,
   );
   return { covers, holders };
 }
@@ -170,7 +142,6 @@ export async function coveringOf(query: Query, tenant: string, execution_id: str
 export function partsAfter(
   query: Query,
   table: PartTable,
-  tenant: string,
   execution_id: string,
   until: number,
   after: Pick<PartPlace, 'line' | 'added' | 'ordinal'>,
@@ -179,7 +150,7 @@ export function partsAfter(
   return query.all<PartPlace>(
     sql`SELECT p.line, p.added, p.ordinal, p.removed, ${places[table]},
           COALESCE(OCTET_LENGTH(CAST(${contents[table]} AS text)), 0) AS bytes
-        FROM ${tables[table]} p WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id}
+        FROM ${tables[table]} p WHERE p.tenant_id = ${TENANT} AND p.execution_id = ${execution_id}
           AND p.added <= ${until} AND (p.line, p.added, p.ordinal) > (${after.line}, ${after.added}, ${after.ordinal})
         ORDER BY p.line, p.added, p.ordinal LIMIT ${limit}`,
   );
@@ -195,12 +166,11 @@ const emptied: Record<PartTable, Sql> = {
 export async function emptyPart(
   tx: Tx,
   table: PartTable,
-  tenant: string,
   execution_id: string,
   { line, added, ordinal }: PartPlace,
 ): Promise<void> {
   await tx.send(
-    sql`UPDATE ${tables[table]} ${emptied[table]} WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}
+    sql`UPDATE ${tables[table]} ${emptied[table]} WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
           AND line = ${line} AND added = ${added} AND ordinal = ${ordinal}`,
   );
 }
@@ -208,12 +178,11 @@ export async function emptyPart(
 export async function deletePart(
   tx: Tx,
   table: PartTable,
-  tenant: string,
   execution_id: string,
   { line, added, ordinal }: PartPlace,
 ): Promise<void> {
   await tx.send(
-    sql`DELETE FROM ${tables[table]} WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}
+    sql`DELETE FROM ${tables[table]} WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
           AND line = ${line} AND added = ${added} AND ordinal = ${ordinal}`,
   );
 }

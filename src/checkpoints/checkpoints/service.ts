@@ -1,8 +1,9 @@
 /** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
 import { canonical } from '../../kernel/canonical.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -58,11 +59,11 @@ export async function create(call: Call, input: In<'create'>): Promise<Checkpoin
 
 /** A checkpoint whole. */
 export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
-  call.driver.snapshot(call.tenant, (query) => readWhole(call, query, checkpoint_id));
+  call.driver.snapshot(call.tenant, (query) => readWhole(query, checkpoint_id));
 
-async function readWhole(call: Call, query: Query, checkpoint_id: string): Promise<Checkpoint> {
-  const row = await openCheckpoint(call, query, checkpoint_id);
-  return showCheckpoint(row, await readState(call, query, row));
+async function readWhole(query: Query, checkpoint_id: string): Promise<Checkpoint> {
+  const row = await openCheckpoint(query, checkpoint_id);
+  return showCheckpoint(row, await readState(query, row));
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
@@ -100,17 +101,18 @@ export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> 
 
 export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Checkpoint> {
   return call.driver.snapshot(call.tenant, async (query) => {
-    const { head_id } = await openExecution(call, query, execution_id);
-    if (head_id !== null) return readWhole(call, query, head_id);
+    const { head_id } = await openExecution(query, execution_id);
+    if (head_id !== null) return readWhole(query, head_id);
     throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
   });
 }
 
 /** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */
-async function openLocked(call: Call, tx: Tx, checkpoint_id: string): Promise<ExecutionRow> {
-  const { execution_id } = await openCheckpoint(call, tx, checkpoint_id);
-  const execution = await openExecutionLocked(call, tx, execution_id);
-  await openCheckpoint(call, tx, checkpoint_id);
+async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionRow> {
+  const { tx } = work;
+  const { execution_id } = await openCheckpoint(tx, checkpoint_id);
+  const execution = await openExecutionLocked(work, execution_id);
+  await openCheckpoint(tx, checkpoint_id);
   return execution;
 }
 
@@ -119,16 +121,21 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
   const { checkpoint_id } = input;
   await change<null>(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openLocked(call, tx, checkpoint_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openLocked(work, checkpoint_id);
       const { execution_id } = row;
       if (row.head_id === checkpoint_id && row.status === 'running') return null;
       const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
-      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
       const { trajectory_id } = row;
-      tx.journal(
-        event(call, now, 'cairn.execution.restored', 'execution', execution_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.execution.restored',
+        { type: 'execution', id: execution_id },
+        facts,
+        trajectory_id,
       );
       return null;
     },
@@ -142,8 +149,8 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
 export async function branch(call: Call, input: In<'branch'>): Promise<CheckpointSummary> {
   const query = call.driver.at(call.tenant);
   const kept = await keptAnswer(call, input);
-  if (kept !== undefined) return showSummary(await openCheckpoint(call, query, kept as string));
-  const row = await openCheckpoint(call, query, input.checkpoint_id);
+  if (kept !== undefined) return showSummary(await openCheckpoint(query, kept as string));
+  const row = await openCheckpoint(query, input.checkpoint_id);
   const state = await retainedState(call, input.checkpoint_id);
   const { step_number, tokens_used, duration_ms, total_steps_estimate } = row;
   const metadata = { step_number, tokens_used, duration_ms, checkpoint_reason: 'manual' as const };
@@ -169,7 +176,6 @@ export async function branch(call: Call, input: In<'branch'>): Promise<Checkpoin
 
 /** A place that is taken keeps what it has, unless it is below zero: there the last word counts. */
 export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
-  const { tenant } = call;
   const { checkpoint_id } = input;
   const rows = input.writes.map(
     ({ task_id, index, channel, value }): WriteRow => ({
@@ -182,22 +188,27 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
   return change<Out<'write'>>(call, {
     input,
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
-    work: async (tx, now) => {
-      const { execution_id, trajectory_id } = await executionOfWrites(call, tx, input);
+    work: async (work) => {
+      const { tx } = work;
+      const { execution_id, trajectory_id } = await executionOfWrites(work, input);
       const of = { checkpoint_id, execution_id };
-      const taken = await takenPlaces(tx, tenant, of);
+      const taken = await takenPlaces(tx, of);
       const places = new Set(taken.map(({ task_id, place }) => JSON.stringify([task_id, place])));
       const fresh: WriteRow[] = [];
       for (const row of rows) {
         const place = JSON.stringify([row.task_id, row.place]);
         if (!places.has(place)) fresh.push(row);
-        else if (row.place < 0) await replaceWrite(tx, tenant, of, row);
+        else if (row.place < 0) await replaceWrite(tx, of, row);
         places.add(place);
       }
-      await insertWrites(tx, tenant, of, taken.at(-1)?.ordinal ?? 0, fresh);
+      await insertWrites(tx, of, taken.at(-1)?.ordinal ?? 0, fresh);
       const facts = { execution_id, stored: fresh.length };
-      tx.journal(
-        event(call, now, 'cairn.checkpoint.written', 'checkpoint', checkpoint_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.checkpoint.written',
+        { type: 'checkpoint', id: checkpoint_id },
+        facts,
+        trajectory_id,
       );
       return { checkpoint_id, stored: fresh.length };
     },
@@ -207,21 +218,22 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
 }
 
 /** That of the checkpoint; of one that is still to come, the one that is named. */
-async function executionOfWrites(call: Call, tx: Tx, input: In<'write'>): Promise<ExecutionRow> {
+async function executionOfWrites(work: Work, input: In<'write'>): Promise<ExecutionRow> {
+  const { tx } = work;
   const { checkpoint_id, execution_id } = input;
-  const row = await findCheckpoint(tx, call.tenant, checkpoint_id);
+  const row = await findCheckpoint(tx, checkpoint_id);
   if (row && execution_id !== undefined && row.execution_id !== execution_id) {
     throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
   }
-  if (row || execution_id === undefined) return openLocked(call, tx, checkpoint_id);
-  const execution = await openExecutionLocked(call, tx, execution_id);
-  if (await findUsed(tx, call.tenant, checkpoint_id)) throw noCheckpoint(checkpoint_id);
+  if (row || execution_id === undefined) return openLocked(work, checkpoint_id);
+  const execution = await openExecutionLocked(work, execution_id);
+  if (await findUsed(tx, checkpoint_id)) throw noCheckpoint(checkpoint_id);
   return execution;
 }
 
 export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
   const query = call.driver.at(call.tenant);
-  const row = await openCheckpoint(call, query, input.checkpoint_id);
-  const rows = await readWrites(query, call.tenant, row);
+  const row = await openCheckpoint(query, input.checkpoint_id);
+  const rows = await readWrites(query, row);
   return { writes: rows.map(showWrite) };
 }

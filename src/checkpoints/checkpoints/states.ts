@@ -20,23 +20,14 @@ import type { WriteRow } from './writes.js';
 export const noCheckpoint = (checkpoint_id: string): CairnError =>
   new CairnError('CHECKPOINT_NOT_FOUND', `there is no checkpoint ${checkpoint_id}`);
 
-export async function openCheckpoint(
-  call: Call,
-  query: Query,
-  checkpoint_id: string,
-): Promise<PlacedCheckpoint> {
-  const row = await findCheckpoint(query, call.tenant, checkpoint_id);
+export async function openCheckpoint(query: Query, checkpoint_id: string): Promise<PlacedCheckpoint> {
+  const row = await findCheckpoint(query, checkpoint_id);
   if (!row) throw noCheckpoint(checkpoint_id);
   return row;
 }
 
-export async function readState(
-  call: Call,
-  query: Query,
-  row: PlacedCheckpoint,
-  retained = false,
-): Promise<State> {
-  const parts = await readParts(query, call.tenant, row, retained);
+export async function readState(query: Query, row: PlacedCheckpoint, retained = false): Promise<State> {
+  const parts = await readParts(query, row, retained);
   return stateOf(parts, JSON.parse(row.rest) as Rest, retained);
 }
 
@@ -45,8 +36,8 @@ export async function retainedState(call: Call, checkpoint_id: string): Promise<
   const known = retainedStates.of(call).get(call.tenant, checkpoint_id);
   if (known) return known;
   const { row, state } = await call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(call, query, checkpoint_id);
-    return { row, state: await readState(call, query, row, true) };
+    const row = await openCheckpoint(query, checkpoint_id);
+    return { row, state: await readState(query, row, true) };
   });
   retainedStates.of(call).set(call.tenant, row, state);
   return state;

@@ -1,6 +1,6 @@
 /** checkpoints and execution_lines: one row a state, and how states follow each other. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { CheckpointReason } from './model.js';
 
 export interface CheckpointRow {
@@ -56,15 +56,11 @@ const table: Table = {
   },
 };
 
-export async function insertCheckpoints(
-  tx: Tx,
-  tenant: string,
-  rows: readonly CheckpointRow[],
-): Promise<void> {
+export async function insertCheckpoints(tx: Tx, rows: readonly CheckpointRow[]): Promise<void> {
   await tx.insert(
     table,
     rows.map((row) => [
-      tenant,
+      tx.tenant,
       row.checkpoint_id,
       row.execution_id,
       row.agent_id,
@@ -96,33 +92,28 @@ export interface PlacedCheckpoint extends CheckpointRow {
 }
 
 /** Not of an execution that was deleted. */
-export function findCheckpoint(
-  query: Query,
-  tenant: string,
-  checkpoint_id: string,
-): Promise<PlacedCheckpoint | undefined> {
+export function findCheckpoint(query: Query, checkpoint_id: string): Promise<PlacedCheckpoint | undefined> {
   return query.get<PlacedCheckpoint>(
     sql`SELECT c.*, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
-        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
+        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
   );
 }
 
 /** Whether a checkpoint comes after another, by the parents that they name. */
 export async function descendsFrom(
   query: Query,
-  tenant: string,
   { checkpoint_id, execution_id }: Pick<CheckpointRow, 'checkpoint_id' | 'execution_id'>,
   ancestor_id: string,
 ): Promise<boolean> {
   const row = await query.get(
     sql`WITH RECURSIVE above(id) AS (
           SELECT c.checkpoint_id FROM checkpoints c
-            WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}
+            WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id}
           UNION
           SELECT c.parent_id FROM above a CROSS JOIN checkpoints c
-            WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = a.id AND c.execution_id = ${execution_id}
+            WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = a.id AND c.execution_id = ${execution_id}
               AND c.parent_id IS NOT NULL
         )
         SELECT 1 AS found FROM above WHERE id = ${ancestor_id} LIMIT 1`,
@@ -131,15 +122,10 @@ export async function descendsFrom(
 }
 
 /** Whether another descends from a checkpoint. */
-export async function hasChild(
-  query: Query,
-  tenant: string,
-  execution_id: string,
-  checkpoint_id: string,
-): Promise<boolean> {
+export async function hasChild(query: Query, execution_id: string, checkpoint_id: string): Promise<boolean> {
   const row = await query.get(
     sql`SELECT 1 AS child FROM checkpoints
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
   );
   return row !== undefined;
 }
@@ -153,43 +139,34 @@ export type CheckpointPlace = Pick<
 /** Of an execution that is not deleted. */
 export function findPlace(
   query: Query,
-  tenant: string,
   execution_id: string,
   checkpoint_id: string,
 ): Promise<CheckpointPlace | undefined> {
   return query.get<CheckpointPlace>(
     sql`SELECT c.checkpoint_id, c.line, c.revision, c.followed, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
-        WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
+        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
   );
 }
 
 /** Whether a checkpoint has this id, or had it. */
-export function findUsed(
-  query: Query,
-  tenant: string,
-  checkpoint_id: string,
-): Promise<{ gone: number } | undefined> {
+export function findUsed(query: Query, checkpoint_id: string): Promise<{ gone: number } | undefined> {
   return query.get(
     sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
           JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
-          WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = ${checkpoint_id}
+          WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id}
         UNION ALL
-        SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+        SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
   );
 }
 
 /** Those of these ids that a checkpoint has or had. */
-export async function usedIds(
-  query: Query,
-  tenant: string,
-  checkpoint_ids: readonly string[],
-): Promise<string[]> {
+export async function usedIds(query: Query, checkpoint_ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ checkpoint_id: string }>(
-    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})
+    sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})
         UNION
         SELECT checkpoint_id FROM checkpoints_gone
-          WHERE tenant_id = ${tenant} AND checkpoint_id = ANY(${checkpoint_ids})`,
+          WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
   return rows.map(({ checkpoint_id }) => checkpoint_id);
 }
@@ -211,21 +188,22 @@ const linesTable: Table = {
   },
 };
 
-export async function insertLines(
-  tx: Tx,
-  tenant: string,
-  execution_id: string,
-  lines: readonly LineRow[],
-): Promise<void> {
+export async function insertLines(tx: Tx, execution_id: string, lines: readonly LineRow[]): Promise<void> {
   await tx.insert(
     linesTable,
-    lines.map(({ line, base_line, base_revision }) => [tenant, execution_id, line, base_line, base_revision]),
+    lines.map(({ line, base_line, base_revision }) => [
+      tx.tenant,
+      execution_id,
+      line,
+      base_line,
+      base_revision,
+    ]),
   );
 }
 
 /** Another comes behind it on its line. */
-export async function followCheckpoint(tx: Tx, tenant: string, checkpoint_id: string): Promise<void> {
+export async function followCheckpoint(tx: Tx, checkpoint_id: string): Promise<void> {
   await tx.send(
-    sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}`,
+    sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
   );
 }

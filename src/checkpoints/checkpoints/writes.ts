@@ -1,6 +1,6 @@
 /** checkpoint_writes: what steps under way had done since a checkpoint. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 
 export interface WriteRow {
   readonly task_id: string;
@@ -29,19 +29,18 @@ export interface WritesOf {
   readonly execution_id: string;
 }
 
-const among = (tenant: string, { checkpoint_id, execution_id }: WritesOf): Sql =>
-  sql`tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id} AND execution_id = ${execution_id}`;
+const among = ({ checkpoint_id, execution_id }: WritesOf): Sql =>
+  sql`tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id} AND execution_id = ${execution_id}`;
 
 /** In the order in which they came. */
-export function readWrites(query: Query, tenant: string, of: WritesOf): Promise<WriteRow[]> {
+export function readWrites(query: Query, of: WritesOf): Promise<WriteRow[]> {
   return query.all<WriteRow>(
-    sql`SELECT task_id, place, channel, value FROM checkpoint_writes WHERE ${among(tenant, of)} ORDER BY ordinal`,
+    sql`SELECT task_id, place, channel, value FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`,
   );
 }
 
 export async function insertWrites(
   tx: Tx,
-  tenant: string,
   { checkpoint_id, execution_id }: WritesOf,
   after: number,
   rows: readonly WriteRow[],
@@ -49,7 +48,7 @@ export async function insertWrites(
   await tx.insert(
     table,
     rows.map(({ task_id, place, channel, value }, i) => [
-      tenant,
+      tx.tenant,
       checkpoint_id,
       execution_id,
       task_id,
@@ -64,32 +63,31 @@ export async function insertWrites(
 /** Of those that are there: where each is, and the last number of all. */
 export function takenPlaces(
   query: Query,
-  tenant: string,
   of: WritesOf,
 ): Promise<{ task_id: string; place: number; ordinal: number }[]> {
   return query.all(
-    sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(tenant, of)} ORDER BY ordinal`,
+    sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`,
   );
 }
 
-export async function replaceWrite(tx: Tx, tenant: string, of: WritesOf, row: WriteRow): Promise<void> {
+export async function replaceWrite(tx: Tx, of: WritesOf, row: WriteRow): Promise<void> {
   await tx.send(
     sql`UPDATE checkpoint_writes SET channel = ${row.channel}, value = ${row.value}
-        WHERE ${among(tenant, of)} AND task_id = ${row.task_id} AND place = ${row.place}`,
+        WHERE ${among(of)} AND task_id = ${row.task_id} AND place = ${row.place}`,
   );
 }
 
 /** Takes their content out before any row is deleted, which would leave copies of its neighbours in the file. */
-export async function emptyWritesOf(tx: Tx, tenant: string, execution_id: string): Promise<void> {
+export async function emptyWritesOf(tx: Tx, execution_id: string): Promise<void> {
   await tx.send(
     sql`UPDATE checkpoint_writes SET channel = '', value = 'null'
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
 /** Also those whose checkpoint never came. */
-export async function deleteWritesOf(tx: Tx, tenant: string, execution_id: string): Promise<void> {
+export async function deleteWritesOf(tx: Tx, execution_id: string): Promise<void> {
   await tx.send(
-    sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+    sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }

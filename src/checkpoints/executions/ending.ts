@@ -1,10 +1,11 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
 import type { z } from 'zod';
-import { atLength, type Tx } from '../../driver/driver.js';
+import { atLength } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../../engine/lifetimes/endings.js';
 import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
-import { change, event, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
+import { appendEvent, change, event, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
@@ -48,9 +49,9 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
   /** Also by attempts that another writer came between. */
   const gone: string[] = [];
   for (let attempt = 1; ; attempt++) {
-    const execution = await openExecution(call, call.driver.at(call.tenant), execution_id);
+    const execution = await openExecution(call.driver.at(call.tenant), execution_id);
     const query = atLength(call.driver, call.tenant);
-    const plan = planPruning(await nodesOf(query, call.tenant, execution_id), execution.head_id, rules);
+    const plan = planPruning(await nodesOf(query, execution_id), execution.head_id, rules);
     const freed = await freedBy(call, execution, plan);
     const removed = [...gone, ...plan.removed.map(({ checkpoint_id }) => checkpoint_id)];
     const answer = {
@@ -93,8 +94,8 @@ async function freedBy(
 ): Promise<Pick<Pruned, 'freed_bytes' | 'freed_rows'>> {
   const query = atLength(call.driver, call.tenant);
   const { execution_id } = execution;
-  const lines = await linesOf(query, call.tenant, execution_id);
-  const views = new Views(plan.kept, lines, await coveringOf(query, call.tenant, execution_id));
+  const lines = await linesOf(query, execution_id);
+  const views = new Views(plan.kept, lines, await coveringOf(query, execution_id));
   let freed_bytes = 0;
   let freed_rows = 0;
   for await (const { parts } of unseenParts(call, execution, views)) {
@@ -119,25 +120,33 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
     const ids = inOrder.slice(from, from + CHUNK).map(({ row }) => row.checkpoint_id);
     const done = await writeGuarded(call, async (tx) => {
       const now = driver.now();
-      const execution = await openExecutionLocked(call, tx, execution_id);
-      const come = await nodesSince(tx, tenant, execution_id, seen.revision);
+      const execution = await openExecutionLocked({ call, tx, now: call.driver.now() }, execution_id);
+      const come = await nodesSince(tx, execution_id, seen.revision);
       const stood = execution.checkpoints - come.length === seen.checkpoints - from;
       if (!stood || [execution.head_id, ...come.map(({ parent_id }) => parent_id)].some(isDoomed))
         return false;
       // Before any of them goes: what stays descends from what stays.
-      if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, tenant, id, parent);
+      if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, id, parent);
       for (const table of LISTED)
-        for (const { entry, heir } of heirsOf(plan.kept, await spansOf(tx, table, tenant, ids)))
-          await passOn(tx, table, tenant, entry, heir);
-      await removeCheckpoints(tx, tenant, ids);
-      await countDown(tx, tenant, execution_id, ids.length);
-      await reopenEnding(tx, tenant, {
+        for (const { entry, heir } of heirsOf(plan.kept, await spansOf(tx, table, ids)))
+          await passOn(tx, table, entry, heir);
+      await removeCheckpoints(tx, ids);
+      await countDown(tx, execution_id, ids.length);
+      await reopenEnding(tx, {
         holder: pruneHolder(execution_id),
         ended_at: now,
         thread_id: trajectory_id,
       });
       const facts = { removed: ids.length, checkpoint_ids: ids };
-      tx.journal(event(call, now, 'cairn.execution.pruned', 'execution', execution_id, facts, trajectory_id));
+      tx.journal(
+        event(
+          { call, now },
+          'cairn.execution.pruned',
+          { type: 'execution', id: execution_id },
+          facts,
+          trajectory_id,
+        ),
+      );
       return true;
     });
     if (!done) return false;
@@ -149,17 +158,15 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
 
 /** Deletes executions with all that they hold; gives what is to be erased. */
 export async function endExecutions(
-  call: Call,
-  tx: Tx,
+  work: Work,
   executions: readonly Pick<ExecutionRow, 'execution_id' | 'trajectory_id'>[],
-  now: number,
 ): Promise<string[]> {
+  const { call, tx, now } = work;
   const execution_ids = executions.map(({ execution_id }) => execution_id);
   retainedStates.of(call).forgetExecutions(call.tenant, execution_ids);
-  await clearExecutions(tx, call.tenant, execution_ids, now);
+  await clearExecutions(tx, execution_ids, now);
   await addEndings(
     tx,
-    call.tenant,
     executions.map(({ execution_id, trajectory_id }) => ({
       holder: executionHolder(execution_id),
       ended_at: now,
@@ -168,19 +175,20 @@ export async function endExecutions(
     })),
   );
   for (const { execution_id, trajectory_id } of executions)
-    tx.journal(event(call, now, 'cairn.execution.deleted', 'execution', execution_id, {}, trajectory_id));
+    appendEvent(work, 'cairn.execution.deleted', { type: 'execution', id: execution_id }, {}, trajectory_id);
   return execution_ids.map(executionHolder);
 }
 
 /** What goes of executions when their trajectories are deleted. */
-export function deleteExecutions(call: Call, tx: Tx): TreeDeletion {
+export function deleteExecutions(work: Work): TreeDeletion {
+  const { tx } = work;
   let locked: readonly ExecutionRow[] = [];
   return {
     lockAfterScopes: async (trajectory_ids) => {
-      locked = await lockExecutionsOf(tx, call.tenant, trajectory_ids);
+      locked = await lockExecutionsOf(tx, trajectory_ids);
     },
     remove: async (_trajectory_ids, deleted_at) => {
-      await endExecutions(call, tx, locked, deleted_at);
+      await endExecutions({ ...work, now: deleted_at }, locked);
     },
   };
 }
@@ -190,12 +198,13 @@ export async function remove(call: Call, input: In<'delete'>): Promise<void> {
   const holder = executionHolder(execution_id);
   await change<null>(call, {
     input,
-    work: async (tx, now) => {
-      const row = await lockExecution(tx, call.tenant, execution_id);
+    work: async (work) => {
+      const { tx } = work;
+      const row = await lockExecution(tx, execution_id);
       if (!row) throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
       await refuseFormerOwner(call, tx, row.trajectory_id);
       // Deleted before: there may still be something to wait for.
-      if (row.deleted_at === null) await endExecutions(call, tx, [row], now);
+      if (row.deleted_at === null) await endExecutions(work, [row]);
       return null;
     },
     remember: () => null,

@@ -35,7 +35,7 @@ export async function* unseenParts(
   for (const table of PART_TABLES) {
     let after = { line: 0, added: 0, ordinal: -1 };
     for (;;) {
-      const parts = await partsAfter(query, table, call.tenant, execution_id, revision, after, LOOK);
+      const parts = await partsAfter(query, table, execution_id, revision, after, LOOK);
       const unseen = parts.filter((part) => !views.see(part));
       if (unseen.length > 0) yield { table, parts: unseen };
       if (parts.length < LOOK) break;
@@ -55,32 +55,30 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
   const isDeleted = holder.startsWith(executionHolder(''));
   const execution_id = holder.slice(holder.indexOf(':') + 1);
   const query = atLength(driver, tenant);
-  const execution = (await findExecution(driver.at(tenant), tenant, execution_id))!;
-  const nodes = await nodesOf(query, tenant, execution_id);
-  const lines = await linesOf(query, tenant, execution_id);
+  const execution = (await findExecution(driver.at(tenant), execution_id))!;
+  const nodes = await nodesOf(query, execution_id);
+  const lines = await linesOf(query, execution_id);
   const views = isDeleted
     ? new Views([], [], { covers: [], holders: [] })
-    : new Views(nodes, lines, await coveringOf(query, tenant, execution_id));
-  if (isDeleted) await driver.write(tenant, (tx) => emptyWritesOf(tx, tenant, execution_id));
+    : new Views(nodes, lines, await coveringOf(query, execution_id));
+  if (isDeleted) await driver.write(tenant, (tx) => emptyWritesOf(tx, execution_id));
   const ids = isDeleted ? nodes.map(({ checkpoint_id }) => checkpoint_id) : [];
   const whole =
-    (await eachBatch(call, ids, (tx, batch) => removeCheckpoints(tx, tenant, batch))) &&
+    (await eachBatch(call, ids, (tx, batch) => removeCheckpoints(tx, batch))) &&
     (await eachUnseen(call, execution, views, emptyPart)) &&
-    (await eachUnseen(call, execution, views, deletePart, (tx, count) =>
-      noteVersions(tx, tenant, holder, count),
-    )) &&
+    (await eachUnseen(call, execution, views, deletePart, (tx, count) => noteVersions(tx, holder, count))) &&
     (await inBatches(call, async (limit) => {
-      const removed = await removedCheckpoints(driver.at(tenant), tenant, limit);
-      if (removed.length > 0) await driver.write(tenant, (tx) => deleteRemoved(tx, tenant, removed));
+      const removed = await removedCheckpoints(driver.at(tenant), limit);
+      if (removed.length > 0) await driver.write(tenant, (tx) => deleteRemoved(tx, removed));
       return removed.length;
     }));
   if (!whole) return false;
-  if (isDeleted) await driver.write(tenant, (tx) => deleteWritesOf(tx, tenant, execution_id));
+  if (isDeleted) await driver.write(tenant, (tx) => deleteWritesOf(tx, execution_id));
   // A line that came since has the number of a later revision, and its checkpoint is not among those that were read.
   const unused = lines
     .map(({ line }) => line)
     .filter((line) => line <= execution.revision && !views.isUsed(line));
-  if (unused.length > 0) await driver.write(tenant, (tx) => deleteLines(tx, tenant, execution_id, unused));
+  if (unused.length > 0) await driver.write(tenant, (tx) => deleteLines(tx, execution_id, unused));
   return true;
 }
 
@@ -92,10 +90,9 @@ async function eachUnseen(
   work: typeof emptyPart,
   note?: (tx: Tx, count: number) => Promise<void>,
 ): Promise<boolean> {
-  const { tenant } = call;
   for await (const { table, parts } of unseenParts(call, execution, views)) {
     const whole = await eachBatch(call, parts, async (tx, batch) => {
-      for (const part of batch) await work(tx, table, tenant, execution.execution_id, part);
+      for (const part of batch) await work(tx, table, execution.execution_id, part);
       await note?.(tx, batch.length);
     });
     if (!whole) return false;

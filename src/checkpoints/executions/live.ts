@@ -42,8 +42,8 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
       const known = input.after === undefined ? undefined : checkedToken(input.after);
       // The position and the state are of one moment: no event is missed between them, and none comes twice.
       await driver.snapshot(tenant, async (reader) => {
-        position = await headOf(reader, tenant);
-        const { head_id } = await openExecution(call, reader, execution_id);
+        position = await headOf(reader);
+        const { head_id } = await openExecution(reader, execution_id);
         last = head_id === null ? undefined : await stateAt(call, reader, head_id);
       });
       const token = tokenAt(call, last);
@@ -51,12 +51,12 @@ export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, unde
     },
     upTo: async function* (head, ended) {
       if (position < head) {
-        await openExecution(call, query, execution_id);
+        await openExecution(query, execution_id);
         await stillPermitted(call, operations.live.touches, input);
       }
       while (position < head && !ended()) {
         const range = { after: position, until: Math.min(head, position + STRETCH) };
-        const moves = await nextMoves(query, tenant, execution_id, range, MOVES);
+        const moves = await nextMoves(query, execution_id, range, MOVES);
         for (const { seq, imported, checkpoint_id } of moves) {
           position = seq;
           const next = await driver.snapshot(tenant, (reader) => stateAt(call, reader, checkpoint_id));
@@ -89,14 +89,14 @@ const changed = (token: string, before: Sent, after: Sent): LiveItem =>
   });
 
 async function stateAt(call: Call, query: Query, checkpoint_id: string | null): Promise<Sent | undefined> {
-  const row = checkpoint_id === null ? undefined : await findCheckpoint(query, call.tenant, checkpoint_id);
+  const row = checkpoint_id === null ? undefined : await findCheckpoint(query, checkpoint_id);
   return row && { checkpoint: showSummary(row), snapshot: await snapshotAt(call, query, row) };
 }
 
 /** What was stored by this process just now is still at hand, and shares what did not change with the state before. */
 async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Promise<Snapshot> {
   const retained = retainedStates.of(call).get(call.tenant, row.checkpoint_id);
-  return snapshotOf(retained ?? (await readState(call, query, row)));
+  return snapshotOf(retained ?? (await readState(query, row)));
 }
 
 const follows = (next: Sent, before: Sent): boolean =>

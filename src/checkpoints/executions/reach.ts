@@ -2,5 +2,4 @@
 import { type Sql, sql } from '../../driver/sql.js';
 import { type Reach, within } from '../../engine/access/reach.js';
 
-export const executionsWithin = (tenant: string, reach: Reach): Sql =>
-  within(tenant, reach, sql`e.agent_id`, sql`e.trajectory_id`);
+export const executionsWithin = (reach: Reach): Sql => within(reach, sql`e.agent_id`, sql`e.trajectory_id`);

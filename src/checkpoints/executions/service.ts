@@ -1,10 +1,11 @@
 /** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { atLength, type Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage, timesOf } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
@@ -58,18 +59,18 @@ function present(execution_id: string, row: ExecutionRow | undefined): Execution
   throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
 }
 
-export const openExecution = async (call: Call, query: Query, execution_id: string): Promise<ExecutionRow> =>
-  present(execution_id, await findExecution(query, call.tenant, execution_id));
+export const openExecution = async (query: Query, execution_id: string): Promise<ExecutionRow> =>
+  present(execution_id, await findExecution(query, execution_id));
 
 /** The same, and nobody adds a checkpoint to it or removes one until the commit. */
-export async function openExecutionLocked(call: Call, tx: Tx, execution_id: string): Promise<ExecutionRow> {
-  const row = present(execution_id, await lockExecution(tx, call.tenant, execution_id));
+export async function openExecutionLocked({ call, tx }: Work, execution_id: string): Promise<ExecutionRow> {
+  const row = present(execution_id, await lockExecution(tx, execution_id));
   await refuseFormerOwner(call, tx, row.trajectory_id);
   return row;
 }
 
-const readExecution = async (call: Call, query: Query, execution_id: string): Promise<Execution> =>
-  showExecution(await openExecution(call, query, execution_id));
+const readExecution = async (query: Query, execution_id: string): Promise<Execution> =>
+  showExecution(await openExecution(query, execution_id));
 
 /** The agent that an execution or checkpoint is of: that of the key, else the one that is named. */
 export const agentOf = (call: Call, named: string | undefined): string =>
@@ -127,19 +128,19 @@ function sameExecution(
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Execution> {
-  const { tenant } = call;
   const agent_id = agentOf(call, input.agent_id);
   const sent_hash = input.execution_id === undefined ? null : sha256(canonical(input as unknown as Json));
   return change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const execution_id = input.execution_id ?? newId();
       if (input.execution_id !== undefined) {
-        const existing = await findExecution(tx, tenant, execution_id);
+        const existing = await findExecution(tx, execution_id);
         if (existing) return sameExecution(existing, input, sent_hash, agent_id);
       }
       const trajectory_id = input.trajectory_id ?? null;
-      if (trajectory_id !== null) await openTrajectoryLocked(call, tx, trajectory_id, agent_id);
+      if (trajectory_id !== null) await openTrajectoryLocked(work, trajectory_id, agent_id);
       const row = newExecution(
         {
           execution_id,
@@ -154,20 +155,24 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
         },
         now,
       );
-      await insertExecution(tx, tenant, row);
+      await insertExecution(tx, row);
       const facts = { agent_id, status: row.status };
-      tx.journal(
-        event(call, now, 'cairn.execution.created', 'execution', execution_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.execution.created',
+        { type: 'execution', id: execution_id },
+        facts,
+        trajectory_id,
       );
       return showExecution(row);
     },
     remember: ({ execution_id }) => execution_id,
-    again: (query, kept) => readExecution(call, query, kept as string),
+    again: (query, kept) => readExecution(query, kept as string),
   });
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
-  readExecution(call, call.driver.at(call.tenant), input.execution_id);
+  readExecution(call.driver.at(call.tenant), input.execution_id);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
@@ -178,9 +183,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filters as Json,
     key: 'string',
     keyOf: ({ execution_id }) => execution_id,
-    read: (request) => listExecutions(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listExecutions(atLength(driver, tenant), filter, request),
     bytesOf: ({ metadata }) => metadata?.length ?? 0,
-    count: countExecutions(tenant, filter),
+    count: countExecutions(filter),
   });
   return { executions: rows.map(showExecution), ...page };
 }
@@ -192,8 +197,9 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
   }
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openExecutionLocked(call, tx, execution_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openExecutionLocked(work, execution_id);
       const status = fields.status ?? row.status;
       const after = {
         name: fields.name === undefined ? row.name : fields.name,
@@ -204,14 +210,18 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
       };
       const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
       if (!changed) return showExecution(row);
-      await updateExecution(tx, call.tenant, execution_id, { ...after, updated_at: now });
+      await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { fields: Object.keys(fields), status };
-      tx.journal(
-        event(call, now, 'cairn.execution.updated', 'execution', execution_id, facts, row.trajectory_id),
+      appendEvent(
+        work,
+        'cairn.execution.updated',
+        { type: 'execution', id: execution_id },
+        facts,
+        row.trajectory_id,
       );
       return showExecution({ ...row, ...after, updated_at: now });
     },
     remember: () => execution_id,
-    again: (query, kept) => readExecution(call, query, kept as string),
+    again: (query, kept) => readExecution(query, kept as string),
   });
 }

@@ -1,7 +1,7 @@
 /** executions: one row a run. Its states are in checkpoints.ts and state-parts.ts. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset, type Times, within } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Reach } from '../../engine/access/reach.js';
 import type { ExecutionStatus } from './model.js';
 import { executionsWithin } from './reach.js';
@@ -52,10 +52,10 @@ const table: Table = {
   },
 };
 
-export async function insertExecution(tx: Tx, tenant: string, row: ExecutionRow): Promise<void> {
+export async function insertExecution(tx: Tx, row: ExecutionRow): Promise<void> {
   await tx.insert(table, [
     [
-      tenant,
+      tx.tenant,
       row.execution_id,
       row.agent_id,
       row.name,
@@ -77,24 +77,16 @@ export async function insertExecution(tx: Tx, tenant: string, row: ExecutionRow)
 }
 
 /** Deleted ones included. */
-export function findExecution(
-  query: Query,
-  tenant: string,
-  execution_id: string,
-): Promise<ExecutionRow | undefined> {
+export function findExecution(query: Query, execution_id: string): Promise<ExecutionRow | undefined> {
   return query.get<ExecutionRow>(
-    sql`SELECT * FROM executions WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+    sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
 /** The same, and nobody adds a checkpoint to it or removes one until the commit. */
-export function lockExecution(
-  tx: Tx,
-  tenant: string,
-  execution_id: string,
-): Promise<ExecutionRow | undefined> {
+export function lockExecution(tx: Tx, execution_id: string): Promise<ExecutionRow | undefined> {
   return tx.get<ExecutionRow>(
-    sql`SELECT * FROM executions WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} FOR UPDATE`,
+    sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} FOR UPDATE`,
   );
 }
 
@@ -103,37 +95,31 @@ export type ExecutionChange = Pick<
   'name' | 'status' | 'metadata' | 'head_id' | 'updated_at' | 'finished_at'
 >;
 
-export async function updateExecution(
-  tx: Tx,
-  tenant: string,
-  execution_id: string,
-  change: ExecutionChange,
-): Promise<void> {
+export async function updateExecution(tx: Tx, execution_id: string, change: ExecutionChange): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET name = ${change.name}, status = ${change.status}, metadata = ${change.metadata},
           head_id = ${change.head_id}, updated_at = ${change.updated_at}, finished_at = ${change.finished_at}
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
 /** After a checkpoint was added: how far it is, and where it stands. Sets nothing that has an index. */
 export async function advanceExecution(
   tx: Tx,
-  tenant: string,
   execution_id: string,
   to: Pick<ExecutionRow, 'revision' | 'head_id' | 'updated_at'>,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET revision = ${to.revision}, head_id = ${to.head_id}, checkpoints = checkpoints + 1,
           updated_at = ${to.updated_at}
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
-export async function resumeExecution(tx: Tx, tenant: string, execution_id: string): Promise<void> {
+export async function resumeExecution(tx: Tx, execution_id: string): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET status = 'running', finished_at = NULL
-        WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 }
 
@@ -147,55 +133,45 @@ export interface ExecutionFilter {
   readonly reach?: Reach | undefined;
 }
 
-function where(tenant: string, filter: ExecutionFilter): Sql {
+function where(filter: ExecutionFilter): Sql {
   const { status, agent_id, trajectory_id, thread_id, namespace } = filter;
-  const conditions: Sql[] = [sql`e.tenant_id = ${tenant}`, sql`e.deleted_at IS NULL`];
+  const conditions: Sql[] = [sql`e.tenant_id = ${TENANT}`, sql`e.deleted_at IS NULL`];
   if (status !== undefined) conditions.push(sql`e.status = ${status}`);
   if (agent_id !== undefined) conditions.push(sql`e.agent_id = ${agent_id}`);
   if (trajectory_id !== undefined) conditions.push(sql`e.trajectory_id = ${trajectory_id}`);
   if (thread_id !== undefined) conditions.push(sql`e.thread_id = ${thread_id}`);
   if (namespace !== undefined) conditions.push(sql`e.namespace = ${namespace}`);
   conditions.push(...within(sql`e.created_at`, sql`e.updated_at`, filter.times));
-  if (filter.reach) conditions.push(executionsWithin(tenant, filter.reach));
+  if (filter.reach) conditions.push(executionsWithin(filter.reach));
   return join(conditions, ' AND ');
 }
 
 export function listExecutions(
   query: Query,
-  tenant: string,
   filter: ExecutionFilter,
   page: KeysetPage,
 ): Promise<ExecutionRow[]> {
   return query.all<ExecutionRow>(
-    sql`SELECT e.* FROM executions e WHERE ${where(tenant, filter)}${keyset(sql`e.execution_id`, page)}`,
+    sql`SELECT e.* FROM executions e WHERE ${where(filter)}${keyset(sql`e.execution_id`, page)}`,
   );
 }
 
-export const countExecutions = (tenant: string, filter: ExecutionFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM executions e WHERE ${where(tenant, filter)}`;
+export const countExecutions = (filter: ExecutionFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM executions e WHERE ${where(filter)}`;
 
 /** Executions of these trajectories, locked, in the order of their ids. */
-export function lockExecutionsOf(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-): Promise<ExecutionRow[]> {
+export function lockExecutionsOf(tx: Tx, trajectory_ids: readonly string[]): Promise<ExecutionRow[]> {
   return tx.all<ExecutionRow>(
-    sql`SELECT * FROM executions WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})
+    sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})
           AND deleted_at IS NULL ORDER BY execution_id FOR UPDATE`,
   );
 }
 
 /** Leaves of executions their ids, which stay taken. */
-export async function clearExecutions(
-  tx: Tx,
-  tenant: string,
-  execution_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export async function clearExecutions(tx: Tx, execution_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE executions SET deleted_at = ${now}, name = NULL, metadata = NULL, thread_id = NULL, namespace = '',
           head_id = NULL, sent_hash = NULL, carried = NULL
-        WHERE tenant_id = ${tenant} AND execution_id = ANY(${execution_ids})`,
+        WHERE tenant_id = ${TENANT} AND execution_id = ANY(${execution_ids})`,
   );
 }

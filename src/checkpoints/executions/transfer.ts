@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { stepsOf } from '../../engine/calls/call-steps.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
 import { canonical } from '../../kernel/canonical.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -47,7 +47,7 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
   const { driver, tenant } = call;
   const { execution_id } = input;
   const query = atLength(driver, tenant);
-  const bytes = await storedBytes(query, tenant, await openExecution(call, query, execution_id));
+  const bytes = await storedBytes(query, await openExecution(query, execution_id));
   if (bytes > MAX_BUNDLE_BYTES) {
     throw new CairnError(
       'TOO_LARGE',
@@ -55,8 +55,8 @@ async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
     );
   }
   const { execution, contents } = await driver.snapshot(tenant, async (at) => ({
-    execution: await openExecution(call, at, execution_id),
-    contents: await readContents(at, tenant, execution_id),
+    execution: await openExecution(at, execution_id),
+    contents: await readContents(at, execution_id),
   }));
   const give_way = givingWay();
   const stateAt = await inSteps(statesFrom(contents.parts, contents.lines), give_way);
@@ -106,7 +106,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
       `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`,
     );
   }
-  const again = async (query: Query) => showExecution(await openExecution(call, query, execution_id));
+  const again = async (query: Query) => showExecution(await openExecution(query, execution_id));
   if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));
   const laidOut = await stepsOf(call, layOut(tenant, checkpoints));
   const there = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
@@ -115,7 +115,8 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   return change(call, {
     input,
     bytes: laidOut.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       // Nothing is to be done, which is remembered all the same.
       if (there) return there;
       const head_id = execution.latest_checkpoint_id ?? laidOut.rows.at(-1)?.checkpoint_id ?? null;
@@ -136,11 +137,11 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
         },
         now,
       );
-      await refuseUsed(call, tx, execution_id, laidOut);
-      await insertExecution(tx, tenant, row);
-      await insertLaidOut(tx, tenant, row, laidOut, measures);
+      await refuseUsed(tx, execution_id, laidOut);
+      await insertExecution(tx, row);
+      await insertLaidOut(tx, row, laidOut, measures);
       const facts = { checkpoints: laidOut.rows.length };
-      tx.journal(event(call, now, 'cairn.execution.imported', 'execution', execution_id, facts));
+      appendEvent(work, 'cairn.execution.imported', { type: 'execution', id: execution_id }, facts);
       return showExecution(row);
     },
     remember: () => execution_id,
@@ -150,22 +151,21 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
 
 async function insertLaidOut(
   tx: Tx,
-  tenant: string,
   execution: ThinkingExecution,
   laidOut: LaidOut,
   measures: ThoughtMeasures,
 ): Promise<void> {
   const { execution_id } = execution;
-  await insertLines(tx, tenant, execution_id, laidOut.lines);
-  await insertCheckpoints(tx, tenant, laidOut.rows);
-  await insertParts(tx, tenant, execution, laidOut.parts, measures);
+  await insertLines(tx, execution_id, laidOut.lines);
+  await insertCheckpoints(tx, laidOut.rows);
+  await insertParts(tx, execution, laidOut.parts, measures);
   for (const { checkpoint_id, writes } of laidOut.writes) {
     const rows = writes.map(({ index, value, ...write }) => ({
       ...write,
       place: index,
       value: canonical(value),
     }));
-    await insertWrites(tx, tenant, { checkpoint_id, execution_id }, 0, rows);
+    await insertWrites(tx, { checkpoint_id, execution_id }, 0, rows);
   }
 }
 
@@ -175,7 +175,7 @@ async function sameExecution(
   execution_id: string,
   given: Bundle,
 ): Promise<Execution | undefined> {
-  const row = await findExecution(call.driver.at(call.tenant), call.tenant, execution_id);
+  const row = await findExecution(call.driver.at(call.tenant), execution_id);
   if (!row) return undefined;
   if (row.deleted_at !== null) throw goneExecution(execution_id);
   const made = await exportBundle(call, { execution_id });
@@ -186,13 +186,12 @@ async function sameExecution(
   );
 }
 
-async function refuseUsed(call: Call, tx: Tx, execution_id: string, { rows }: LaidOut): Promise<void> {
-  if (await findExecution(tx, call.tenant, execution_id)) {
+async function refuseUsed(tx: Tx, execution_id: string, { rows }: LaidOut): Promise<void> {
+  if (await findExecution(tx, execution_id)) {
     throw new CairnError('ENTITY_ALREADY_EXISTS', `execution ${execution_id} was made meanwhile: try again`);
   }
   const used = await usedIds(
     tx,
-    call.tenant,
     rows.map(({ checkpoint_id }) => checkpoint_id),
   );
   if (used.length === 0) return;
@@ -212,8 +211,7 @@ export async function importCheckpoint(call: Call, input: ImportIn): Promise<Che
   const read = readCheckpoint(input.checkpoint);
   const { parent } = read;
   if (parent?.checkpoint_id === read.id) throw circle(read.id);
-  const found =
-    parent && (await findCheckpoint(call.driver.at(call.tenant), call.tenant, parent.checkpoint_id));
+  const found = parent && (await findCheckpoint(call.driver.at(call.tenant), parent.checkpoint_id));
   const known = found?.execution_id === read.execution_id;
   return addCheckpoint(
     call,

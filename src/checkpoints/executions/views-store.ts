@@ -1,6 +1,6 @@
 /** What is asked of an execution as a whole: all its checkpoints, figures of its thoughts and tool calls, how it moved. */
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { CheckpointRow } from '../checkpoints/store.js';
 import { segments } from '../states/store.js';
 
@@ -18,16 +18,11 @@ export type TreeRow = Pick<
 >;
 
 /** The checkpoints of an execution in the order in which they came, at most so many. */
-export function treeRows(
-  query: Query,
-  tenant: string,
-  execution_id: string,
-  limit: number,
-): Promise<TreeRow[]> {
+export function treeRows(query: Query, execution_id: string, limit: number): Promise<TreeRow[]> {
   return query.all<TreeRow>(
     sql`SELECT checkpoint_id, parent_id, is_branch, branch_reason, name, step_number, checkpoint_reason, tokens_used,
           timestamp
-        FROM checkpoints WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}
+        FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
         ORDER BY revision LIMIT ${limit}`,
   );
 }
@@ -45,21 +40,20 @@ export interface CheckpointFigures {
 
 export async function checkpointFigures(
   query: Query,
-  tenant: string,
   { execution_id, revision }: Until,
 ): Promise<CheckpointFigures> {
   const row = await query.get<CheckpointFigures>(
     sql`SELECT COUNT(*) AS checkpoints, COUNT(CASE WHEN is_branch = 1 THEN 1 END) AS branches
-        FROM checkpoints WHERE tenant_id = ${tenant} AND execution_id = ${execution_id} AND revision <= ${revision}`,
+        FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND revision <= ${revision}`,
   );
   return row!;
 }
 
 /** Each once: of one that was edited, or that came again on a branch, what was stored of it last. */
-const lastOf = (table: Sql, columns: Sql, tenant: string, { execution_id, revision }: Until): Sql =>
+const lastOf = (table: Sql, columns: Sql, { execution_id, revision }: Until): Sql =>
   sql`(SELECT ${columns}, ROW_NUMBER() OVER (PARTITION BY p.id ORDER BY p.added DESC, p.ordinal DESC) AS recency
        FROM ${table} p
-       WHERE p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.added <= ${revision} AND p.removed > 0)`;
+       WHERE p.tenant_id = ${TENANT} AND p.execution_id = ${execution_id} AND p.added <= ${revision} AND p.removed > 0)`;
 
 export interface ToolFigures {
   readonly tool_id: string;
@@ -70,19 +64,14 @@ export interface ToolFigures {
 }
 
 /** The tools that were called most. A percentile is by nearest rank: the shortest time that so many calls kept within. */
-export function toolFigures(
-  query: Query,
-  tenant: string,
-  until: Until,
-  limit: number,
-): Promise<ToolFigures[]> {
+export function toolFigures(query: Query, until: Until, limit: number): Promise<ToolFigures[]> {
   return query.all<ToolFigures>(
     sql`SELECT tool_id, COUNT(*) AS calls, COUNT(CASE WHEN success = 0 THEN 1 END) AS failures,
           MIN(CASE WHEN place * 100 >= of_tool * 50 THEN duration_ms END) AS p50_ms,
           MIN(CASE WHEN place * 100 >= of_tool * 95 THEN duration_ms END) AS p95_ms
         FROM (SELECT l.tool_id, l.success, l.duration_ms, COUNT(*) OVER (PARTITION BY l.tool_id) AS of_tool,
                 ROW_NUMBER() OVER (PARTITION BY l.tool_id ORDER BY l.duration_ms) AS place
-              FROM ${lastOf(sql`tool_calls`, sql`p.tool_id, p.success, p.duration_ms`, tenant, until)} l WHERE l.recency = 1) ranked
+              FROM ${lastOf(sql`tool_calls`, sql`p.tool_id, p.success, p.duration_ms`, until)} l WHERE l.recency = 1) ranked
         GROUP BY tool_id ORDER BY calls DESC, tool_id LIMIT ${limit}`,
   );
 }
@@ -94,10 +83,10 @@ export interface ThoughtFigures {
   readonly lowest: number;
 }
 
-export function thoughtFigures(query: Query, tenant: string, until: Until): Promise<ThoughtFigures[]> {
+export function thoughtFigures(query: Query, until: Until): Promise<ThoughtFigures[]> {
   return query.all<ThoughtFigures>(
     sql`SELECT l.type, COUNT(*) AS thoughts, AVG(l.confidence) AS mean, MIN(l.confidence) AS lowest
-        FROM ${lastOf(sql`thoughts`, sql`p.type, p.confidence`, tenant, until)} l WHERE l.recency = 1
+        FROM ${lastOf(sql`thoughts`, sql`p.type, p.confidence`, until)} l WHERE l.recency = 1
         GROUP BY l.type ORDER BY l.type`,
   );
 }
@@ -114,18 +103,17 @@ export interface StepRow {
 /** The checkpoints that lead to one, and it, the last first. */
 export function stepRows(
   query: Query,
-  tenant: string,
   at: Pick<CheckpointRow, 'execution_id' | 'line' | 'revision'>,
   limit: number,
 ): Promise<StepRow[]> {
   const { execution_id, line, revision } = at;
   return query.all<StepRow>(
-    sql`WITH RECURSIVE ${segments(tenant, execution_id, line, revision)}
+    sql`WITH RECURSIVE ${segments(execution_id, line, revision)}
         SELECT newest.checkpoint_id, newest.step_number, newest.tokens_used, newest.duration_ms,
           (SELECT AVG(t.confidence) FROM thoughts t
-           WHERE t.tenant_id = ${tenant} AND t.checkpoint_id = newest.checkpoint_id) AS mean_confidence
+           WHERE t.tenant_id = ${TENANT} AND t.checkpoint_id = newest.checkpoint_id) AS mean_confidence
         FROM (SELECT c.checkpoint_id, c.step_number, c.tokens_used, c.duration_ms, c.revision FROM checkpoints c JOIN segments s ON c.line = s.line AND c.revision <= s.upto
-              WHERE c.tenant_id = ${tenant} AND c.execution_id = ${execution_id}
+              WHERE c.tenant_id = ${TENANT} AND c.execution_id = ${execution_id}
               ORDER BY c.revision DESC LIMIT ${limit}) newest
         ORDER BY newest.revision DESC`,
   );
@@ -151,16 +139,15 @@ interface MoveRow {
 /** How an execution moved, in order. Checkpoints that are gone are left out: nobody can read their state. */
 export async function nextMoves(
   query: Query,
-  tenant: string,
   execution_id: string,
   range: { readonly after: number; readonly until: number },
   limit: number,
 ): Promise<Move[]> {
   const rows = await query.all<MoveRow>(
     sql`SELECT p.seq, p.packet_type, p.entity_type, p.entity_id, p.envelope FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND p.seq > ${range.after} AND p.seq <= ${range.until}
+        WHERE p.tenant_id = ${TENANT} AND p.seq > ${range.after} AND p.seq <= ${range.until}
           AND ((p.packet_type IN ('cairn.checkpoint.created', 'cairn.checkpoint.branched', 'cairn.checkpoint.imported')
-                AND EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${tenant} AND c.checkpoint_id = p.entity_id
+                AND EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = p.entity_id
                               AND c.execution_id = ${execution_id}))
             OR (p.packet_type = 'cairn.execution.restored' AND p.entity_id = ${execution_id}))
         ORDER BY p.seq LIMIT ${limit}`,

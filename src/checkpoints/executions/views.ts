@@ -25,8 +25,8 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 export async function tree(call: Call, input: In<'tree'>): Promise<Out<'tree'>> {
   const { driver, tenant } = call;
-  const { execution_id, head_id } = await openExecution(call, driver.at(tenant), input.execution_id);
-  const rows = await treeRows(atLength(driver, tenant), tenant, execution_id, MAX_ENTRIES + 1);
+  const { execution_id, head_id } = await openExecution(driver.at(tenant), input.execution_id);
+  const rows = await treeRows(atLength(driver, tenant), execution_id, MAX_ENTRIES + 1);
   refuseTooLarge(call, execution_id, rows);
   const { roots, nodes } = descend(rows);
   return {
@@ -63,23 +63,19 @@ function refuseTooLarge(call: Call, execution_id: string, rows: readonly TreeRow
 
 export async function stats(call: Call, input: In<'stats'>): Promise<ExecutionStats> {
   const { driver, tenant } = call;
-  const { execution_id, revision, head_id } = await openExecution(
-    call,
-    driver.at(tenant),
-    input.execution_id,
-  );
+  const { execution_id, revision, head_id } = await openExecution(driver.at(tenant), input.execution_id);
   const long = atLength(driver, tenant);
   const until = { execution_id, revision };
-  const head = head_id === null ? undefined : await findCheckpoint(driver.at(tenant), tenant, head_id);
-  const steps = head ? (await stepRows(long, tenant, head, MAX_STEPS)).reverse() : [];
+  const head = head_id === null ? undefined : await findCheckpoint(driver.at(tenant), head_id);
+  const steps = head ? (await stepRows(long, head, MAX_STEPS)).reverse() : [];
   return {
     execution_id,
-    ...(await checkpointFigures(long, tenant, until)),
-    stored_bytes: await storedBytes(long, tenant, until),
+    ...(await checkpointFigures(long, until)),
+    stored_bytes: await storedBytes(long, until),
     tokens_used: head?.tokens_used ?? 0,
     duration_ms: head?.duration_ms ?? 0,
-    tools: await toolFigures(long, tenant, until, MAX_TOOLS),
-    thoughts: showThoughts(await thoughtFigures(long, tenant, until)),
+    tools: await toolFigures(long, until, MAX_TOOLS),
+    thoughts: showThoughts(await thoughtFigures(long, until)),
     steps: steps.map(({ checkpoint_id, step_number, tokens_used, mean_confidence }) => ({
       checkpoint_id,
       step_number,

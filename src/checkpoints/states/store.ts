@@ -1,6 +1,6 @@
 /** checkpoint_items, thoughts, tool_calls: the parts that states are made of, each stored once for all that share it. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, join, type Param, type Sql, sql } from '../../driver/sql.js';
+import { type BoundParam, byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Json } from '../../kernel/json.js';
 import type { Thought, ToolCall } from '../checkpoints/model.js';
 import type { StoredPart } from './assembly.js';
@@ -73,9 +73,9 @@ export interface Owner {
 
 /** Rows by the table that they go into. */
 export interface PartRows {
-  readonly items: Param[][];
-  readonly thoughts: Param[][];
-  readonly tool_calls: Param[][];
+  readonly items: BoundParam[][];
+  readonly thoughts: BoundParam[][];
+  readonly tool_calls: BoundParam[][];
 }
 
 /** The rows of an edit whose stamp is filled in; all of them show to this day. */
@@ -152,7 +152,6 @@ export const addedThoughts = ({ added }: Pick<Edit, 'added'>): string[] =>
 
 export async function insertParts(
   tx: Tx,
-  tenant: string,
   execution: ThinkingExecution,
   rows: PartRows,
   measures: ThoughtMeasures,
@@ -163,21 +162,20 @@ export async function insertParts(
     checkpoint_id: row[THOUGHT.checkpoint_id] as string,
     body: row[THOUGHT.body] as string,
   }));
-  await insertThoughtDocs(tx, tenant, execution, said, measures);
+  await insertThoughtDocs(tx, execution, said, measures);
   await tx.insert(toolCalls, rows.tool_calls);
 }
 
 /** Ends what an edit replaces or takes out. What is of another line stays: others see it. */
 export async function endParts(
   tx: Tx,
-  tenant: string,
   execution_id: string,
   edit: Edit,
   { line, revision }: Stamp,
 ): Promise<void> {
   for (const { parent, ref } of edit.ended) {
     if (ref.stamp.line !== line) continue;
-    const at = sql`SET removed = ${revision} WHERE tenant_id = ${tenant} AND execution_id = ${execution_id}
+    const at = sql`SET removed = ${revision} WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
       AND line = ${line} AND added = ${ref.stamp.revision} AND ordinal = ${ref.ordinal}`;
     if (parent === ROOTS.thoughts) await tx.send(sql`UPDATE thoughts ${at}`);
     else if (parent === ROOTS.tool_calls) await tx.send(sql`UPDATE tool_calls ${at}`);
@@ -186,12 +184,12 @@ export async function endParts(
 }
 
 /** A line up to a revision, and those that it goes back to, each up to where it was branched off. */
-export const segments = (tenant: string, execution_id: string, line: number, revision: number): Sql =>
+export const segments = (execution_id: string, line: number, revision: number): Sql =>
   sql`segments(line, upto, depth) AS (
         SELECT CAST(${line} AS bigint), CAST(${revision} AS bigint), 0
         UNION ALL
         SELECT l.base_line, l.base_revision, s.depth + 1 FROM segments s CROSS JOIN execution_lines l
-          WHERE l.tenant_id = ${tenant} AND l.execution_id = ${execution_id} AND l.line = s.line
+          WHERE l.tenant_id = ${TENANT} AND l.execution_id = ${execution_id} AND l.line = s.line
             AND l.base_line IS NOT NULL
       )`;
 
@@ -290,8 +288,8 @@ export interface StateAt {
 }
 
 /** What shows on the line itself. At its end nothing ended later, and an index has what shows there. */
-function onLine(name: keyof typeof tables, tenant: string, at: StateAt, columns: Sql): Sql {
-  const line = sql`p.tenant_id = ${tenant} AND p.execution_id = ${at.execution_id} AND p.line = ${at.line}`;
+function onLine(name: keyof typeof tables, at: StateAt, columns: Sql): Sql {
+  const line = sql`p.tenant_id = ${TENANT} AND p.execution_id = ${at.execution_id} AND p.line = ${at.line}`;
   const shows =
     name === 'items' && at.followed === 0
       ? sql`p.removed = 9007199254740991`
@@ -300,8 +298,8 @@ function onLine(name: keyof typeof tables, tenant: string, at: StateAt, columns:
 }
 
 /** What shows on the lines that it goes back to. PostgreSQL without statistics would rather read all of the table. */
-function below(name: keyof typeof tables, tenant: string, execution_id: string): Sql {
-  const shows = sql`p.tenant_id = ${tenant} AND p.execution_id = ${execution_id} AND p.line = s.line
+function below(name: keyof typeof tables, execution_id: string): Sql {
+  const shows = sql`p.tenant_id = ${TENANT} AND p.execution_id = ${execution_id} AND p.line = s.line
     AND p.added <= s.upto AND p.removed > s.upto AND s.depth > 0`;
   const selected = everything(name, sql`s.depth`);
   return byDialect({
@@ -314,23 +312,18 @@ function below(name: keyof typeof tables, tenant: string, execution_id: string):
 const NAMES = ['items', 'thoughts', 'tool_calls'] as const;
 
 /** All parts of the state of a checkpoint, in one query; with `retained`, so that they can be ended. */
-export async function readParts(
-  query: Query,
-  tenant: string,
-  at: StateAt,
-  retained: boolean,
-): Promise<StoredPart[]> {
+export async function readParts(query: Query, at: StateAt, retained: boolean): Promise<StoredPart[]> {
   if (at.base_line === null && !retained) {
-    const [rows, ...others] = NAMES.map((name) => onLine(name, tenant, at, enough(name)));
-    const joined = sql`${onLine('items', tenant, at, JOINED)} AND ${SHORT} GROUP BY p.parent`;
+    const [rows, ...others] = NAMES.map((name) => onLine(name, at, enough(name)));
+    const joined = sql`${onLine('items', at, JOINED)} AND ${SHORT} GROUP BY p.parent`;
     const slim = [joined, sql`${rows!} AND NOT ${SHORT}`, ...others];
     return unpack(await query.all<SlimRow>(join(slim, ' UNION ALL ')));
   }
-  const own = NAMES.map((name) => onLine(name, tenant, at, everything(name, sql`0`)));
+  const own = NAMES.map((name) => onLine(name, at, everything(name, sql`0`)));
   if (at.base_line === null) return query.all<StoredPart>(join(own, ' UNION ALL '));
-  const bases = NAMES.map((name) => below(name, tenant, at.execution_id));
+  const bases = NAMES.map((name) => below(name, at.execution_id));
   return query.all<StoredPart>(
-    sql`WITH RECURSIVE ${segments(tenant, at.execution_id, at.line, at.revision)}
+    sql`WITH RECURSIVE ${segments(at.execution_id, at.line, at.revision)}
         ${join([...own, ...bases], ' UNION ALL ')}`,
   );
 }

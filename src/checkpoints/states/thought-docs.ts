@@ -37,14 +37,12 @@ export interface NewThought {
 
 export const insertThoughtDocs = (
   tx: Tx,
-  tenant: string,
   execution: ThinkingExecution,
   thoughts: readonly NewThought[],
   measures: ThoughtMeasures,
 ): Promise<void> =>
   insertDocs(
     tx,
-    tenant,
     thoughts.map((one) => thoughtDoc(execution, one, measures.of(one.body))),
   );
 

@@ -1,6 +1,6 @@
 /** turn_batches: agent_turns that were dispatched together and are waited for together. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { BatchStatus } from './model.js';
 
 export interface BatchRow {
@@ -16,37 +16,31 @@ export interface BatchRow {
   readonly ended_at: number | null;
 }
 
-export function insertBatch(tx: Tx, tenant: string, row: BatchRow): Promise<void> {
+export function insertBatch(tx: Tx, row: BatchRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO turn_batches (tenant_id, batch_id, source_agent_id, parent_agent_turn_id, channel_id, fail_fast,
           task_count, status, deadline_at, created_at)
-        VALUES (${tenant}, ${row.batch_id}, ${row.source_agent_id}, ${row.parent_agent_turn_id}, ${row.channel_id},
+        VALUES (${TENANT}, ${row.batch_id}, ${row.source_agent_id}, ${row.parent_agent_turn_id}, ${row.channel_id},
           ${row.fail_fast}, ${row.task_count}, ${row.status}, ${row.deadline_at}, ${row.created_at})`,
   );
 }
 
-export function findBatch(query: Query, tenant: string, batch_id: string): Promise<BatchRow | undefined> {
+export function findBatch(query: Query, batch_id: string): Promise<BatchRow | undefined> {
   return query.get<BatchRow>(
-    sql`SELECT * FROM turn_batches WHERE tenant_id = ${tenant} AND batch_id = ${batch_id}`,
+    sql`SELECT * FROM turn_batches WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id}`,
   );
 }
 
 /** Locked before any of its agent_turns, so that who ends the last of them ends the batch. */
-export function lockBatch(tx: Tx, tenant: string, batch_id: string): Promise<BatchRow | undefined> {
+export function lockBatch(tx: Tx, batch_id: string): Promise<BatchRow | undefined> {
   return tx.get<BatchRow>(
-    sql`SELECT * FROM turn_batches WHERE tenant_id = ${tenant} AND batch_id = ${batch_id} FOR UPDATE`,
+    sql`SELECT * FROM turn_batches WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id} FOR UPDATE`,
   );
 }
 
-export function endBatch(
-  tx: Tx,
-  tenant: string,
-  batch_id: string,
-  status: BatchStatus,
-  now: number,
-): Promise<void> {
+export function endBatch(tx: Tx, batch_id: string, status: BatchStatus, now: number): Promise<void> {
   return tx.send(
     sql`UPDATE turn_batches SET status = ${status}, ended_at = ${now}
-        WHERE tenant_id = ${tenant} AND batch_id = ${batch_id}`,
+        WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id}`,
   );
 }

@@ -18,13 +18,13 @@ type In = z.output<(typeof operations)['batch']['input']>;
 
 async function readBatch(call: Call, query: Query, batch_id: string): Promise<Batch> {
   const { tenant, caller } = call;
-  const row = await findBatch(query, tenant, batch_id);
+  const row = await findBatch(query, batch_id);
   if (!row || (caller.agent_id !== null && caller.agent_id !== row.source_agent_id)) {
     throw new CairnError('BATCH_NOT_FOUND', `there is no batch ${batch_id} in tenant ${tenant}`);
   }
-  const turns = await turnsOfBatch(query, tenant, batch_id);
+  const turns = await turnsOfBatch(query, batch_id);
   const ids = turns.map(({ deliverable_card_id }) => deliverable_card_id).filter((id) => id !== null);
-  const deliverables = await findCards(query, tenant, ids);
+  const deliverables = await findCards(query, ids);
   const { deadline_at, created_at, ended_at, fail_fast, channel_id, task_count, status } = row;
   return {
     batch_id,

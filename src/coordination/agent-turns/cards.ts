@@ -11,7 +11,7 @@ import { MAX_CONTEXT_CARDS } from '../../recall/manifests/model.js';
 
 /** Cards that are there by their ids, in this order. */
 export async function cardsSeen(call: Call, query: Query, ids: readonly string[]): Promise<Card[]> {
-  const rows = await findCards(query, call.tenant, ids);
+  const rows = await findCards(query, ids);
   const erased = ids.filter((id) => (rows.get(id)?.erased_at ?? null) !== null || !rows.has(id));
   if (erased.length > 0) throw gone(erased);
   return ids.map((id) => toCard(call.tenant, rows.get(id)!));
@@ -25,8 +25,8 @@ const gone = (card_ids: readonly string[]): CairnError =>
   );
 
 /** A box of an agent_turn; it went if its trajectory was deleted. */
-export async function turnBox(call: Call, query: Query, box_id: string): Promise<BoxRow> {
-  const box = await findBox(query, call.tenant, box_id);
+export async function turnBox(query: Query, box_id: string): Promise<BoxRow> {
+  const box = await findBox(query, box_id);
   if (box && box.ended_at === null) return box;
   throw new CairnError('CONTENT_ERASED', `box ${box_id} went with the trajectory that it was made for`, {
     box_ids: [box_id],
@@ -44,9 +44,9 @@ export interface Held {
   readonly card_ids: readonly string[];
 }
 
-export async function heldAt(call: Call, query: Query, { box, revision }: BoxAt): Promise<Held> {
-  const segments = await segmentsOf(query, call.tenant, box, revision);
-  const entries = await entriesAfter(query, call.tenant, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
+export async function heldAt(query: Query, { box, revision }: BoxAt): Promise<Held> {
+  const segments = await segmentsOf(query, box, revision);
+  const entries = await entriesAfter(query, segments, { after: 0, limit: MAX_CONTEXT_CARDS });
   return { row: box, card_ids: entries.map(({ card_id }) => card_id) };
 }
 
@@ -64,7 +64,7 @@ export async function cardsAt(
   const missing = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? [] : one.missing));
   const open = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? one.missing : []));
   if (open.length > 0) {
-    const rows = await findCards(query, call.tenant, open);
+    const rows = await findCards(query, open);
     const expired = (id: string) => (rows.get(id)?.expires_at ?? moment + 1) <= moment;
     missing.push(...open.filter((id) => !expired(id)));
   }

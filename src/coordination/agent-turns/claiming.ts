@@ -1,8 +1,9 @@
 /** Claiming agent_turns: the oldest that waits for a worker, by one of those who ask. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
 import { isGuarded } from '../../engine/writes/guards.js';
@@ -48,11 +49,11 @@ export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'
   // A worker that fell silent has given up its turn, whether or not somebody has noticed: so it is noticed first.
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.
-    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), tenant, wanted));
+    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), wanted));
     if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
-      work: (tx, now) => claimOne(call, tx, wanted, input, now),
+      work: (work) => claimOne(work, wanted, input),
       remember: (turn) => [turn!.agent_turn_id, turn!.turn_epoch],
       again: (query, kept) => claimedBefore(call, query, kept as [string, number]),
     }).catch((error) => {
@@ -71,48 +72,41 @@ async function claimedBefore(call: Call, query: Query, [id, epoch]: [string, num
   return toAgentTurn(call.tenant, turn);
 }
 
-async function claimOne(
-  call: Call,
-  tx: Tx,
-  wanted: Claimable,
-  input: In<'claim'>,
-  now: number,
-): Promise<AgentTurn> {
+async function claimOne(work: Work, wanted: Claimable, input: In<'claim'>): Promise<AgentTurn> {
+  const { call, tx, now } = work;
   const { tenant } = call;
   // Others may be faster: as long as something is left, it is worth another look.
   for (;;) {
-    const found = await findClaimable(tx, tenant, wanted);
+    const found = await findClaimable(tx, wanted);
     if (!found) throw new NothingThere();
-    const agent = await lockAgent(tx, tenant, found.agent_id);
-    const turn = await lockAgentTurn(tx, tenant, found.agent_turn_id);
+    const agent = await lockAgent(tx, found.agent_id);
+    const turn = await lockAgentTurn(tx, found.agent_turn_id);
     if (turn?.status !== 'dispatched') continue;
     const expires_at = now + (input.lease_ms ?? DEFAULT_TURN_LEASE_MS);
-    return toAgentTurn(tenant, await takeTurn(call, tx, agent, turn, input.worker_id, expires_at, now));
+    return toAgentTurn(tenant, await takeTurn(work, agent, turn, input.worker_id, expires_at));
   }
 }
 
 /** Gives a turn that waits to a worker; it and its agent are locked. */
 export async function takeTurn(
-  call: Call,
-  tx: Tx,
+  work: Work,
   agent: AgentRow | undefined,
   turn: AgentTurnView,
   worker_id: string,
   expires_at: number,
-  now: number,
 ): Promise<AgentTurnView> {
-  const { tenant } = call;
+  const { tx, now } = work;
   const { trajectory_id, agent_turn_id, turn_epoch, delegation_id } = turn;
   if (agent) {
     const doing = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
-    await noteSeen(call, tx, agent, now, doing);
+    await noteSeen(work, agent, doing);
   }
   const attempts = turn.attempts + 1;
   const claimed = { status: 'running', attempts, worker_id, claimed_at: now } as const;
-  const running = await changeAgentTurn(tx, tenant, turn, claimed, now);
+  const running = await changeAgentTurn(tx, turn, claimed, now);
   const lease = { kind: 'agent_turn', subject_id: agent_turn_id, holder: worker_id } as const;
-  await putLease(tx, tenant, { ...lease, token: turn_epoch, expires_at });
-  if (delegation_id !== null) await startDelegation(call, tx, delegation_id, now);
-  journalTurn(call, tx, running, 'claimed', now, { worker_id, attempts });
+  await putLease(tx, { ...lease, token: turn_epoch, expires_at });
+  if (delegation_id !== null) await startDelegation(work, delegation_id);
+  journalTurn(work, running, 'claimed', { worker_id, attempts });
   return { ...running, lease_expires_at: expires_at };
 }

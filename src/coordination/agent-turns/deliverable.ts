@@ -1,6 +1,7 @@
 /** What an agent_turn delivers: checked against what the task asks for, and put into the output box as its last card. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { reads } from '../../engine/contract/touches.js';
 import type { Card } from '../../facts/cards/model.js';
 import { type PreparedCard, prepareCard } from '../../facts/cards/service.js';
@@ -36,11 +37,9 @@ interface Delivery {
 
 /** Delivers in a turn that is held: gives how it ends. */
 export async function deliver(
-  call: Call,
-  tx: Tx,
+  work: Work,
   turn: AgentTurnView,
   { deliverable, summary, result }: Delivery,
-  now: number,
 ): Promise<TurnEnd> {
   const { content, card } = deliverable;
   if (turn.status === 'suspended') {
@@ -50,7 +49,7 @@ export async function deliver(
       { status: turn.status },
     );
   }
-  const fields = resultFields(await fieldCards(call, tx, turn));
+  const fields = resultFields(await fieldCards(work, turn));
   const missing = checkDeliverable(fields, content);
   if (missing.length > 0) {
     throw new CairnError(
@@ -59,7 +58,7 @@ export async function deliver(
       { missing_fields: missing },
     );
   }
-  const { cards } = await appendCards(call, tx, turn, [card], now);
+  const { cards } = await appendCards(work, turn, [card]);
   return {
     status: 'completed',
     deliverable_card_id: cards[0]!.card_id,
@@ -79,8 +78,8 @@ export function summaryOf(deliverable: string | JsonObject, said: string | undef
 }
 
 /** The cards that say which fields a result must have. */
-const fieldCards = async (call: Call, tx: Tx, turn: AgentTurnView): Promise<Card[]> =>
-  cardsSeen(call, tx, await cardsOfType(tx, call.tenant, turn.context_box_id, 'task.result_fields'));
+const fieldCards = async ({ call, tx }: Work, turn: AgentTurnView): Promise<Card[]> =>
+  cardsSeen(call, tx, await cardsOfType(tx, turn.context_box_id, 'task.result_fields'));
 
 /** Refuses artifacts that the agent may not read: to name them as its result must not make them its own. */
 export async function checkArtifactsReadable(call: Call, ids: readonly string[]): Promise<void> {
@@ -90,13 +89,12 @@ export async function checkArtifactsReadable(call: Call, ids: readonly string[])
 }
 
 export async function refuseUnknownArtifacts(
-  call: Call,
   tx: Tx,
   field: string,
   ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const known = await knownMemories(tx, call.tenant, ids, now, { kind: 'artifact' });
+  const known = await knownMemories(tx, ids, now, { kind: 'artifact' });
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length === 0) return;
   throw new CairnError(

@@ -3,9 +3,9 @@
  * one may end others: what it has delegated when it is stopped, its siblings when their batch does not wait for them.
  */
 import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease } from '../../engine/leases/store.js';
-import { event } from '../../engine/writes/change.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { type AgentRow, lockAgent, updateAgent } from '../../identity/agents/store.js';
 import { isBetweenTasks } from '../../identity/presence/offline.js';
 import { canonical } from '../../kernel/canonical.js';
@@ -36,25 +36,25 @@ export interface TurnEnd {
 const takesBelow = (status: Final): boolean => status === 'stopped' || status === 'timed_out';
 
 /** The tasks that are stopped when one of these fails, or is stopped: those of batches that do not wait then. */
-async function siblingsOf(call: Call, tx: Tx, turns: readonly AgentTurnView[]): Promise<string[]> {
+async function siblingsOf(tx: Tx, turns: readonly AgentTurnView[]): Promise<string[]> {
   const batches = new Set(turns.flatMap(({ batch_id }) => batch_id ?? []));
   const open: string[] = [];
   for (const batch_id of batches) {
-    const batch = await findBatch(tx, call.tenant, batch_id);
+    const batch = await findBatch(tx, batch_id);
     if (batch?.fail_fast !== 1 || batch.ended_at !== null) continue;
-    for (const task of await turnsOfBatch(tx, call.tenant, batch_id))
+    for (const task of await turnsOfBatch(tx, batch_id))
       if (task.ended_at === null) open.push(task.agent_turn_id);
   }
   return open;
 }
 
 /** What may end with these when they end so. What is completed takes nothing with it, whatever it has delegated. */
-async function closureOf(call: Call, tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
+async function closureOf(tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
   if (status === 'completed') return [...new Set(ids)].sort();
   const own = new Set(ids);
-  const siblings = await siblingsOf(call, tx, await lockAgentTurns(tx, call.tenant, ids, false));
+  const siblings = await siblingsOf(tx, await lockAgentTurns(tx, ids, false));
   const stopped = takesBelow(status) ? [...ids, ...siblings] : siblings.filter((id) => !own.has(id));
-  const below = stopped.length === 0 ? [] : await activeBelow(tx, call.tenant, stopped);
+  const below = stopped.length === 0 ? [] : await activeBelow(tx, stopped);
   return [...new Set([...ids, ...siblings, ...below])].sort();
 }
 
@@ -63,22 +63,21 @@ async function closureOf(call: Call, tx: Tx, ids: readonly string[], status: Fin
  * had.
  */
 export async function lockForEnding(
-  call: Call,
   tx: Tx,
   ids: readonly string[],
   status: Final,
 ): Promise<Map<string, AgentTurnView>> {
-  let wanted = await closureOf(call, tx, ids, status);
+  let wanted = await closureOf(tx, ids, status);
   for (;;) {
-    const before = await lockAgentTurns(tx, call.tenant, wanted, false);
+    const before = await lockAgentTurns(tx, wanted, false);
     const agents = [...new Set(before.map(({ agent_id }) => agent_id))].sort();
-    for (const agent_id of agents) await lockAgent(tx, call.tenant, agent_id);
-    await lockAgentTurns(tx, call.tenant, wanted, true);
+    for (const agent_id of agents) await lockAgent(tx, agent_id);
+    await lockAgentTurns(tx, wanted, true);
     const known = new Set(wanted);
-    wanted = await closureOf(call, tx, ids, status);
+    wanted = await closureOf(tx, ids, status);
     if (wanted.every((id) => known.has(id))) break;
   }
-  const locked = await lockAgentTurns(tx, call.tenant, wanted, false);
+  const locked = await lockAgentTurns(tx, wanted, false);
   return new Map(locked.map((turn) => [turn.agent_turn_id, turn]));
 }
 
@@ -87,13 +86,12 @@ export async function lockForEnding(
  * that are deleted in the same transaction need not finish.
  */
 export async function endTurns(
-  call: Call,
-  tx: Tx,
+  work: Work,
   locked: ReadonlyMap<string, AgentTurnView>,
   ends: ReadonlyMap<string, TurnEnd>,
-  now: number,
   deleted: readonly string[] = [],
 ): Promise<string[]> {
+  const { tx } = work;
   const turns = new Map(locked);
   const todo = [...ends];
   const ended: AgentTurnView[] = [];
@@ -102,21 +100,20 @@ export async function endTurns(
     const [id, end] = next;
     const turn = turns.get(id);
     if (!turn || hasEnded(turn.status)) continue;
-    const after = await endOne(call, tx, turn, end, now);
+    const after = await endOne(work, turn, end);
     turns.set(id, after);
     ended.push(after);
     if (after.batch_id !== null) batches.add(after.batch_id);
     // What is stopped with its parent was found with all that is below it.
     if (takesBelow(end.status) && end !== STOPPED_WITH_PARENT) {
-      for (const below of await activeBelow(tx, call.tenant, [id])) todo.push([below, STOPPED_WITH_PARENT]);
+      for (const below of await activeBelow(tx, [id])) todo.push([below, STOPPED_WITH_PARENT]);
     }
     if (todo.length === 0) {
-      for (const batch_id of [...batches].sort())
-        todo.push(...(await settleBatch(call, tx, batch_id, false, now)));
+      for (const batch_id of [...batches].sort()) todo.push(...(await settleBatch(work, batch_id, false)));
       batches.clear();
     }
   }
-  return finishTasks(call, tx, ended, now, deleted);
+  return finishTasks(work, ended, deleted);
 }
 
 const STOPPED_WITH_PARENT: TurnEnd = {
@@ -134,18 +131,11 @@ export const OVERDUE: TurnEnd = {
   error: { code: 'DEADLINE', message: 'it was not done by its deadline' },
 };
 
-async function endOne(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  end: TurnEnd,
-  now: number,
-): Promise<AgentTurnView> {
-  const { tenant } = call;
+async function endOne(work: Work, turn: AgentTurnView, end: TurnEnd): Promise<AgentTurnView> {
+  const { tx, now } = work;
   const { agent_turn_id, agent_id, delegation_id } = turn;
   const after = await changeAgentTurn(
     tx,
-    tenant,
     turn,
     {
       status: end.status,
@@ -159,19 +149,19 @@ async function endOne(
     },
     now,
   );
-  await endLease(tx, tenant, 'agent_turn', agent_turn_id);
-  await endLease(tx, tenant, 'deadline', agent_turn_id);
-  await freeAgent(call, tx, agent_id, turn.trajectory_id, now);
+  await endLease(tx, 'agent_turn', agent_turn_id);
+  await endLease(tx, 'deadline', agent_turn_id);
+  await freeAgent(tx, agent_id, turn.trajectory_id, now);
   if (delegation_id !== null) {
-    const delegation = await lockDelegation(tx, tenant, delegation_id);
-    if (delegation) await endDelegation(call, tx, delegation, delegationEnd(end), now);
+    const delegation = await lockDelegation(tx, delegation_id);
+    if (delegation) await endDelegation(work, delegation, delegationEnd(end));
   }
   const facts = {
     status: end.status,
     ...(end.deliverable_card_id === undefined ? {} : { deliverable_card_id: end.deliverable_card_id }),
     ...(end.error === undefined ? {} : { error_code: end.error.code }),
   };
-  journalTurn(call, tx, after, end.status, now, facts);
+  journalTurn(work, after, end.status, facts);
   tx.wake(`agent_turn:${agent_turn_id}`);
   return { ...after, lease_expires_at: null };
 }
@@ -194,39 +184,31 @@ function delegationEnd(end: TurnEnd): DelegationEnd {
 }
 
 /** The agent is idle again, unless it says otherwise of itself or has gone on to something else. */
-async function freeAgent(
-  call: Call,
-  tx: Tx,
-  agent_id: string,
-  trajectory_id: string,
-  now: number,
-): Promise<void> {
-  const agent = await lockAgent(tx, call.tenant, agent_id);
+async function freeAgent(tx: Tx, agent_id: string, trajectory_id: string, now: number): Promise<void> {
+  const agent = await lockAgent(tx, agent_id);
   if (!agent || agent.unregistered_at !== null || agent.current_trajectory_id !== trajectory_id) return;
   const status = agent.status === 'busy' ? 'idle' : agent.status;
   const free: AgentRow = { ...agent, status, current_trajectory_id: null, updated_at: now };
-  await updateAgent(tx, call.tenant, free);
-  if (isBetweenTasks(free)) await endLease(tx, call.tenant, 'agent', agent_id);
+  await updateAgent(tx, free);
+  if (isBetweenTasks(free)) await endLease(tx, 'agent', agent_id);
 }
 
 /** Ends a batch if it is time, and says which of its tasks are stopped by that. */
 export async function settleBatch(
-  call: Call,
-  tx: Tx,
+  work: Work,
   batch_id: string,
   overdue: boolean,
-  now: number,
 ): Promise<[string, TurnEnd][]> {
-  const { tenant } = call;
-  const batch = await lockBatch(tx, tenant, batch_id);
+  const { tx, now } = work;
+  const batch = await lockBatch(tx, batch_id);
   if (!batch || batch.ended_at !== null) return [];
-  const tasks = await turnsOfBatch(tx, tenant, batch_id);
+  const tasks = await turnsOfBatch(tx, batch_id);
   const status = batchStatus(tasks, batch.fail_fast === 1, overdue);
   if (status === 'running') return [];
-  await endBatch(tx, tenant, batch_id, status, now);
-  await endLease(tx, tenant, 'batch', batch_id);
+  await endBatch(tx, batch_id, status, now);
+  await endLease(tx, 'batch', batch_id);
   const facts = { status, task_count: batch.task_count };
-  tx.journal(event(call, now, 'cairn.batch.ended', 'batch', batch_id, facts));
+  appendEvent(work, 'cairn.batch.ended', { type: 'batch', id: batch_id }, facts);
   tx.wake(`batch:${batch_id}`);
   const open = tasks.filter(({ ended_at }) => ended_at === null);
   return open.map(({ agent_turn_id }) => [agent_turn_id, overdue ? OVERDUE : STOPPED_BY_SIBLING]);

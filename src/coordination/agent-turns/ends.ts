@@ -43,16 +43,17 @@ async function endHeld(
   const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
     input,
     bytes,
-    work: async (tx, now) => {
-      const locked = await lockForEnding(call, tx, [agent_turn_id], status);
-      const known = await ownTurn(call, tx, agent_turn_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const locked = await lockForEnding(tx, [agent_turn_id], status);
+      const known = await ownTurn(work, agent_turn_id);
       if (known.turn_epoch === turn_epoch && hasEnded(known.status)) {
         if (!(await isSame(tx, known))) throw endedOtherwise(known);
         return { turn: await readTurn(call, tx, agent_turn_id), ended: [] };
       }
-      const held = await heldTurn(call, tx, input, now);
+      const held = await heldTurn(work, input);
       const ends = new Map([[agent_turn_id, await end(tx, held, now)]]);
-      const holders = await endTurns(call, tx, locked, ends, now);
+      const holders = await endTurns(work, locked, ends);
       return { turn: await readTurn(call, tx, agent_turn_id), ended: holders };
     },
     remember: () => agent_turn_id,
@@ -81,12 +82,12 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Agent
     status: 'completed',
     bytes: deliverable.card.bytes,
     end: async (tx, turn, now) => {
-      await refuseUnknownArtifacts(call, tx, 'artifact_ids', artifact_ids, now);
-      return deliver(call, tx, turn, { deliverable, summary, result }, now);
+      await refuseUnknownArtifacts(tx, 'artifact_ids', artifact_ids, now);
+      return deliver({ call, tx, now }, turn, { deliverable, summary, result });
     },
     isSame: async (tx, turn) => {
       const { delegation_id } = turn;
-      const told = delegation_id === null ? null : await findDelegation(tx, call.tenant, delegation_id);
+      const told = delegation_id === null ? null : await findDelegation(tx, delegation_id);
       return (
         turn.status === 'completed' &&
         turn.summary === (summary ?? null) &&
@@ -112,9 +113,10 @@ export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
 export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
   const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       await openTurn(call, tx, input.agent_turn_id);
-      const locked = await lockForEnding(call, tx, [input.agent_turn_id], 'stopped');
+      const locked = await lockForEnding(tx, [input.agent_turn_id], 'stopped');
       const known = locked.get(input.agent_turn_id)!;
       if (hasEnded(known.status) && known.status !== 'stopped') {
         throw new CairnError(
@@ -129,7 +131,7 @@ export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
         status: 'stopped',
         error: { code: 'STOPPED', message: input.reason ?? 'it was stopped' },
       };
-      const holders = await endTurns(call, tx, locked, new Map([[input.agent_turn_id, end]]), now);
+      const holders = await endTurns(work, locked, new Map([[input.agent_turn_id, end]]));
       return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
     },
     remember: () => input.agent_turn_id,

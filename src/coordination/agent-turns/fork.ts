@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { inItem } from '../../engine/writes/batch-item-errors.js';
 import { change } from '../../engine/writes/change.js';
 import { standingOf } from '../../facts/boxes/entries.js';
@@ -25,13 +26,13 @@ const RECIPE = { context_packing_config: { pack_arguments: [{ arg_key: 'instruct
 
 /** What the new one gets: the same boxes, a new instruction before them if there is one, further cards behind. */
 async function readyFork(
-  call: Call,
-  tx: Tx,
+  work: Work,
   input: In,
   turn: AgentTurnRow,
   source: Source,
   after: readonly PreparedCard[],
 ): Promise<ReadyTask> {
+  const { call, tx } = work;
   const target_ref = input.profile_name ?? turn.profile_name;
   if (target_ref === null) {
     throw new CairnError(
@@ -40,11 +41,11 @@ async function readyFork(
     );
   }
   const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
-  const target = await targetOf(call, tx, task, source);
+  const target = await targetOf(work, task, source);
   if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);
-  const boxes = [await turnBox(call, tx, turn.context_box_id)];
-  if (input.include_output) boxes.push(await turnBox(call, tx, turn.output_box_id));
-  await refuseAbsent(call, tx, boxes, input.without_card_ids ?? []);
+  const boxes = [await turnBox(tx, turn.context_box_id)];
+  if (input.include_output) boxes.push(await turnBox(tx, turn.output_box_id));
+  await refuseAbsent(work, boxes, input.without_card_ids ?? []);
   const plan = planPacking(RECIPE, input.instruction === undefined ? {} : { instruction: input.instruction });
   const packing = preparePacking(call, plan, { author: 'fork', source_agent_id: source.agent_id });
   return { target, packing: { ...packing, after }, boxes };
@@ -52,14 +53,13 @@ async function readyFork(
 
 /** What is to be left out must be there: else the new one would see what it was not to see, under another id. */
 async function refuseAbsent(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   boxes: readonly BoxRow[],
   card_ids: readonly string[],
 ): Promise<void> {
   const present = new Set<string>();
   for (const { box_id } of card_ids.length === 0 ? [] : boxes) {
-    const { entered } = await standingOf(tx, call.tenant, box_id, card_ids, call.driver.now());
+    const { entered } = await standingOf(tx, box_id, card_ids, call.driver.now());
     for (const id of entered) present.add(id);
   }
   const missing = card_ids.filter((id) => !present.has(id));
@@ -70,26 +70,27 @@ async function refuseAbsent(
  * Who forks delegates: an agent by its own rules and depth; the tenant on behalf of who delegated the first, below the
  * agent_turn that this was delegated in as long as that is open.
  */
-async function forkingSource(call: Call, tx: Tx, turn: AgentTurnRow, now: number): Promise<Source> {
+async function forkingSource(work: Work, turn: AgentTurnRow): Promise<Source> {
+  const { call, tx } = work;
   const source: Source =
     call.caller.agent_id === null
-      ? { agent_id: turn.source_agent_id, turn: await openParent(call, tx, turn), depth: turn.depth }
-      : await sourceOf(call, tx, undefined, now);
+      ? { agent_id: turn.source_agent_id, turn: await openParent(tx, turn), depth: turn.depth }
+      : await sourceOf(work, undefined);
   if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
   return source;
 }
 
-async function openParent(call: Call, tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
+async function openParent(tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
   const { parent_agent_turn_id: id } = turn;
-  const parent = id === null ? undefined : await lockAgentTurn(tx, call.tenant, id);
+  const parent = id === null ? undefined : await lockAgentTurn(tx, id);
   return parent?.ended_at === null ? parent : undefined;
 }
 
 /** Beside the one that it was forked from, unless what that was a part of has finished. */
-async function parentFor(call: Call, tx: Tx, turn: AgentTurnRow): Promise<string | null> {
-  const own = await findTrajectory(tx, call.tenant, turn.trajectory_id);
+async function parentFor(tx: Tx, turn: AgentTurnRow): Promise<string | null> {
+  const own = await findTrajectory(tx, turn.trajectory_id);
   const parent_id = own?.parent_trajectory_id ?? null;
-  const parent = parent_id === null ? undefined : await findTrajectory(tx, call.tenant, parent_id);
+  const parent = parent_id === null ? undefined : await findTrajectory(tx, parent_id);
   return parent && parent.deleted_at === null && !isFinished(parent) ? parent_id : null;
 }
 
@@ -99,25 +100,26 @@ export async function fork(call: Call, input: In): Promise<AgentTurn> {
   return change(call, {
     input,
     bytes: after.reduce((sum, { bytes }) => sum + bytes, instruction?.length ?? 0),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const turn = await openTurn(call, tx, input.agent_turn_id);
-      const source = await forkingSource(call, tx, turn, now);
-      const ready = await readyFork(call, tx, input, turn, source, after);
-      await registerTarget(call, tx, ready.target, now);
+      const source = await forkingSource(work, turn);
+      const ready = await readyFork(work, input, turn, source, after);
+      await registerTarget(work, ready.target);
       // The instruction that it had gives way to a new one.
       const old = turn.instruction_card_id;
       const without =
         instruction === undefined || old === null ? without_card_ids : [...without_card_ids, old];
       const options = {
         channel_id: input.channel_id ?? turn.channel_id,
-        trajectory_id: await parentFor(call, tx, turn),
+        trajectory_id: await parentFor(tx, turn),
         forked_from: turn.agent_turn_id,
         instruction_card_id: without.includes(old ?? '') ? null : old,
         without,
       };
       const label = instruction ?? `fork of ${turn.agent_turn_id}`;
-      const placed = await placeTask(call, tx, ready, source, options, label, now);
-      const { agent_turn_id } = await dispatch(call, tx, placed, source, options, now);
+      const placed = await placeTask(work, ready, source, options, label);
+      const { agent_turn_id } = await dispatch(work, placed, source, options);
       return readTurn(call, tx, agent_turn_id);
     },
     remember: ({ agent_turn_id }) => agent_turn_id,

@@ -1,6 +1,6 @@
 /** Holding an agent_turn: who may act in it now, in which epoch. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import type { TurnGuard } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { isDue, seen } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
 import { toIso } from '../../kernel/times.js';
@@ -32,9 +32,10 @@ export const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTu
   );
 
 /** What is done with an agent_turn by who holds it is a sign of life of its agent. Called before the turn is locked. */
-export async function seenAtWork(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
-  const agent = await agentOfTurn(tx, call.tenant, guard.agent_turn_id);
+export async function seenAtWork(work: Work, guard: TurnGuard): Promise<void> {
+  const { tx, now } = work;
+  const agent = await agentOfTurn(tx, guard.agent_turn_id);
   if (!agent || !isDue(agent, now)) return;
-  const turn = await findAgentTurn(tx, call.tenant, guard.agent_turn_id);
-  if (turn && isHeld(turn, guard.turn_epoch, now)) await seen(call, tx, agent.agent_id, now);
+  const turn = await findAgentTurn(tx, guard.agent_turn_id);
+  if (turn && isHeld(turn, guard.turn_epoch, now)) await seen(work, agent.agent_id);
 }

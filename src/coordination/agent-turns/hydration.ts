@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { reads } from '../../engine/contract/touches.js';
-import { change, event, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
+import { appendEvent, change, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
 import { isGuarded } from '../../engine/writes/guards.js';
 import { findBox } from '../../facts/boxes/store.js';
 import { renderSteps } from '../../facts/transcripts/hydration.js';
@@ -45,9 +45,9 @@ const FEW_CARDS = 500;
 /** How often a prompt is rendered beside its boxes changing, before they have to wait for it. */
 const TRIES = 3;
 
-async function seenOf(call: Call, query: Query, turn: AgentTurnRow): Promise<Seen> {
-  const context = await turnBox(call, query, turn.context_box_id);
-  const output = await turnBox(call, query, turn.output_box_id);
+async function seenOf(query: Query, turn: AgentTurnRow): Promise<Seen> {
+  const context = await turnBox(query, turn.context_box_id);
+  const output = await turnBox(query, turn.output_box_id);
   return {
     context_box_id: context.box_id,
     context_revision: context.revision,
@@ -62,21 +62,21 @@ const isSeen = (one: Seen, other: Seen): boolean =>
   one.output_box_id === other.output_box_id &&
   one.output_revision === other.output_revision;
 
-async function boxesOf(call: Call, query: Query, seen: Seen): Promise<Held[]> {
-  const context = await turnBox(call, query, seen.context_box_id);
-  const output = await turnBox(call, query, seen.output_box_id);
+async function boxesOf(query: Query, seen: Seen): Promise<Held[]> {
+  const context = await turnBox(query, seen.context_box_id);
+  const output = await turnBox(query, seen.output_box_id);
   return [
-    await heldAt(call, query, { box: context, revision: seen.context_revision }),
-    await heldAt(call, query, { box: output, revision: seen.output_revision }),
+    await heldAt(query, { box: context, revision: seen.context_revision }),
+    await heldAt(query, { box: output, revision: seen.output_revision }),
   ];
 }
 
 /** What the holder of an agent_turn is to be shown now. */
 async function scriptFor(call: Call, query: Query, input: In<'hydrate'>, moment: number): Promise<Script> {
   const turn = await seenHeldTurn(call, query, input, moment);
-  const seen = await seenOf(call, query, turn);
-  const boxes = await boxesOf(call, query, seen);
-  const last = await findStep(query, call.tenant, turn.agent_turn_id, undefined);
+  const seen = await seenOf(query, turn);
+  const boxes = await boxesOf(query, seen);
+  const last = await findStep(query, turn.agent_turn_id, undefined);
   return { turn, seen, format: input.format ?? 'openai', boxes, moment, last };
 }
 
@@ -152,24 +152,24 @@ export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrate
 
 /** Records what was rendered, if the boxes still stand as they did; else it is to be rendered anew, or is so at once. */
 async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boolean): Promise<Hydrated> {
-  const { tenant } = call;
   const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
     input,
     bytes: cards.bytes,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
-      const moved = !isSeen(await seenOf(call, tx, turn), shown.seen);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
+      const moved = !isSeen(await seenOf(tx, turn), shown.seen);
       if (moved && anew) throw new BoxesMoved();
       const view = moved ? await renderScript(call, tx, await scriptFor(call, tx, input, now)) : shown;
-      const last = await findStep(tx, tenant, turn.agent_turn_id, undefined);
+      const last = await findStep(tx, turn.agent_turn_id, undefined);
       const same = asStep(last, view);
       if (same) return sameAgain({ ...view, turn }, same);
       const { format, content_hash, moment } = view;
       const records = moved ? recordsOf(call, turn.agent_id, view.prompt) : cards;
       const step: StepRow = {
         ...view.seen,
-        ...(await keepRecords(call, tx, turn, last, records, now)),
+        ...(await keepRecords(work, turn, last, records)),
         step: (last?.step ?? 0) + 1,
         turn_epoch: turn.turn_epoch,
         format,
@@ -177,11 +177,15 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
         // What had expired by then was not shown, and is not when it is replayed.
         created_at: moment,
       };
-      await insertStep(tx, tenant, turn.agent_turn_id, step);
+      await insertStep(tx, turn.agent_turn_id, step);
       const facts = { step: step.step, turn_epoch: step.turn_epoch, format, content_hash };
       const { agent_turn_id, trajectory_id } = turn;
-      tx.journal(
-        event(call, now, 'cairn.agent_turn.hydrated', 'agent_turn', agent_turn_id, facts, trajectory_id),
+      appendEvent(
+        work,
+        'cairn.agent_turn.hydrated',
+        { type: 'agent_turn', id: agent_turn_id },
+        facts,
+        trajectory_id,
       );
       return answer(turn, step, view.prompt);
     },
@@ -201,12 +205,12 @@ async function scriptOf(
   wanted: number | undefined,
 ): Promise<Script & { readonly step: StepRow }> {
   const turn = await openTurn(call, query, agent_turn_id);
-  const step = await findStep(query, call.tenant, agent_turn_id, wanted);
+  const step = await findStep(query, agent_turn_id, wanted);
   if (!step) {
     const which = wanted === undefined ? 'was never hydrated' : `has no step ${wanted}`;
     throw new CairnError('INVALID_INPUT', `agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
   }
-  const boxes = await boxesOf(call, query, step);
+  const boxes = await boxesOf(query, step);
   return { turn, seen: step, format: step.format, boxes, moment: step.created_at, last: step, step };
 }
 
@@ -222,7 +226,7 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
 async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
   const { agent_id } = call.caller;
   if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
-  const box = await findBox(call.driver.at(call.tenant), call.tenant, turn.profile_box_id);
+  const box = await findBox(call.driver.at(call.tenant), turn.profile_box_id);
   const reader = await asPermitted(call, ['parties', reads('Card', 'named')], {});
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(

@@ -1,6 +1,7 @@
 /** The records of prompts: system prompt and tools as they were rendered, as cards that no model sees. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { insertEntries } from '../../facts/boxes/entries.js';
 import { makeBox } from '../../facts/boxes/making.js';
@@ -29,59 +30,49 @@ export function recordsOf(call: Call, agent_id: string, { system, tools }: Promp
 
 /** The prompt and tools as cards, in a box of their own, which no model sees. Those of the last step, if they say the same. */
 export async function keepRecords(
-  call: Call,
-  tx: Tx,
+  work: Work,
   turn: AgentTurnView,
   last: StepRow | undefined,
   { prompt, tools }: Records,
-  now: number,
 ): Promise<Pick<StepRow, 'prompt_card_id' | 'tools_card_id'>> {
-  const known = last
-    ? await findCards(tx, call.tenant, [last.prompt_card_id, last.tools_card_id])
-    : new Map();
+  const { tx, now } = work;
+  const known = last ? await findCards(tx, [last.prompt_card_id, last.tools_card_id]) : new Map();
   const says = (card_id: string | undefined, { content_hash }: PreparedCard): boolean => {
     const row: CardRow | undefined = known.get(card_id ?? '');
     return row?.erased_at === null && row.content_hash === content_hash;
   };
-  const box_id = await recordBoxOf(call, tx, turn, now);
+  const box_id = await recordBoxOf(tx, turn, now);
   const added: string[] = [];
   const keep = async (card_id: string | undefined, prepared: PreparedCard): Promise<string> => {
     if (card_id !== undefined && says(card_id, prepared)) return card_id;
-    const { card } = await addCard(call, tx, prepared, now, turnBoxHolder(box_id));
+    const { card } = await addCard(work, prepared, turnBoxHolder(box_id));
     added.push(card.card_id);
     return card.card_id;
   };
   const prompt_card_id = await keep(last?.prompt_card_id, prompt);
   const tools_card_id = await keep(last?.tools_card_id, tools);
-  await putRecords(call, tx, box_id, added, now);
+  await putRecords(tx, box_id, added, now);
   return { prompt_card_id, tools_card_id };
 }
 
 /** The box with the records of an agent_turn, made when there is one to keep. */
-async function recordBoxOf(call: Call, tx: Tx, turn: AgentTurnView, now: number): Promise<string> {
+async function recordBoxOf(tx: Tx, turn: AgentTurnView, now: number): Promise<string> {
   if (turn.record_box_id !== null) return turn.record_box_id;
   const box_id = newId();
   const held_by = turnBoxHolder(box_id);
   const { agent_id } = turn;
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
-  await changeAgentTurn(tx, call.tenant, turn, { record_box_id: box_id }, now);
+  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await changeAgentTurn(tx, turn, { record_box_id: box_id }, now);
   return box_id;
 }
 
-async function putRecords(
-  call: Call,
-  tx: Tx,
-  box_id: string,
-  card_ids: readonly string[],
-  now: number,
-): Promise<void> {
+async function putRecords(tx: Tx, box_id: string, card_ids: readonly string[], now: number): Promise<void> {
   if (card_ids.length === 0) return;
-  const { tenant } = call;
-  const box = (await lockBox(tx, tenant, box_id))!;
+  const box = (await lockBox(tx, box_id))!;
   const { length, next_position } = box;
   const revision = box.revision + 1;
-  await insertEntries(tx, tenant, box_id, { position: next_position, behind: length, revision }, card_ids);
-  await growBox(tx, tenant, box_id, {
+  await insertEntries(tx, box_id, { position: next_position, behind: length, revision }, card_ids);
+  await growBox(tx, box_id, {
     revision,
     length: length + card_ids.length,
     next_position: next_position + card_ids.length,

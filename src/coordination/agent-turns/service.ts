@@ -2,10 +2,11 @@
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { waitForEnd } from '../../identity/presence/wait-for.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
@@ -36,7 +37,7 @@ export const noTurn = (call: Call, agent_turn_id: string): CairnError =>
 const isParty = (call: Call, turn: AgentTurnView): boolean => isPartyTo(turn, call.caller.agent_id);
 
 export async function openTurn(call: Call, query: Query, agent_turn_id: string): Promise<AgentTurnView> {
-  const turn = await findAgentTurn(query, call.tenant, agent_turn_id);
+  const turn = await findAgentTurn(query, agent_turn_id);
   if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
   return turn;
 }
@@ -67,40 +68,29 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filter as Json,
     key: 'string',
     keyOf: ({ agent_turn_id }) => agent_turn_id,
-    read: (request) => listAgentTurns(atLength(driver, tenant), tenant, filter, request),
+    read: (request) => listAgentTurns(atLength(driver, tenant), filter, request),
     bytesOf: ({ error, summary }) => (error?.length ?? 0) + (summary?.length ?? 0),
-    count: countAgentTurns(tenant, filter),
+    count: countAgentTurns(filter),
   });
   return { agent_turns: rows.map((row) => toAgentTurn(tenant, row)), ...page };
 }
 
 /** Tells of a move, with what others need to follow it. */
-export function journalTurn(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  what: string,
-  now: number,
-  facts: JsonObject = {},
-): void {
+export function journalTurn(work: Work, turn: AgentTurnView, what: string, facts: JsonObject = {}): void {
   const { agent_turn_id, turn_epoch, trajectory_id, channel_id } = turn;
   const routed: JsonObject = channel_id === null ? {} : { channel_id };
-  tx.journal(
-    event(
-      call,
-      now,
-      `cairn.agent_turn.${what}`,
-      'agent_turn',
-      agent_turn_id,
-      { turn_epoch, ...routed, ...facts },
-      trajectory_id,
-    ),
+  appendEvent(
+    work,
+    `cairn.agent_turn.${what}`,
+    { type: 'agent_turn', id: agent_turn_id },
+    { turn_epoch, ...routed, ...facts },
+    trajectory_id,
   );
 }
 
 /** An agent_turn, locked, if the caller acts for the agent that does it. */
-export const ownTurn = async (call: Call, tx: Tx, agent_turn_id: string): Promise<AgentTurnView> =>
-  checkOwn(call, agent_turn_id, await lockAgentTurn(tx, call.tenant, agent_turn_id));
+export const ownTurn = async ({ call, tx }: Work, agent_turn_id: string): Promise<AgentTurnView> =>
+  checkOwn(call, agent_turn_id, await lockAgentTurn(tx, agent_turn_id));
 
 function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
   if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
@@ -114,9 +104,10 @@ function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undef
 }
 
 /** The same, if the caller holds it now in this epoch. */
-export async function heldTurn(call: Call, tx: Tx, held: TurnGuard, now: number): Promise<AgentTurnView> {
-  if (call.caller.agent_id === null) await seenAtWork(call, tx, held, now);
-  const turn = await ownTurn(call, tx, held.agent_turn_id);
+export async function heldTurn(work: Work, held: TurnGuard): Promise<AgentTurnView> {
+  const { call, now } = work;
+  if (call.caller.agent_id === null) await seenAtWork(work, held);
+  const turn = await ownTurn(work, held.agent_turn_id);
   checkTurnHeld(turn, held.turn_epoch, now);
   return turn;
 }
@@ -128,32 +119,27 @@ export async function seenHeldTurn(
   { agent_turn_id, turn_epoch }: TurnGuard,
   now: number,
 ): Promise<AgentTurnView> {
-  const turn = checkOwn(call, agent_turn_id, await findAgentTurn(query, call.tenant, agent_turn_id));
+  const turn = checkOwn(call, agent_turn_id, await findAgentTurn(query, agent_turn_id));
   checkTurnHeld(turn, turn_epoch, now);
   return turn;
 }
 
 /** Gives the lease longer, whatever else changes. */
-async function holdFor(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  lease_ms: number,
-  now: number,
-): Promise<AgentTurnView> {
+async function holdFor(tx: Tx, turn: AgentTurnView, lease_ms: number, now: number): Promise<AgentTurnView> {
   const expires_at = now + lease_ms;
   const { agent_turn_id: subject_id, worker_id: holder, turn_epoch: token } = turn;
-  await putLease(tx, call.tenant, { kind: 'agent_turn', subject_id, holder, token, expires_at });
+  await putLease(tx, { kind: 'agent_turn', subject_id, holder, token, expires_at });
   return { ...turn, lease_expires_at: expires_at };
 }
 
 export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> {
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       const fallback = turn.status === 'suspended' ? SUSPENDED_MS : DEFAULT_TURN_LEASE_MS;
-      return toAgentTurn(call.tenant, await holdFor(call, tx, turn, input.lease_ms ?? fallback, now));
+      return toAgentTurn(call.tenant, await holdFor(tx, turn, input.lease_ms ?? fallback, now));
     },
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),
@@ -168,13 +154,14 @@ async function move(
 ): Promise<AgentTurn> {
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       if (turn.status === to) return toAgentTurn(call.tenant, turn);
       checkTurnMove(turn.agent_turn_id, turn.status, to);
-      const moved = await changeAgentTurn(tx, call.tenant, turn, { status: to }, now);
-      journalTurn(call, tx, moved, to === 'running' ? 'resumed' : 'suspended', now);
-      return toAgentTurn(call.tenant, await holdFor(call, tx, moved, lease_ms, now));
+      const moved = await changeAgentTurn(tx, turn, { status: to }, now);
+      journalTurn(work, moved, to === 'running' ? 'resumed' : 'suspended');
+      return toAgentTurn(call.tenant, await holdFor(tx, moved, lease_ms, now));
     },
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),

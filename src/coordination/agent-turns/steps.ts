@@ -5,9 +5,10 @@ import type { Tx } from '../../driver/driver.js';
 import type { MemoryAccess } from '../../engine/access/model.js';
 import { cardExtents, reachesCard } from '../../engine/access/rules.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change, event } from '../../engine/writes/change.js';
 import type { NewPacket } from '../../engine/writes/journal.js';
 import { insertEntries, standingOf } from '../../facts/boxes/entries.js';
 import { makeBox } from '../../facts/boxes/making.js';
@@ -35,37 +36,34 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 /** Adds cards to the output box, whose agent_turn is held. */
 export async function appendCards(
-  call: Call,
-  tx: Tx,
+  work: Work,
   turn: AgentTurnView,
   prepared: readonly PreparedCard[],
-  now: number,
 ): Promise<Omit<Out<'append'>, 'output_box_id'> & { readonly appended: boolean }> {
-  const { tenant } = call;
-  const box = await lockBox(tx, tenant, turn.output_box_id);
+  const { call, tx, now } = work;
+  const box = await lockBox(tx, turn.output_box_id);
   if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
-  await refuseSecondResults(call, tx, turn.output_box_id, prepared);
+  await refuseSecondResults(work, turn.output_box_id, prepared);
   const cards: Card[] = [];
   for (const one of prepared) {
-    cards.push((await addCard(call, tx, one, now, turnBoxHolder(box.box_id))).card);
+    cards.push((await addCard(work, one, turnBoxHolder(box.box_id))).card);
   }
   const ids = cards.map(({ card_id }) => card_id);
-  const { entered } = await standingOf(tx, tenant, box.box_id, ids, now);
+  const { entered } = await standingOf(tx, box.box_id, ids, now);
   const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
   if (fresh.length === 0) return { revision: box.revision, length: box.length, cards, appended: false };
   const revision = box.revision + 1;
   const length = box.length + fresh.length;
   const place = { position: box.next_position, behind: box.length, revision };
-  await insertEntries(tx, tenant, box.box_id, place, fresh);
+  await insertEntries(tx, box.box_id, place, fresh);
   const grown = { revision, length, next_position: box.next_position + fresh.length, updated_at: now };
-  await growBox(tx, tenant, box.box_id, grown);
+  await growBox(tx, box.box_id, grown);
   return { revision, length, cards, appended: true };
 }
 
 /** One result per call within an output box; the same card again is the same result. */
 async function refuseSecondResults(
-  call: Call,
-  tx: Tx,
+  { tx }: Work,
   box_id: string,
   prepared: readonly PreparedCard[],
 ): Promise<void> {
@@ -73,7 +71,7 @@ async function refuseSecondResults(
   if (results.length === 0) return;
   const ids = results.map(({ input }) => input.tool_call_id!);
   const own = new Set(results.map(({ input }) => input.card_id));
-  const known = await resultsIn(tx, call.tenant, box_id, ids);
+  const known = await resultsIn(tx, box_id, ids);
   const there =
     ids.find((id, i) => ids.indexOf(id) !== i) ??
     known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
@@ -93,15 +91,15 @@ export async function append(call: Call, input: In<'append'>): Promise<Out<'appe
   return change(call, {
     input,
     bytes: bytesOf(prepared),
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const turn = await heldTurn(work, input);
       const { output_box_id, agent_turn_id, trajectory_id } = turn;
-      const done = await appendCards(call, tx, turn, prepared, now);
+      const done = await appendCards(work, turn, prepared);
       const { revision, length, cards, appended } = done;
       const facts = { output_box_id, revision, length, card_ids: cards.map(({ card_id }) => card_id) };
       const packet_type = 'cairn.agent_turn.appended';
       if (appended)
-        tx.journal(event(call, now, packet_type, 'agent_turn', agent_turn_id, facts, trajectory_id));
+        appendEvent(work, packet_type, { type: 'agent_turn', id: agent_turn_id }, facts, trajectory_id);
       return { output_box_id, revision, length, cards };
     },
     remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
@@ -123,25 +121,26 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
   const card_ids = [...new Set(input.card_ids)];
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const turn = await heldTurn(call, tx, input, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const turn = await heldTurn(work, input);
       const column = `${input.box}_box_id` as const;
       const old_box_id = turn[column];
-      const known = await knownCards(tx, tenant, card_ids, now);
+      const known = await knownCards(tx, card_ids, now);
       const missing = card_ids.filter((id) => !known.has(id));
       if (missing.length > 0) throw unknownCards('card_ids', missing);
       await refuseHidden(call, tx, card_ids);
-      await refuseBeyondReach(call, tx, turn, card_ids, now);
+      await refuseBeyondReach(work, turn, card_ids);
       const box_id = newId();
-      await putBox(call, tx, turn, box_id, card_ids, input.box === 'context', now);
+      await putBox(tx, turn, box_id, card_ids, input.box === 'context', now);
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
-      const changed = await changeAgentTurn(tx, tenant, turn, { [column]: box_id, replaced_box_ids }, now);
+      const changed = await changeAgentTurn(tx, turn, { [column]: box_id, replaced_box_ids }, now);
       const edges = derivedEdges(
         { entity_type: 'Box', entity_id: box_id },
         [{ entity_type: 'Box', entity_id: old_box_id }],
         turn.agent_id,
       );
-      await insertEdges(tx, tenant, edges);
+      await insertEdges(tx, edges);
       const facts = {
         box: input.box,
         box_id,
@@ -151,18 +150,15 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
       };
       const told: NewPacket = {
         ...event(
-          call,
-          now,
+          work,
           'cairn.agent_turn.box_replaced',
-          'agent_turn',
-          turn.agent_turn_id,
+          { type: 'agent_turn', id: turn.agent_turn_id },
           facts,
           turn.trajectory_id,
         ),
         settle: (last, recorded_at) =>
           settleEdges(
             last,
-            tenant,
             edges.map(({ edge_id }) => edge_id),
             recorded_at,
           ),
@@ -177,19 +173,17 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
 
 /** What an agent may not read it does not put before its model, unless that was given it. */
 async function refuseBeyondReach(
-  call: Call,
-  tx: Tx,
+  { call, tx, now }: Work,
   { agent_id, context_box_id, output_box_id }: AgentTurnView,
   card_ids: readonly string[],
-  now: number,
 ): Promise<void> {
-  const { tenant, caller } = call;
-  const access = caller.agent_id === null ? null : (await findAgent(tx, tenant, agent_id))?.memory_access;
+  const { caller } = call;
+  const access = caller.agent_id === null ? null : (await findAgent(tx, agent_id))?.memory_access;
   if (access == null || card_ids.length === 0) return;
   const extents = cardExtents(JSON.parse(access) as MemoryAccess, 'read');
-  const rows = await findCards(tx, tenant, card_ids);
+  const rows = await findCards(tx, card_ids);
   const given = await Promise.all(
-    [context_box_id, output_box_id].map((box_id) => standingOf(tx, tenant, box_id, card_ids, now)),
+    [context_box_id, output_box_id].map((box_id) => standingOf(tx, box_id, card_ids, now)),
   );
   const beyond = card_ids.filter(
     (id) => !reachesCard(extents, agent_id, rows.get(id)!) && !given.some(({ entered }) => entered.has(id)),
@@ -199,7 +193,6 @@ async function refuseBeyondReach(
 
 /** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */
 async function putBox(
-  call: Call,
   tx: Tx,
   turn: AgentTurnView,
   box_id: string,
@@ -207,13 +200,12 @@ async function putBox(
   seal: boolean,
   now: number,
 ): Promise<void> {
-  const { tenant } = call;
-  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, tenant, now) } : {};
-  const length = await fillBox(tx, tenant, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
+  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, now) } : {};
+  const length = await fillBox(tx, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
   const { agent_id, source_agent_id } = turn;
   const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
-  await makeBox(call, tx, { ...made, ...sealed_at }, now);
+  await makeBox(tx, { ...made, ...sealed_at }, now);
   if (source_agent_id !== null && source_agent_id !== agent_id) {
-    await addReader(tx, tenant, box_id, source_agent_id, now);
+    await addReader(tx, box_id, source_agent_id, now);
   }
 }

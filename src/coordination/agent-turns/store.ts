@@ -1,7 +1,7 @@
 /** agent_turns and their steps: rows in, rows out. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import type { KeysetPage } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { PromptFormat } from '../../facts/transcripts/model.js';
 import { toIso } from '../../kernel/times.js';
 import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
@@ -113,69 +113,49 @@ const turnsTable: Table = {
   },
 };
 
-export function insertAgentTurns(tx: Tx, tenant: string, rows: readonly AgentTurnRow[]): Promise<void> {
+export function insertAgentTurns(tx: Tx, rows: readonly AgentTurnRow[]): Promise<void> {
   const [, ...columns] = Object.keys(turnsTable.columns) as [string, ...(keyof AgentTurnRow)[]];
   return tx.insert(
     turnsTable,
-    rows.map((row) => [tenant, ...columns.map((column) => row[column])]),
+    rows.map((row) => [tx.tenant, ...columns.map((column) => row[column])]),
   );
 }
 
-export function findAgentTurn(
-  query: Query,
-  tenant: string,
-  agent_turn_id: string,
-): Promise<AgentTurnView | undefined> {
+export function findAgentTurn(query: Query, agent_turn_id: string): Promise<AgentTurnView | undefined> {
   return query.get<AgentTurnView>(
     sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id}`,
+        WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id}`,
   );
 }
 
 /** The same, and nobody else moves it until the commit. */
-export function lockAgentTurn(
-  tx: Tx,
-  tenant: string,
-  agent_turn_id: string,
-): Promise<AgentTurnView | undefined> {
+export function lockAgentTurn(tx: Tx, agent_turn_id: string): Promise<AgentTurnView | undefined> {
   return tx.get<AgentTurnView>(
     sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${tenant} AND t.agent_turn_id = ${agent_turn_id} FOR UPDATE`,
+        WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id} FOR UPDATE`,
   );
 }
 
 /** The agent_turn that an agent has under way, or had last. */
-export function lastTurnOf(
-  query: Query,
-  tenant: string,
-  agent_id: string,
-): Promise<AgentTurnRow | undefined> {
+export function lastTurnOf(query: Query, agent_id: string): Promise<AgentTurnRow | undefined> {
   return query.get<AgentTurnRow>(
-    sql`SELECT ${COLUMNS} FROM agent_turns t WHERE t.tenant_id = ${tenant} AND t.agent_id = ${agent_id}
+    sql`SELECT ${COLUMNS} FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND t.agent_id = ${agent_id}
         ORDER BY t.agent_turn_id DESC LIMIT 1`,
   );
 }
 
 /** The agent_turn that a trajectory was made for, if it was. */
-export function turnOfTrajectory(
-  query: Query,
-  tenant: string,
-  trajectory_id: string,
-): Promise<AgentTurnView | undefined> {
+export function turnOfTrajectory(query: Query, trajectory_id: string): Promise<AgentTurnView | undefined> {
   return query.get<AgentTurnView>(
     sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${trajectory_id} ORDER BY t.agent_turn_id DESC LIMIT 1`,
+        WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${trajectory_id} ORDER BY t.agent_turn_id DESC LIMIT 1`,
   );
 }
 
-export function activeTurnOf(
-  query: Query,
-  tenant: string,
-  agent_id: string,
-): Promise<AgentTurnRow | undefined> {
+export function activeTurnOf(query: Query, agent_id: string): Promise<AgentTurnRow | undefined> {
   return query.get<AgentTurnRow>(
     sql`SELECT ${COLUMNS} FROM agent_turns t
-        WHERE t.tenant_id = ${tenant} AND t.agent_id = ${agent_id} AND t.ended_at IS NULL`,
+        WHERE t.tenant_id = ${TENANT} AND t.agent_id = ${agent_id} AND t.ended_at IS NULL`,
   );
 }
 
@@ -197,21 +177,17 @@ const claimable = ({ profile_name, agent_id, agent_turn_id }: Claimable): Sql =>
   );
 
 /** Whether there is anything to claim: asked before a transaction is begun for it. */
-export async function anyClaimable(query: Query, tenant: string, filter: Claimable): Promise<boolean> {
+export async function anyClaimable(query: Query, filter: Claimable): Promise<boolean> {
   const row = await query.get(
-    sql`SELECT 1 AS there FROM agent_turns t WHERE t.tenant_id = ${tenant} AND ${claimable(filter)} LIMIT 1`,
+    sql`SELECT 1 AS there FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND ${claimable(filter)} LIMIT 1`,
   );
   return row !== undefined;
 }
 
 /** The one that was dispatched first. */
-export function findClaimable(
-  query: Query,
-  tenant: string,
-  filter: Claimable,
-): Promise<AgentTurnRow | undefined> {
+export function findClaimable(query: Query, filter: Claimable): Promise<AgentTurnRow | undefined> {
   return query.get<AgentTurnRow>(
-    sql`SELECT ${COLUMNS} FROM agent_turns t WHERE t.tenant_id = ${tenant} AND ${claimable(filter)}
+    sql`SELECT ${COLUMNS} FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND ${claimable(filter)}
         ORDER BY t.dispatched_at, t.agent_turn_id LIMIT 1`,
   );
 }
@@ -240,7 +216,6 @@ export type TurnChange = Partial<
 /** Writes a row that is locked, with what changes of it; gives it as it is now. */
 export async function changeAgentTurn<R extends AgentTurnRow>(
   tx: Tx,
-  tenant: string,
   row: R,
   change: TurnChange,
   now: number,
@@ -254,7 +229,7 @@ export async function changeAgentTurn<R extends AgentTurnRow>(
           result_status = ${next.result_status}, summary = ${next.summary}, error = ${next.error},
           dispatched_at = ${next.dispatched_at}, claimed_at = ${next.claimed_at}, updated_at = ${now},
           ended_at = ${next.ended_at}
-        WHERE tenant_id = ${tenant} AND agent_turn_id = ${row.agent_turn_id}`,
+        WHERE tenant_id = ${TENANT} AND agent_turn_id = ${row.agent_turn_id}`,
   );
   return next;
 }
@@ -271,7 +246,7 @@ export interface AgentTurnFilter {
   readonly party?: string | undefined;
 }
 
-function listOf(tenant: string, { party, ...equal }: AgentTurnFilter): Parted {
+function listOf({ party, ...equal }: AgentTurnFilter): Parted {
   const columns: Record<keyof typeof equal, Sql> = {
     agent_id: sql`t.agent_id`,
     status: sql`t.status`,
@@ -281,7 +256,7 @@ function listOf(tenant: string, { party, ...equal }: AgentTurnFilter): Parted {
     batch_id: sql`t.batch_id`,
     channel_id: sql`t.channel_id`,
   };
-  const conditions = [sql`t.tenant_id = ${tenant}`];
+  const conditions = [sql`t.tenant_id = ${TENANT}`];
   for (const [name, column] of Object.entries(columns)) {
     const value = equal[name as keyof typeof equal];
     if (value !== undefined) conditions.push(sql`${column} = ${value}`);
@@ -297,37 +272,30 @@ function listOf(tenant: string, { party, ...equal }: AgentTurnFilter): Parted {
 
 export function listAgentTurns(
   query: Query,
-  tenant: string,
   filter: AgentTurnFilter,
   page: KeysetPage,
 ): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
     sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}`,
+        WHERE t.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`,
   );
 }
 
-export const countAgentTurns = (tenant: string, filter: AgentTurnFilter): Sql =>
-  countParted(tenant, listOf(tenant, filter));
+export const countAgentTurns = (filter: AgentTurnFilter): Sql => countParted(listOf(filter));
 
 /** Those of a batch, in the order of its tasks. */
-export function turnsOfBatch(query: Query, tenant: string, batch_id: string): Promise<AgentTurnView[]> {
+export function turnsOfBatch(query: Query, batch_id: string): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${tenant} AND t.batch_id = ${batch_id}
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND t.batch_id = ${batch_id}
         ORDER BY t.task_index`,
   );
 }
 
 /** In the order of their ids, which is that in which all who lock several do so. */
-export function lockAgentTurns(
-  tx: Query,
-  tenant: string,
-  ids: readonly string[],
-  lock: boolean,
-): Promise<AgentTurnView[]> {
+export function lockAgentTurns(tx: Query, ids: readonly string[], lock: boolean): Promise<AgentTurnView[]> {
   const held = lock ? sql` FOR UPDATE` : sql``;
   return tx.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${tenant}
+    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${TENANT}
           AND t.agent_turn_id = ANY(${ids}) ORDER BY t.agent_turn_id${held}`,
   );
 }
@@ -336,14 +304,14 @@ export function lockAgentTurns(
  * The ids of all that agent_turns have delegated, at any depth, and that have not ended. Goes through what has ended as
  * well: it may have left something under way below it.
  */
-export async function activeBelow(query: Query, tenant: string, ids: readonly string[]): Promise<string[]> {
+export async function activeBelow(query: Query, ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ agent_turn_id: string }>(
     sql`WITH RECURSIVE below(agent_turn_id, ended_at) AS (
           SELECT t.agent_turn_id, t.ended_at FROM agent_turns t
-            WHERE t.tenant_id = ${tenant} AND t.parent_agent_turn_id = ANY(${ids})
+            WHERE t.tenant_id = ${TENANT} AND t.parent_agent_turn_id = ANY(${ids})
           UNION
           SELECT t.agent_turn_id, t.ended_at FROM below b CROSS JOIN agent_turns t
-            WHERE t.tenant_id = ${tenant} AND t.parent_agent_turn_id = b.agent_turn_id
+            WHERE t.tenant_id = ${TENANT} AND t.parent_agent_turn_id = b.agent_turn_id
         )
         SELECT agent_turn_id FROM below WHERE ended_at IS NULL ORDER BY agent_turn_id`,
   );
@@ -367,7 +335,6 @@ export interface StepRow {
 /** The step asked for, or the last. */
 export function findStep(
   query: Query,
-  tenant: string,
   agent_turn_id: string,
   step: number | undefined,
 ): Promise<StepRow | undefined> {
@@ -375,15 +342,15 @@ export function findStep(
   return query.get<StepRow>(
     sql`SELECT step, turn_epoch, format, context_box_id, context_revision, output_box_id, output_revision,
           prompt_card_id, tools_card_id, content_hash, created_at FROM agent_turn_steps
-        WHERE tenant_id = ${tenant} AND agent_turn_id = ${agent_turn_id}${which} ORDER BY step DESC LIMIT 1`,
+        WHERE tenant_id = ${TENANT} AND agent_turn_id = ${agent_turn_id}${which} ORDER BY step DESC LIMIT 1`,
   );
 }
 
-export function insertStep(tx: Tx, tenant: string, agent_turn_id: string, row: StepRow): Promise<void> {
+export function insertStep(tx: Tx, agent_turn_id: string, row: StepRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO agent_turn_steps (tenant_id, agent_turn_id, step, turn_epoch, format, context_box_id,
           context_revision, output_box_id, output_revision, prompt_card_id, tools_card_id, content_hash, created_at)
-        VALUES (${tenant}, ${agent_turn_id}, ${row.step}, ${row.turn_epoch}, ${row.format}, ${row.context_box_id},
+        VALUES (${TENANT}, ${agent_turn_id}, ${row.step}, ${row.turn_epoch}, ${row.format}, ${row.context_box_id},
           ${row.context_revision}, ${row.output_box_id}, ${row.output_revision}, ${row.prompt_card_id},
           ${row.tools_card_id}, ${row.content_hash}, ${row.created_at})`,
   );

@@ -1,10 +1,10 @@
 /** Accepting a delegation: child trajectory and scope, packed context and agent_turn are made in one transaction. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { makeBox } from '../../facts/boxes/making.js';
 import { findProfile, type ProfileRow } from '../../facts/profiles/store.js';
 import { lockAgent } from '../../identity/agents/store.js';
@@ -32,38 +32,39 @@ export async function accept(call: Call, input: In): Promise<Delegation> {
   await noticeDue(call);
   return change(call, {
     input,
-    work: (tx, now) => acceptIn(call, tx, input, now),
+    work: (work) => acceptIn(work, input),
     remember: () => input.delegation_id,
     again: (query, kept) => readDelegation(call, query, kept as string),
   });
 }
 
-async function acceptIn(call: Call, tx: Tx, input: In, now: number): Promise<Delegation> {
-  const { tenant } = call;
+async function acceptIn(work: Work, input: In): Promise<Delegation> {
+  const { call, tx, now } = work;
   const { delegation_id } = input;
   const known = await openDelegation(call, tx, delegation_id);
   checkParty(call, known, input.agent_id, 'to_agent_id');
-  await lockAgent(tx, tenant, known.to_agent_id);
+  await lockAgent(tx, known.to_agent_id);
   const { parent_agent_turn_id: parent_id } = known;
   // Locked, so that it does not end without what it has delegated.
-  const parent = parent_id === null ? undefined : await lockAgentTurn(tx, tenant, parent_id);
-  const row = (await lockDelegation(tx, tenant, delegation_id))!;
+  const parent = parent_id === null ? undefined : await lockAgentTurn(tx, parent_id);
+  const row = (await lockDelegation(tx, delegation_id))!;
   if (row.status === 'Accepted') return readDelegation(call, tx, delegation_id);
   checkDelegationMove(delegation_id, row.status, 'Accepted');
-  await refuseOverdue(call, tx, row, now);
-  const target = await targetOf(call, tx, row.to_agent_id);
+  await refuseOverdue(tx, row, now);
+  const target = await targetOf(work, row.to_agent_id);
   const turn = parent && parent.ended_at === null ? parent : undefined;
-  await makeTask(call, tx, row, target, turn, now);
+  await makeTask(work, row, target, turn);
   return readDelegation(call, tx, delegation_id);
 }
 
 /** The agent with its profile, if it has one, and an output box that goes with this delegation alone. */
-async function targetOf(call: Call, tx: Tx, agent_id: string): Promise<Target> {
-  const agent = await registeredAgent(call, tx, agent_id);
-  const busy = await busyWith(call, tx, agent_id);
+async function targetOf(work: Work, agent_id: string): Promise<Target> {
+  const { tx } = work;
+  const agent = await registeredAgent(tx, agent_id);
+  const busy = await busyWith(work, agent_id);
   if (busy) throw new CairnError('AGENT_BUSY', busy.message);
   const profile: ProfileRow | undefined =
-    agent.profile_name === null ? undefined : await findProfile(tx, call.tenant, agent.profile_name);
+    agent.profile_name === null ? undefined : await findProfile(tx, agent.profile_name);
   return { agent, is_new: false, profile: profile ?? null, output_box_id: null };
 }
 
@@ -74,14 +75,12 @@ function offerOf(row: DelegationRow): Offer {
 }
 
 async function makeTask(
-  call: Call,
-  tx: Tx,
+  work: Work,
   row: DelegationRow,
   target: Target,
   turn: AgentTurnRow | undefined,
-  now: number,
 ): Promise<void> {
-  const { tenant } = call;
+  const { call, tx, now } = work;
   const { delegation_id, channel_id, trajectory_id } = row;
   const from_agent_id = row.from_agent_id!;
   const plan = planOffer(offerOf(row), target.profile?.name ?? null);
@@ -90,23 +89,20 @@ async function makeTask(
   const [child_scope_id, context_box_id] = [newId(), newId()];
   const options = { channel_id, trajectory_id, delegation_id, scope_id: child_scope_id, context_box_id };
   const ready = { target, packing, boxes: [] };
-  const placed = await placeTask(call, tx, ready, source, options, row.task_description!, now);
+  const placed = await placeTask(work, ready, source, options, row.task_description!);
   const scope = row.scope_id;
-  const given = scope === null ? [] : [await checkScope(call, tx, scope, trajectory_id!, from_agent_id)];
+  const given = scope === null ? [] : [await checkScope(work, scope, trajectory_id!, from_agent_id)];
   // Asked once more: what the delegator could see when it offered it may have been taken back.
-  const boxes = [...given, ...(await visibleBoxes(asAgent(call, from_agent_id), tx, plan.box_ids))];
-  await makeScope(call, tx, row, { child_scope_id, context_box_id, ...placed }, now);
+  const boxes = [
+    ...given,
+    ...(await visibleBoxes({ ...work, call: asAgent(call, from_agent_id) }, plan.box_ids)),
+  ];
+  await makeScope(work, row, { child_scope_id, context_box_id, ...placed });
   const filled = { ...placed, ready: { ...ready, boxes } };
-  const { agent_turn_id } = await dispatch(call, tx, filled, source, options, now);
+  const { agent_turn_id } = await dispatch(work, filled, source, options);
   const made = { child_trajectory_id: placed.trajectory_id, child_scope_id, agent_turn_id };
-  const accepted = await changeDelegation(
-    tx,
-    tenant,
-    row,
-    { ...made, status: 'Accepted', accepted_at: now },
-    now,
-  );
-  await journalDelegation(call, tx, accepted, now, { ...made, context_box_id });
+  const accepted = await changeDelegation(tx, row, { ...made, status: 'Accepted', accepted_at: now }, now);
+  await journalDelegation(work, accepted, { ...made, context_box_id });
 }
 
 interface ScopePlace {
@@ -117,15 +113,14 @@ interface ScopePlace {
 
 /** The scope that the other works in: empty, since what it needs to know is in the context. */
 async function makeScope(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { delegation_id, to_agent_id: agent_id }: DelegationRow,
   { child_scope_id: scope_id, context_box_id, trajectory_id }: ScopePlace,
-  now: number,
 ): Promise<void> {
+  const { tx, now } = work;
   const box_id = newId();
   const held_by = scopeHolder(scope_id);
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   const scope = {
     scope_id,
     trajectory_id,
@@ -141,6 +136,6 @@ async function makeScope(
     restored_from: null,
     sent_hash: null,
   };
-  await addScope(call, tx, scope, box_id, now);
-  tx.journal(event(call, now, 'cairn.scope.created', 'scope', scope_id, { box_id }, trajectory_id));
+  await addScope(work, scope, box_id);
+  appendEvent(work, 'cairn.scope.created', { type: 'scope', id: scope_id }, { box_id }, trajectory_id);
 }

@@ -1,6 +1,5 @@
 /** What follows when a delegation is overdue: it has failed, and its agent_turn with it. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease, type Lease, stillOver } from '../../engine/leases/store.js';
 import { endTurns, OVERDUE } from '../agent-turns/ending.js';
 import { endDelegation } from './moves.js';
@@ -10,15 +9,16 @@ import { delegationHasEnded } from './rules.js';
 const UNANSWERED = 'it was not accepted by the time it was expected';
 
 /** What ended with it is erased by the next sweep. */
-export async function expireDelegation(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const locked = await lockWithTurn(call, tx, lease.subject_id, OVERDUE.status);
-  if (!(await stillOver(tx, call.tenant, lease, now))) return;
+export async function expireDelegation(work: Work, lease: Lease): Promise<void> {
+  const { tx, now } = work;
+  const locked = await lockWithTurn(tx, lease.subject_id, OVERDUE.status);
+  if (!(await stillOver(tx, lease, now))) return;
   if (!locked || delegationHasEnded(locked.row.status)) {
-    await endLease(tx, call.tenant, 'delegation', lease.subject_id);
+    await endLease(tx, 'delegation', lease.subject_id);
     return;
   }
   const { row, turns } = locked;
   if (row.agent_turn_id === null) {
-    await endDelegation(call, tx, row, { status: 'Failed', reason: UNANSWERED }, now);
-  } else await endTurns(call, tx, turns, new Map([[row.agent_turn_id, OVERDUE]]), now);
+    await endDelegation(work, row, { status: 'Failed', reason: UNANSWERED });
+  } else await endTurns(work, turns, new Map([[row.agent_turn_id, OVERDUE]]));
 }

@@ -1,8 +1,7 @@
 /** How a delegation moves together with its agent_turn: in one transaction, each move told once. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease } from '../../engine/leases/store.js';
-import { event } from '../../engine/writes/change.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { canonical } from '../../kernel/canonical.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import type { DelegationResult, DelegationStatus } from './model.js';
@@ -22,26 +21,26 @@ const NAMES: Readonly<Record<DelegationStatus, string>> = {
 
 /** Tells of a move: in the delegator's trajectory, the agents that it concerns, and whoever waits for its end. */
 export async function journalDelegation(
-  call: Call,
-  tx: Tx,
+  work: Work,
   row: DelegationRow,
-  now: number,
   facts: JsonObject = {},
 ): Promise<void> {
+  const { tx } = work;
   const { delegation_id, from_agent_id, to_agent_id, status, agent_turn_id, trajectory_id } = row;
   const said = { from_agent_id, to_agent_id, status, agent_turn_id, ...facts };
   const name = `cairn.delegation.${NAMES[status]}`;
-  tx.journal(event(call, now, name, 'delegation', delegation_id, said, trajectory_id));
+  appendEvent(work, name, { type: 'delegation', id: delegation_id }, said, trajectory_id);
   tx.wake(`delegation:${delegation_id}`);
-  await tellParties(call, tx, row, now);
+  await tellParties(work, row);
 }
 
 /** Work on it has begun: only an accepted one moves. */
-export async function startDelegation(call: Call, tx: Tx, delegation_id: string, now: number): Promise<void> {
-  const locked = await lockDelegation(tx, call.tenant, delegation_id);
+export async function startDelegation(work: Work, delegation_id: string): Promise<void> {
+  const { tx, now } = work;
+  const locked = await lockDelegation(tx, delegation_id);
   if (locked?.status !== 'Accepted') return;
-  const started = await changeDelegation(tx, call.tenant, locked, { status: 'InProgress' }, now);
-  await journalDelegation(call, tx, started, now);
+  const started = await changeDelegation(tx, locked, { status: 'InProgress' }, now);
+  await journalDelegation(work, started);
 }
 
 export interface DelegationEnd {
@@ -51,20 +50,15 @@ export interface DelegationEnd {
 }
 
 /** Ends a delegation that is locked, unless it has ended. */
-export async function endDelegation(
-  call: Call,
-  tx: Tx,
-  row: DelegationRow,
-  end: DelegationEnd,
-  now: number,
-): Promise<void> {
+export async function endDelegation(work: Work, row: DelegationRow, end: DelegationEnd): Promise<void> {
+  const { tx, now } = work;
   if (delegationHasEnded(row.status)) return;
   const result = end.result === undefined ? null : canonical(end.result as Json);
   const change = { status: end.status, result, reason: end.reason ?? null, ended_at: now };
-  const ended = await changeDelegation(tx, call.tenant, row, change, now);
-  await endLease(tx, call.tenant, 'delegation', row.delegation_id);
+  const ended = await changeDelegation(tx, row, change, now);
+  await endLease(tx, 'delegation', row.delegation_id);
   const { artifacts = [] } = end.result ?? {};
-  await journalDelegation(call, tx, ended, now, {
+  await journalDelegation(work, ended, {
     ...(end.result === undefined ? {} : { result: end.result.status }),
     ...(artifacts.length === 0 ? {} : { artifact_ids: artifacts.slice(0, MAX_NAMED) }),
   });

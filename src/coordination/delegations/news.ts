@@ -1,6 +1,5 @@
 /** Telling agents of delegations that concern them: by messages that name what happened, never what was said. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { canonical } from '../../kernel/canonical.js';
 import { sendFromSystem } from '../messages/service.js';
 import type { DelegationStatus } from './model.js';
@@ -23,7 +22,8 @@ const NEWS: Readonly<Record<DelegationStatus, readonly [type: string, ...parties
 const wasOffered = ({ handover }: DelegationRow): boolean => handover !== null;
 
 /** Tells those whom a move concerns, but for the agent that made it. */
-export async function tellParties(call: Call, tx: Tx, row: DelegationRow, now: number): Promise<void> {
+export async function tellParties(work: Work, row: DelegationRow): Promise<void> {
+  const { call } = work;
   if (!wasOffered(row)) return;
   const [message_type, ...parties] = NEWS[row.status];
   const { delegation_id, status, from_agent_id, to_agent_id, trajectory_id, agent_turn_id } = row;
@@ -33,11 +33,11 @@ export async function tellParties(call: Call, tx: Tx, row: DelegationRow, now: n
     const said = { delegation_id, status, from_agent_id, to_agent_id, trajectory_id, agent_turn_id };
     const other = party === 'to_agent_id' ? from_agent_id : to_agent_id;
     // Of no trajectory: it says nothing that would have to go with one.
-    await sendFromSystem(
-      call,
-      tx,
-      { from_agent_id: other, to_agent_id: told, message_type, payload: canonical(said) },
-      now,
-    );
+    await sendFromSystem(work, {
+      from_agent_id: other,
+      to_agent_id: told,
+      message_type,
+      payload: canonical(said),
+    });
   }
 }

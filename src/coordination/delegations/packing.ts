@@ -1,6 +1,5 @@
 /** What the context of a delegation is packed of: its task, what else the other should know, boxes, and a scope. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { permitted } from '../../facts/boxes/access.js';
 import { type BoxRow, findBox } from '../../facts/boxes/store.js';
 import type { JsonObject } from '../../kernel/json.js';
@@ -36,18 +35,18 @@ export function planOffer(offer: Offer, profile_name: string | null): PackingPla
 
 /** The delegator's scope, locked: open, of its trajectory, and such as it may read. Gives its box. */
 export async function checkScope(
-  call: Call,
-  tx: Tx,
+  work: Work,
   scope_id: string,
   trajectory_id: string,
   from_agent_id: string,
 ): Promise<BoxRow> {
-  const scope = await openScopeOf(call, tx, 'scope_id', scope_id, trajectory_id);
-  return scopeBox(call, tx, scope, from_agent_id);
+  const { tx } = work;
+  const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
+  return scopeBox(work, scope, from_agent_id);
 }
 
 /** A scope without an agent is the trajectory's: whoever may delegate in that may give it. */
-async function scopeBox(call: Call, tx: Tx, scope: ScopeRow, from_agent_id: string): Promise<BoxRow> {
+async function scopeBox({ call, tx }: Work, scope: ScopeRow, from_agent_id: string): Promise<BoxRow> {
   const reader = asAgent(call, scope.agent_id === null ? null : from_agent_id);
-  return permitted(reader, tx, scope.box_id, await findBox(tx, call.tenant, scope.box_id), 'read');
+  return permitted(reader, tx, scope.box_id, await findBox(tx, scope.box_id), 'read');
 }

@@ -27,13 +27,10 @@ export const openDelegation = async (
   call: Call,
   query: Query,
   delegation_id: string,
-): Promise<DelegationRow> =>
-  present(call, delegation_id, await findDelegation(query, call.tenant, delegation_id));
+): Promise<DelegationRow> => present(call, delegation_id, await findDelegation(query, delegation_id));
 
 export const readDelegation = async (call: Call, query: Query, delegation_id: string): Promise<Delegation> =>
-  toDelegation(
-    present(call, delegation_id, await viewDelegation(query, call.tenant, delegation_id, call.driver.now())),
-  );
+  toDelegation(present(call, delegation_id, await viewDelegation(query, delegation_id, call.driver.now())));
 
 /** Refuses whoever is not this party. A key without an agent acts for the one it names, else for the party. */
 export function checkParty(
@@ -63,31 +60,27 @@ export interface LockedDelegation {
  * locked: whoever accepts locks that first.
  */
 export async function lockWithTurn(
-  call: Call,
   tx: Tx,
   delegation_id: string,
   /** How the agent_turn is going to end, if it is. */
   status: Final | undefined,
 ): Promise<LockedDelegation | undefined> {
-  const { tenant } = call;
-  let known = await findDelegation(tx, tenant, delegation_id);
+  let known = await findDelegation(tx, delegation_id);
   if (known?.agent_turn_id === null) {
-    await lockAgent(tx, tenant, known.to_agent_id);
-    known = await findDelegation(tx, tenant, delegation_id);
+    await lockAgent(tx, known.to_agent_id);
+    known = await findDelegation(tx, delegation_id);
   }
   if (!known) return undefined;
   const { agent_turn_id } = known;
   const turns =
-    agent_turn_id === null
-      ? new Map()
-      : await lockForEnding(call, tx, [agent_turn_id], status ?? 'completed');
-  const row = await lockDelegation(tx, tenant, delegation_id);
+    agent_turn_id === null ? new Map() : await lockForEnding(tx, [agent_turn_id], status ?? 'completed');
+  const row = await lockDelegation(tx, delegation_id);
   return row && { row, turns };
 }
 
 /** Refuses to move what is overdue, also when nobody has noticed yet. */
-export async function refuseOverdue(call: Call, tx: Tx, row: DelegationRow, now: number): Promise<void> {
-  const lease = await findLease(tx, call.tenant, 'delegation', row.delegation_id);
+export async function refuseOverdue(tx: Tx, row: DelegationRow, now: number): Promise<void> {
+  const lease = await findLease(tx, 'delegation', row.delegation_id);
   if (!lease || lease.expires_at > now) return;
   throw stateConflict(row.delegation_id, 'Failed', `was due at ${toIso(lease.expires_at)}`);
 }

@@ -1,8 +1,9 @@
 /** Use cases of delegations: offer, read, list. Accepting is in delegation-accepting.ts, the other moves in delegation-steps.ts. */
 import type { z } from 'zod';
-import { atLength, type Tx } from '../../driver/driver.js';
+import { atLength } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { listPage } from '../../engine/reads/pages.js';
@@ -62,7 +63,7 @@ async function prepareCreate(call: Call, input: In<'create'>): Promise<PreparedD
     throw new CairnError('INVALID_INPUT', `agent ${from_agent_id} cannot delegate to itself`);
   }
   const query = call.driver.at(call.tenant);
-  const recipe = await recipeOf(call, query, input.handover ?? INSTRUCTION_HANDOVER);
+  const recipe = await recipeOf(query, input.handover ?? INSTRUCTION_HANDOVER);
   const offer: Offer = {
     recipe,
     input_box_ids: [...new Set(input.input_box_ids)],
@@ -83,12 +84,11 @@ async function prepareCreate(call: Call, input: In<'create'>): Promise<PreparedD
 
 /** The delegation that has this id already, if it came of the same request by the same agent. */
 async function sameDelegation(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   row: DelegationRow,
   { from_agent_id, sent_hash }: PreparedDelegation,
 ): Promise<Delegation> {
-  const trajectory = row.trajectory_id && (await findTrajectory(tx, call.tenant, row.trajectory_id));
+  const trajectory = row.trajectory_id && (await findTrajectory(tx, row.trajectory_id));
   if (trajectory && trajectory.deleted_at !== null) {
     throw new CairnError(
       'ENTITY_GONE',
@@ -115,11 +115,12 @@ function refuseForeign(call: Call, { trajectory_id, agent_id }: TrajectoryRow, f
 }
 
 /** Whether this may be delegated, by whom and to whom it is. Locks the delegator's trajectory, and its scope. */
-async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now: number): Promise<Source> {
+async function checkOffer(work: Work, prepared: PreparedDelegation): Promise<Source> {
+  const { call, tx } = work;
   const { input, from_agent_id } = prepared;
-  const source = await sourceOf(call, tx, from_agent_id, now);
+  const source = await sourceOf(work, from_agent_id);
   if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
-  const agent = await findAgent(tx, call.tenant, input.to_agent_id);
+  const agent = await findAgent(tx, input.to_agent_id);
   if (!agent || agent.unregistered_at !== null) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -127,21 +128,21 @@ async function checkOffer(call: Call, tx: Tx, prepared: PreparedDelegation, now:
       { missing_ids: [input.to_agent_id] },
     );
   }
-  await checkMayDelegate(call, tx, from_agent_id, agent);
-  refuseForeign(call, await openTrajectoryLocked(call, tx, input.trajectory_id), from_agent_id);
+  await checkMayDelegate(tx, from_agent_id, agent);
+  refuseForeign(call, await openTrajectoryLocked(work, input.trajectory_id), from_agent_id);
   if (input.scope_id !== undefined)
-    await checkScope(call, tx, input.scope_id, input.trajectory_id, from_agent_id);
-  await visibleBoxes(asAgent(call, from_agent_id), tx, prepared.box_ids);
+    await checkScope(work, input.scope_id, input.trajectory_id, from_agent_id);
+  await visibleBoxes({ ...work, call: asAgent(call, from_agent_id) }, prepared.box_ids);
   return source;
 }
 
-async function createIn(call: Call, tx: Tx, prepared: PreparedDelegation, now: number): Promise<Delegation> {
-  const { tenant } = call;
+async function createIn(work: Work, prepared: PreparedDelegation): Promise<Delegation> {
+  const { call, tx, now } = work;
   const { input, offer } = prepared;
   const delegation_id = input.delegation_id ?? newId();
   if (input.delegation_id !== undefined) {
-    const existing = await findDelegation(tx, tenant, delegation_id);
-    if (existing) return sameDelegation(call, tx, existing, prepared);
+    const existing = await findDelegation(tx, delegation_id);
+    if (existing) return sameDelegation(work, existing, prepared);
   }
   const expected = input.expected_completion === undefined ? null : toMs(input.expected_completion);
   if (expected !== null && expected <= now) {
@@ -150,7 +151,7 @@ async function createIn(call: Call, tx: Tx, prepared: PreparedDelegation, now: n
       `expected_completion must be in the future, ${input.expected_completion} is over`,
     );
   }
-  const source = await checkOffer(call, tx, prepared, now);
+  const source = await checkOffer(work, prepared);
   const row: DelegationRow = {
     delegation_id,
     from_agent_id: prepared.from_agent_id,
@@ -176,10 +177,10 @@ async function createIn(call: Call, tx: Tx, prepared: PreparedDelegation, now: n
     accepted_at: null,
     ended_at: null,
   };
-  await insertDelegation(tx, tenant, row);
+  await insertDelegation(tx, row);
   const lease = { kind: 'delegation', subject_id: delegation_id, holder: null, token: 0 } as const;
-  await putLease(tx, tenant, { ...lease, expires_at: expected ?? now + STUCK_AFTER_MS });
-  await journalDelegation(call, tx, row, now);
+  await putLease(tx, { ...lease, expires_at: expected ?? now + STUCK_AFTER_MS });
+  await journalDelegation(work, row);
   return readDelegation(call, tx, delegation_id);
 }
 
@@ -188,7 +189,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Delegatio
   return change(call, {
     input,
     bytes: input.task_description.length,
-    work: (tx, now) => createIn(call, tx, prepared, now),
+    work: (work) => createIn(work, prepared),
     remember: ({ delegation_id }) => delegation_id,
     again: (query, kept) => readDelegation(call, query, kept as string),
   });
@@ -220,9 +221,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: filter as Json,
     key: 'string',
     keyOf: ({ delegation_id }) => delegation_id,
-    read: (request) => listDelegations(atLength(driver, tenant), tenant, filter, request, now),
+    read: (request) => listDelegations(atLength(driver, tenant), filter, request, now),
     bytesOf,
-    count: countDelegations(tenant, filter),
+    count: countDelegations(filter),
   });
   return { delegations: rows.map(toDelegation), ...page };
 }

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { findLease } from '../../engine/leases/store.js';
 import { noticeDue } from '../../engine/leases/timekeeper.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
@@ -59,13 +60,13 @@ async function step(call: Call, { input, party, to, bytes, move }: Step): Promis
   const { delegation, ended } = await change<{ delegation: Delegation; ended: readonly string[] }>(call, {
     input,
     ...(bytes === undefined ? {} : { bytes }),
-    work: async (tx, now) => {
+    work: async ({ tx, now }) => {
       checkParty(call, await openDelegation(call, tx, delegation_id), input.agent_id, party);
-      const locked = (await lockWithTurn(call, tx, delegation_id, TURN_ENDS[to]))!;
+      const locked = (await lockWithTurn(tx, delegation_id, TURN_ENDS[to]))!;
       let holders: readonly string[] = [];
       if (locked.row.status !== to) {
         checkDelegationMove(delegation_id, locked.row.status, to);
-        await refuseOverdue(call, tx, locked.row, now);
+        await refuseOverdue(tx, locked.row, now);
         holders = await move(tx, locked, now);
       }
       return { delegation: await readDelegation(call, tx, delegation_id), ended: holders };
@@ -86,7 +87,7 @@ export const reject = (call: Call, input: In<'reject'>): Promise<Delegation> =>
     party: 'to_agent_id',
     to: 'Rejected',
     move: async (tx, { row }, now) => {
-      await endDelegation(call, tx, row, { status: 'Rejected', reason: input.reason ?? null }, now);
+      await endDelegation({ call, tx, now }, row, { status: 'Rejected', reason: input.reason ?? null });
       return [];
     },
   });
@@ -98,22 +99,17 @@ export const start = (call: Call, input: In<'start'>): Promise<Delegation> =>
     party: 'to_agent_id',
     to: 'InProgress',
     move: async (tx, { row, turns }, now) => {
-      await takeOver(call, tx, row, turns.get(row.agent_turn_id!)!, now);
+      await takeOver({ call, tx, now }, row, turns.get(row.agent_turn_id!)!);
       return [];
     },
   });
 
 /** Gives a turn that waits to its own agent, for as long as the delegation may take. */
-async function takeOver(
-  call: Call,
-  tx: Tx,
-  row: DelegationRow,
-  turn: AgentTurnView,
-  now: number,
-): Promise<AgentTurnView> {
-  const due = await findLease(tx, call.tenant, 'delegation', row.delegation_id);
-  const agent = await lockAgent(tx, call.tenant, turn.agent_id);
-  return takeTurn(call, tx, agent, turn, turn.agent_id, due?.expires_at ?? now + STUCK_AFTER_MS, now);
+async function takeOver(work: Work, row: DelegationRow, turn: AgentTurnView): Promise<AgentTurnView> {
+  const { tx, now } = work;
+  const due = await findLease(tx, 'delegation', row.delegation_id);
+  const agent = await lockAgent(tx, turn.agent_id);
+  return takeTurn(work, agent, turn, turn.agent_id, due?.expires_at ?? now + STUCK_AFTER_MS);
 }
 
 export async function complete(call: Call, input: In<'complete'>): Promise<Delegation> {
@@ -129,29 +125,26 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Deleg
       if (row.status === 'Pending') throw stateConflict(delegation_id, row.status, 'was not accepted');
       const turn = turns.get(row.agent_turn_id!)!;
       checkNotHeld(call, turn, input, now);
-      await refuseUnknownArtifacts(call, tx, 'result.artifacts', result.artifacts ?? [], now);
+      await refuseUnknownArtifacts(tx, 'result.artifacts', result.artifacts ?? [], now);
       const held =
         turn.status === 'dispatched' && result.status !== 'Failure'
-          ? await takeOver(call, tx, row, turn, now)
+          ? await takeOver({ call, tx, now }, row, turn)
           : turn;
       turns.set(held.agent_turn_id, held);
-      const end = await endOf(call, tx, held, input, deliverable, now);
-      return endTurns(call, tx, turns, new Map([[held.agent_turn_id, end]]), now);
+      const end = await endOf({ call, tx, now }, held, input, deliverable);
+      return endTurns({ call, tx, now }, turns, new Map([[held.agent_turn_id, end]]));
     },
   });
 }
 
 async function endOf(
-  call: Call,
-  tx: Tx,
+  work: Work,
   turn: AgentTurnView,
   { result }: In<'complete'>,
   deliverable: PreparedDeliverable,
-  now: number,
 ): Promise<TurnEnd> {
   const { status } = result;
-  if (status !== 'Failure')
-    return deliver(call, tx, turn, { deliverable, result: { ...result, status } }, now);
+  if (status !== 'Failure') return deliver(work, turn, { deliverable, result: { ...result, status } });
   const message = result.error ?? 'the agent says that it failed';
   return { status: 'failed', error: { code: 'DELEGATION_FAILED', message }, result };
 }
@@ -180,10 +173,10 @@ export const cancel = (call: Call, input: In<'cancel'>): Promise<Delegation> =>
     move: async (tx, { row, turns }, now) => {
       const message = input.reason ?? 'it was taken back';
       if (row.agent_turn_id === null) {
-        await endDelegation(call, tx, row, { status: 'Cancelled', reason: message }, now);
+        await endDelegation({ call, tx, now }, row, { status: 'Cancelled', reason: message });
         return [];
       }
       const end: TurnEnd = { status: 'stopped', error: { code: 'CANCELLED', message } };
-      return endTurns(call, tx, turns, new Map([[row.agent_turn_id, end]]), now);
+      return endTurns({ call, tx, now }, turns, new Map([[row.agent_turn_id, end]]));
     },
   });

@@ -1,7 +1,7 @@
 /** delegations: rows in, rows out. */
 import type { Query, Tx } from '../../driver/driver.js';
 import type { KeysetPage } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { readableAt } from '../../facts/cards/store.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
@@ -68,12 +68,12 @@ const COLUMNS: Sql = sql`d.delegation_id, d.from_agent_id, d.to_agent_id, d.traj
   d.result, d.reason, d.channel_id, d.sent_hash, d.created_at, d.updated_at, d.accepted_at, d.ended_at,
   d.task_description`;
 
-export function insertDelegation(tx: Tx, tenant: string, row: DelegationRow): Promise<void> {
+export function insertDelegation(tx: Tx, row: DelegationRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO delegations (tenant_id, delegation_id, from_agent_id, to_agent_id, trajectory_id, scope_id,
           child_trajectory_id, child_scope_id, agent_turn_id, parent_agent_turn_id, depth, status, task_description,
           context, handover, expected_completion, result, reason, channel_id, sent_hash, created_at, updated_at, accepted_at, ended_at)
-        VALUES (${tenant}, ${row.delegation_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
+        VALUES (${TENANT}, ${row.delegation_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
           ${row.scope_id}, ${row.child_trajectory_id}, ${row.child_scope_id}, ${row.agent_turn_id},
           ${row.parent_agent_turn_id}, ${row.depth}, ${row.status}, ${row.task_description}, ${row.context}, ${row.handover}, ${row.expected_completion}, ${row.result},
           ${row.reason}, ${row.channel_id}, ${row.sent_hash}, ${row.created_at}, ${row.updated_at},
@@ -91,35 +91,26 @@ const instruction = (now: number): Sql =>
 /** To be shown. */
 export function viewDelegation(
   query: Query,
-  tenant: string,
   delegation_id: string,
   now: number,
 ): Promise<DelegationView | undefined> {
   return query.get<DelegationView>(
     sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
-        WHERE d.tenant_id = ${tenant} AND d.delegation_id = ${delegation_id}`,
+        WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`,
   );
 }
 
-export function findDelegation(
-  query: Query,
-  tenant: string,
-  delegation_id: string,
-): Promise<DelegationRow | undefined> {
+export function findDelegation(query: Query, delegation_id: string): Promise<DelegationRow | undefined> {
   return query.get<DelegationRow>(
-    sql`SELECT ${COLUMNS} FROM delegations d WHERE d.tenant_id = ${tenant} AND d.delegation_id = ${delegation_id}`,
+    sql`SELECT ${COLUMNS} FROM delegations d WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`,
   );
 }
 
 /** The same, and nobody else moves it until the commit. */
-export function lockDelegation(
-  tx: Tx,
-  tenant: string,
-  delegation_id: string,
-): Promise<DelegationRow | undefined> {
+export function lockDelegation(tx: Tx, delegation_id: string): Promise<DelegationRow | undefined> {
   return tx.get<DelegationRow>(
     sql`SELECT ${COLUMNS} FROM delegations d
-        WHERE d.tenant_id = ${tenant} AND d.delegation_id = ${delegation_id} FOR UPDATE`,
+        WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id} FOR UPDATE`,
   );
 }
 
@@ -140,7 +131,6 @@ export type DelegationChange = Partial<
 /** Writes a row that is locked, with what changes of it; gives it as it is now. */
 export async function changeDelegation(
   tx: Tx,
-  tenant: string,
   row: DelegationRow,
   change: DelegationChange,
   now: number,
@@ -150,7 +140,7 @@ export async function changeDelegation(
     sql`UPDATE delegations SET child_trajectory_id = ${next.child_trajectory_id}, child_scope_id = ${next.child_scope_id},
           agent_turn_id = ${next.agent_turn_id}, status = ${next.status}, result = ${next.result},
           reason = ${next.reason}, accepted_at = ${next.accepted_at}, ended_at = ${next.ended_at}, updated_at = ${now}
-        WHERE tenant_id = ${tenant} AND delegation_id = ${row.delegation_id}`,
+        WHERE tenant_id = ${TENANT} AND delegation_id = ${row.delegation_id}`,
   );
   return next;
 }
@@ -164,14 +154,14 @@ export interface DelegationFilter {
   readonly party?: string | undefined;
 }
 
-function listOf(tenant: string, { party, ...equal }: DelegationFilter): Parted {
+function listOf({ party, ...equal }: DelegationFilter): Parted {
   const columns: Record<keyof typeof equal, Sql> = {
     from_agent_id: sql`d.from_agent_id`,
     to_agent_id: sql`d.to_agent_id`,
     trajectory_id: sql`d.trajectory_id`,
     status: sql`d.status`,
   };
-  const conditions = [sql`d.tenant_id = ${tenant}`];
+  const conditions = [sql`d.tenant_id = ${TENANT}`];
   for (const [name, column] of Object.entries(columns)) {
     const value = equal[name as keyof typeof equal];
     if (value !== undefined) conditions.push(sql`${column} = ${value}`);
@@ -187,19 +177,17 @@ function listOf(tenant: string, { party, ...equal }: DelegationFilter): Parted {
 
 export function listDelegations(
   query: Query,
-  tenant: string,
   filter: DelegationFilter,
   page: KeysetPage,
   now: number,
 ): Promise<DelegationView[]> {
   return query.all<DelegationView>(
     sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
-        WHERE d.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter), page)}`,
+        WHERE d.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`,
   );
 }
 
-export const countDelegations = (tenant: string, filter: DelegationFilter): Sql =>
-  countParted(tenant, listOf(tenant, filter));
+export const countDelegations = (filter: DelegationFilter): Sql => countParted(listOf(filter));
 
 /** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
 const byTrajectory: Sql = byDialect({
@@ -208,13 +196,9 @@ const byTrajectory: Sql = byDialect({
 });
 
 /** What is offered in these trajectories and not accepted, locked in the order of ids. */
-export function lockOffersIn(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-): Promise<DelegationRow[]> {
+export function lockOffersIn(tx: Tx, trajectory_ids: readonly string[]): Promise<DelegationRow[]> {
   return tx.all<DelegationRow>(
-    sql`SELECT ${COLUMNS} FROM ${byTrajectory} WHERE d.tenant_id = ${tenant} AND d.trajectory_id = ANY(${trajectory_ids})
+    sql`SELECT ${COLUMNS} FROM ${byTrajectory} WHERE d.tenant_id = ${TENANT} AND d.trajectory_id = ANY(${trajectory_ids})
           AND d.status = 'Pending' ORDER BY d.delegation_id FOR UPDATE`,
   );
 }

@@ -3,7 +3,7 @@
  * read by its own index instead, as far as a page needs it, and both are put together.
  */
 import { behind, inOrder, type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 
 /** A list whose rows have two parties. */
 export interface Parted {
@@ -17,26 +17,26 @@ export interface Parted {
 }
 
 /** The conditions, order and length of a page. */
-export function onPage(tenant: string, list: Parted, page: KeysetPage): Sql {
+export function onPage(list: Parted, page: KeysetPage): Sql {
   const { from, id, parties, party } = list;
   if (party === undefined) return sql`${list.where}${keyset(id, page)}`;
   const where = sql`${list.where}${behind(id, page)}`;
   const enough = page.limit + (page.offset ?? 0);
   const sides = parties.map(
     (column) =>
-      sql`SELECT * FROM (SELECT ${id} FROM ${from} WHERE tenant_id = ${tenant} AND ${column} = ${party} AND ${where}
+      sql`SELECT * FROM (SELECT ${id} FROM ${from} WHERE tenant_id = ${TENANT} AND ${column} = ${party} AND ${where}
             ${inOrder(id, page.order)} LIMIT ${enough}) side`,
   );
   const { after: _, ...rest } = page;
   return sql`${list.where} AND ${id} IN (${join(sides, ' UNION ')})${keyset(id, rest)}`;
 }
 
-export function countParted(tenant: string, { from, id, parties, party, where }: Parted): Sql {
+export function countParted({ from, id, parties, party, where }: Parted): Sql {
   if (party === undefined)
-    return sql`SELECT COUNT(*) AS total FROM ${from} WHERE tenant_id = ${tenant} AND ${where}`;
+    return sql`SELECT COUNT(*) AS total FROM ${from} WHERE tenant_id = ${TENANT} AND ${where}`;
   const sides = parties.map(
     (column) =>
-      sql`SELECT tenant_id, ${id} FROM ${from} WHERE tenant_id = ${tenant} AND ${column} = ${party} AND ${where}`,
+      sql`SELECT tenant_id, ${id} FROM ${from} WHERE tenant_id = ${TENANT} AND ${column} = ${party} AND ${where}`,
   );
-  return sql`SELECT COUNT(*) AS total FROM (${join(sides, ' UNION ')}) either WHERE tenant_id = ${tenant}`;
+  return sql`SELECT COUNT(*) AS total FROM (${join(sides, ' UNION ')}) either WHERE tenant_id = ${TENANT}`;
 }

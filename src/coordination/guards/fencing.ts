@@ -1,21 +1,11 @@
 /** Fencing: a write that names a lock and its token counts only while that lock is held so. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { CairnError } from '../../kernel/errors.js';
 import { findLock, holds, isLive, lockResourceOf } from '../locks/store.js';
 
 /** Refuses unless the lock is held with this token now, by the agent of the call if it has one; and it stays so until the commit, whoever else waits. */
-export async function checkFencing(
-  call: Call,
-  tx: Tx,
-  lock_id: string,
-  token: number,
-  now: number,
-): Promise<void> {
-  const [, row] = await Promise.all([
-    lockResourceOf(tx, call.tenant, lock_id),
-    findLock(tx, call.tenant, lock_id),
-  ]);
+export async function checkFencing({ call, tx, now }: Work, lock_id: string, token: number): Promise<void> {
+  const [, row] = await Promise.all([lockResourceOf(tx, lock_id), findLock(tx, lock_id)]);
   const { agent_id } = call.caller;
   const isOwn = agent_id === null || row?.holder_agent_id === agent_id;
   if (row && isOwn && isLive(row, now) && holds(row) && row.token === token) return;

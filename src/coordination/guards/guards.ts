@@ -4,6 +4,7 @@
  */
 import type { Tx } from '../../driver/driver.js';
 import type { Call, TurnGuard } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { CallOptions } from '../../engine/contract/call-options.js';
 import { signOfLife } from '../../identity/presence/heartbeats.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -40,7 +41,7 @@ export async function guarding(call: Call, input: unknown, writes: boolean): Pro
   const { agent_turn, idempotency_key } = call.options;
   if (agent_turn === undefined) return call;
   const { id, number } = parseTurn(agent_turn);
-  const turn = await findAgentTurn(call.driver.at(call.tenant), call.tenant, id);
+  const turn = await findAgentTurn(call.driver.at(call.tenant), id);
   const { agent_id } = call.caller;
   // A turn between others is answered as one that does not exist.
   if (!turn || !isPartyTo(turn, agent_id)) throw staleTurn(id, number, 'it does not exist');
@@ -65,21 +66,21 @@ function namesTurnItself(guard: TurnGuard, input: unknown): boolean {
 }
 
 /** The holder of an agent_turn may write only while it holds it. */
-export async function checkTurnGuard(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
-  if (call.turn !== undefined && !namesTurnItself(call.turn, input))
-    await checkTurn(call, tx, call.turn, now);
+export async function checkTurnGuard({ call, tx, now }: Work, input: unknown): Promise<void> {
+  if (call.turn !== undefined && !namesTurnItself(call.turn, input)) await checkTurn(tx, call.turn, now);
 }
 
 /** A write under a lock counts only while that lock is held. */
-export async function checkLockGuard(call: Call, tx: Tx, _input: unknown, now: number): Promise<void> {
+export async function checkLockGuard(work: Work, _input: unknown): Promise<void> {
+  const { call } = work;
   const { fencing_token } = call.options;
   if (fencing_token === undefined) return;
   const { id, number } = parseFencing(fencing_token);
-  await checkFencing(call, tx, id, number, now);
+  await checkFencing(work, id, number);
 }
 
-async function checkTurn(call: Call, tx: Tx, guard: TurnGuard, now: number): Promise<void> {
-  const turn = await lockAgentTurn(tx, call.tenant, guard.agent_turn_id);
+async function checkTurn(tx: Tx, guard: TurnGuard, now: number): Promise<void> {
+  const turn = await lockAgentTurn(tx, guard.agent_turn_id);
   if (!turn) throw staleTurn(guard.agent_turn_id, guard.turn_epoch, 'it does not exist');
   checkTurnHeld(turn, guard.turn_epoch, now);
 }

@@ -2,10 +2,11 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease } from '../../engine/leases/store.js';
 import { handoffHolder, scopeHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { makeFork } from '../../facts/boxes/making.js';
 import { findBox } from '../../facts/boxes/store.js';
 import { takeSealTime } from '../../facts/cards/lifetime.js';
@@ -40,33 +41,34 @@ const NOTHING: Packed = { new_scope_id: null, context_box_id: null, closed_scope
  * Makes of the giver's scope a sealed box and a new scope that starts with it, both the receiver's, and closes it with
  * those nested in it.
  */
-async function packScope(call: Call, tx: Tx, handoff: HandoffRow, now: number): Promise<Packed> {
+async function packScope(work: Work, handoff: HandoffRow): Promise<Packed> {
+  const { call, tx, now } = work;
   const { tenant } = call;
   const { scope_id, to_agent_id: agent_id } = handoff;
   if (scope_id === null) return NOTHING;
-  const open = await lockOpenScopes(tx, tenant, [scope_id]);
-  const scope = open.find((one) => one.scope_id === scope_id) ?? (await findScope(tx, tenant, scope_id));
+  const open = await lockOpenScopes(tx, [scope_id]);
+  const scope = open.find((one) => one.scope_id === scope_id) ?? (await findScope(tx, scope_id));
   if (!scope) throw noScope(scope_id);
   refuseClosed(scope);
-  const source = await findBox(tx, tenant, scope.box_id);
+  const source = await findBox(tx, scope.box_id);
   const context_box_id = newId();
-  const sealed_at = await takeSealTime(tx, tenant, now);
+  const sealed_at = await takeSealTime(tx, now);
   const bare = { agent_id, metadata: '{}', sent_hash: null };
   const packed = { ...bare, box_id: context_box_id, sealed_at, held_by: handoffHolder(context_box_id) };
-  const context = await makeFork(call, tx, source!, source!.revision, packed, now);
+  const context = await makeFork(tx, source!, source!.revision, packed, now);
   const new_scope_id = newId();
   const box_id = newId();
   const own = { ...bare, box_id, held_by: scopeHolder(new_scope_id) };
-  await makeFork(call, tx, context, context.revision, own, now);
+  await makeFork(tx, context, context.revision, own, now);
   const facts = { restored_from: scope_id, box_id, turns: context.length };
-  tx.journal(event(call, now, 'cairn.scope.restored', 'scope', new_scope_id, facts, scope.trajectory_id));
-  await addScope(call, tx, successor(scope, new_scope_id, agent_id), box_id, now);
-  for (const job_id of await moveJobs(tx, tenant, scope_id, new_scope_id, now))
+  appendEvent(work, 'cairn.scope.restored', { type: 'scope', id: new_scope_id }, facts, scope.trajectory_id);
+  await addScope(work, successor(scope, new_scope_id, agent_id), box_id);
+  for (const job_id of await moveJobs(tx, scope_id, new_scope_id, now))
     jobQueue.of(call).expect(tenant, job_id);
   // Those nested in it do not go on: what is to be made of them is made.
   const nested = open.filter((one) => one.scope_id !== scope_id);
-  if (nested.length > 0) await endScopes(call, tx, nested, now);
-  await endScopes(call, tx, [scope], now, 'moved');
+  if (nested.length > 0) await endScopes(work, nested);
+  await endScopes(work, [scope], 'moved');
   return { new_scope_id, context_box_id, closed_scope_ids: open.map((one) => one.scope_id) };
 }
 
@@ -90,12 +92,8 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
 });
 
 /** The trajectory, locked, if it can still be taken over: by a former owner of it too, who is given it back. */
-async function offeredLocked(
-  call: Call,
-  tx: Tx,
-  { handoff_id, trajectory_id }: HandoffRow,
-): Promise<TrajectoryRow> {
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+async function offeredLocked(tx: Tx, { handoff_id, trajectory_id }: HandoffRow): Promise<TrajectoryRow> {
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (trajectory && trajectory.deleted_at === null) {
     refuseFinished(trajectory);
     return trajectory;
@@ -108,23 +106,29 @@ async function offeredLocked(
 }
 
 /** Moves the trajectory of a handoff, which is locked, to its receiver. */
-async function takeOver(call: Call, tx: Tx, handoff: HandoffRow, now: number) {
-  const { tenant } = call;
+async function takeOver(work: Work, handoff: HandoffRow) {
+  const { tx, now } = work;
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id } = handoff;
-  await receiverOf(call, tx, to_agent_id);
-  const { status } = await offeredLocked(call, tx, handoff);
+  await receiverOf(tx, to_agent_id);
+  const { status } = await offeredLocked(tx, handoff);
   // Turns lock their scope alone: those of the giver come before, or find that it is a former owner.
-  await lockScopesOf(tx, tenant, [trajectory_id]);
-  const { closed_scope_ids, ...packed } = await packScope(call, tx, handoff, now);
-  await moveTrajectory(tx, tenant, trajectory_id, to_agent_id, now);
-  await addFormerOwner(tx, tenant, { trajectory_id, agent_id: from_agent_id, handoff_id });
-  await dropFormerOwner(tx, tenant, { trajectory_id, agent_id: to_agent_id });
+  await lockScopesOf(tx, [trajectory_id]);
+  const { closed_scope_ids, ...packed } = await packScope(work, handoff);
+  await moveTrajectory(tx, trajectory_id, to_agent_id, now);
+  await addFormerOwner(tx, { trajectory_id, agent_id: from_agent_id, handoff_id });
+  await dropFormerOwner(tx, { trajectory_id, agent_id: to_agent_id });
   const moved = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
-  const after = await moveHandoff(tx, tenant, handoff, moved);
-  await endLease(tx, tenant, 'handoff', handoff_id);
-  await tellHandoff(call, tx, now, 'accepted', after);
+  const after = await moveHandoff(tx, handoff, moved);
+  await endLease(tx, 'handoff', handoff_id);
+  await tellHandoff(work, 'accepted', after);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };
-  tx.journal(event(call, now, 'cairn.trajectory.updated', 'trajectory', trajectory_id, facts, trajectory_id));
+  appendEvent(
+    work,
+    'cairn.trajectory.updated',
+    { type: 'trajectory', id: trajectory_id },
+    facts,
+    trajectory_id,
+  );
   return { after, closed_scope_ids };
 }
 
@@ -134,12 +138,13 @@ export async function accept(call: Call, input: In<'accept'>): Promise<Handoff> 
   await noteOverdue(call, handoff_id);
   const answer = await change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { now } = work;
       // It may run more than once, until it is committed.
       closed = [];
-      const row = await answeredLocked(call, tx, input);
+      const row = await answeredLocked(work, input);
       if (!movesHandoff(row, 'Accepted', now)) return toHandoff(row, now);
-      const { after, closed_scope_ids } = await takeOver(call, tx, row, now);
+      const { after, closed_scope_ids } = await takeOver(work, row);
       closed = closed_scope_ids;
       return toHandoff(after, now);
     },

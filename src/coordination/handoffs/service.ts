@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease, putLease } from '../../engine/leases/store.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change } from '../../engine/writes/change.js';
@@ -49,8 +50,8 @@ function giverOf(call: Call, named: string | undefined): string {
 }
 
 /** The agent that a trajectory is offered to, as it is registered. */
-export async function receiverOf(call: Call, query: Query, to_agent_id: string): Promise<AgentRow> {
-  const agent = await findAgent(query, call.tenant, to_agent_id);
+export async function receiverOf(query: Query, to_agent_id: string): Promise<AgentRow> {
+  const agent = await findAgent(query, to_agent_id);
   if (agent && agent.unregistered_at === null) return agent;
   const what = agent ? 'was unregistered' : 'is not registered';
   throw new CairnError('UNKNOWN_ENTITY', `to_agent_id names ${to_agent_id}, which ${what}`, {
@@ -70,14 +71,8 @@ function refuseForeign(call: Call, trajectory: TrajectoryRow, giver: string): vo
 }
 
 /** The scope to be packed: open, of the trajectory, and not another agent's. */
-async function checkScope(
-  call: Call,
-  tx: Tx,
-  scope_id: string,
-  trajectory_id: string,
-  giver: string,
-): Promise<void> {
-  const scope = await openScopeOf(call, tx, 'scope_id', scope_id, trajectory_id);
+async function checkScope(tx: Tx, scope_id: string, trajectory_id: string, giver: string): Promise<void> {
+  const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
   if (scope.agent_id !== null && scope.agent_id !== giver) {
     throw new CairnError(
       'FORBIDDEN',
@@ -87,8 +82,8 @@ async function checkScope(
   }
 }
 
-async function refuseSecond(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<void> {
-  const handoff_id = await openHandoffOf(tx, call.tenant, trajectory_id, now);
+async function refuseSecond(tx: Tx, trajectory_id: string, now: number): Promise<void> {
+  const handoff_id = await openHandoffOf(tx, trajectory_id, now);
   if (handoff_id === undefined) return;
   throw new CairnError(
     'STATE_CONFLICT',
@@ -112,7 +107,6 @@ function bodyOf({ next_steps = [], blockers = [], open_questions = [] }: In<'cre
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Handoff> {
-  const { tenant } = call;
   const { to_agent_id, trajectory_id, scope_id = null, reason = null, context_snapshot = null } = input;
   const from_agent_id = giverOf(call, input.from_agent_id);
   if (from_agent_id === to_agent_id) {
@@ -126,19 +120,20 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
   return change(call, {
     input,
     bytes: (body?.length ?? 0) + (reason?.length ?? 0) + (context_snapshot?.length ?? 0),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const handoff_id = input.handoff_id ?? newId();
       if (input.handoff_id !== undefined) {
-        const existing = await findHandoff(tx, tenant, handoff_id);
+        const existing = await findHandoff(tx, handoff_id);
         if (existing) {
           sameHandoff(existing, sent_hash, from_agent_id);
           return toHandoff(existing, now);
         }
       }
-      await checkMayDelegate(call, tx, from_agent_id, await receiverOf(call, tx, to_agent_id));
-      refuseForeign(call, await openTrajectoryLocked(call, tx, trajectory_id), from_agent_id);
-      if (scope_id !== null) await checkScope(call, tx, scope_id, trajectory_id, from_agent_id);
-      await refuseSecond(call, tx, trajectory_id, now);
+      await checkMayDelegate(tx, from_agent_id, await receiverOf(tx, to_agent_id));
+      refuseForeign(call, await openTrajectoryLocked(work, trajectory_id), from_agent_id);
+      if (scope_id !== null) await checkScope(tx, scope_id, trajectory_id, from_agent_id);
+      await refuseSecond(tx, trajectory_id, now);
       const expires_at = now + HANDOFF_EXPIRES_MS;
       const row: HandoffRow = {
         handoff_id,
@@ -160,10 +155,10 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
         accepted_at: null,
         ended_at: null,
       };
-      await insertHandoff(tx, tenant, row);
+      await insertHandoff(tx, row);
       const lease = { kind: 'handoff', subject_id: handoff_id, holder: to_agent_id, token: 1 } as const;
-      await putLease(tx, tenant, { ...lease, expires_at });
-      await tellHandoff(call, tx, now, 'created', row);
+      await putLease(tx, { ...lease, expires_at });
+      await tellHandoff(work, 'created', row);
       return toHandoff(row, now);
     },
     remember: ({ handoff_id }) => handoff_id,
@@ -173,7 +168,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
 
 /** An agent sees what it gives or is given; a key without one sees all. */
 export async function readHandoff(call: Call, query: Query, handoff_id: string): Promise<Handoff> {
-  const row = await findHandoff(query, call.tenant, handoff_id);
+  const row = await findHandoff(query, handoff_id);
   const agent = call.caller.agent_id;
   const hidden = agent !== null && agent !== row?.from_agent_id && agent !== row?.to_agent_id;
   if (!row || hidden) throw noHandoff(call, handoff_id);
@@ -201,9 +196,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     key: 'string',
     keyOf: ({ handoff_id }) => handoff_id,
     // What no index finds is looked for among all, which may take a while.
-    read: (request) => listHandoffs(atLength(driver, tenant), tenant, filter, request, now),
+    read: (request) => listHandoffs(atLength(driver, tenant), filter, request, now),
     bytesOf,
-    count: countHandoffs(tenant, filter, now),
+    count: countHandoffs(filter, now),
   });
   return { handoffs: rows.map((row) => toHandoff(row, now)), ...page };
 }
@@ -217,9 +212,9 @@ interface Answer {
  * A handoff for its receiver, who alone answers it; locked. A key without an agent acts for the receiver, unless it
  * names an agent.
  */
-export async function answeredLocked(call: Call, tx: Tx, answer: Answer): Promise<HandoffRow> {
+export async function answeredLocked({ call, tx }: Work, answer: Answer): Promise<HandoffRow> {
   const { handoff_id } = answer;
-  const row = await lockHandoff(tx, call.tenant, handoff_id);
+  const row = await lockHandoff(tx, handoff_id);
   if (!row) throw noHandoff(call, handoff_id);
   const agent = actsAs(call, answer.agent_id, 'agent_id') ?? answer.agent_id ?? row.to_agent_id;
   if (agent === row.to_agent_id) return row;
@@ -236,19 +231,19 @@ async function settle(
   to: 'Rejected' | 'Completed',
   also: Pick<HandoffChange, 'rejection'> = {},
 ): Promise<Handoff> {
-  const { tenant } = call;
   const { handoff_id } = input;
   await noteOverdue(call, handoff_id);
   return change(call, {
     input,
     bytes: also.rejection?.length ?? 0,
-    work: async (tx, now) => {
-      const row = await answeredLocked(call, tx, input);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await answeredLocked(work, input);
       if (!movesHandoff(row, to, now)) return toHandoff(row, now);
       const moved = { ...also, status: to, updated_at: now, ended_at: now };
-      const after = await moveHandoff(tx, tenant, row, moved);
-      await endLease(tx, tenant, 'handoff', handoff_id);
-      await tellHandoff(call, tx, now, to === 'Rejected' ? 'rejected' : 'completed', after);
+      const after = await moveHandoff(tx, row, moved);
+      await endLease(tx, 'handoff', handoff_id);
+      await tellHandoff(work, to === 'Rejected' ? 'rejected' : 'completed', after);
       return toHandoff(after, now);
     },
     remember: () => handoff_id,

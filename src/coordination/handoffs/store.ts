@@ -1,7 +1,7 @@
 /** handoffs: rows in, rows out. */
 import type { Query, Tx } from '../../driver/driver.js';
 import type { KeysetPage } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { handoffHolder } from '../../engine/lifetimes/endings.js';
 import { toIso } from '../../kernel/times.js';
 import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
@@ -66,43 +66,38 @@ export function toHandoff(row: HandoffRow, now: number): Handoff {
 export const expired = ({ expires_at }: Pick<HandoffRow, 'expires_at'>) =>
   ({ status: 'Expired', updated_at: expires_at, ended_at: expires_at }) as const;
 
-export function insertHandoff(tx: Tx, tenant: string, row: HandoffRow): Promise<void> {
+export function insertHandoff(tx: Tx, row: HandoffRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO handoffs (tenant_id, handoff_id, from_agent_id, to_agent_id, trajectory_id, scope_id, status, reason,
           body, context_snapshot, sent_hash, expires_at, created_at, updated_at)
-        VALUES (${tenant}, ${row.handoff_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
+        VALUES (${TENANT}, ${row.handoff_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
           ${row.scope_id}, ${row.status}, ${row.reason}, ${row.body}, ${row.context_snapshot}, ${row.sent_hash},
           ${row.expires_at}, ${row.created_at}, ${row.updated_at})`,
   );
 }
 
-export function findHandoff(
-  query: Query,
-  tenant: string,
-  handoff_id: string,
-): Promise<HandoffRow | undefined> {
+export function findHandoff(query: Query, handoff_id: string): Promise<HandoffRow | undefined> {
   return query.get<HandoffRow>(
-    sql`SELECT * FROM handoffs WHERE tenant_id = ${tenant} AND handoff_id = ${handoff_id}`,
+    sql`SELECT * FROM handoffs WHERE tenant_id = ${TENANT} AND handoff_id = ${handoff_id}`,
   );
 }
 
 /** The same, and nobody answers it until the commit. */
-export function lockHandoff(tx: Tx, tenant: string, handoff_id: string): Promise<HandoffRow | undefined> {
+export function lockHandoff(tx: Tx, handoff_id: string): Promise<HandoffRow | undefined> {
   return tx.get<HandoffRow>(
-    sql`SELECT * FROM handoffs WHERE tenant_id = ${tenant} AND handoff_id = ${handoff_id} FOR UPDATE`,
+    sql`SELECT * FROM handoffs WHERE tenant_id = ${TENANT} AND handoff_id = ${handoff_id} FOR UPDATE`,
   );
 }
 
 /** The offer of a trajectory that can still be taken: there is one at most. */
 export async function openHandoffOf(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   now: number,
 ): Promise<string | undefined> {
   const row = await query.get<{ handoff_id: string }>(
     sql`SELECT handoff_id FROM handoffs
-        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} AND status = 'Initiated' AND expires_at > ${now}`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} AND status = 'Initiated' AND expires_at > ${now}`,
   );
   return row?.handoff_id;
 }
@@ -111,18 +106,13 @@ export type HandoffChange = Pick<HandoffRow, 'status' | 'updated_at'> &
   Partial<Pick<HandoffRow, 'new_scope_id' | 'context_box_id' | 'rejection' | 'accepted_at' | 'ended_at'>>;
 
 /** Moves a handoff, which is locked, to another state; gives it as it is now. */
-export async function moveHandoff(
-  tx: Tx,
-  tenant: string,
-  before: HandoffRow,
-  change: HandoffChange,
-): Promise<HandoffRow> {
+export async function moveHandoff(tx: Tx, before: HandoffRow, change: HandoffChange): Promise<HandoffRow> {
   const row = { ...before, ...change };
   await tx.send(
     sql`UPDATE handoffs SET status = ${row.status}, new_scope_id = ${row.new_scope_id},
           context_box_id = ${row.context_box_id}, rejection = ${row.rejection}, updated_at = ${row.updated_at},
           accepted_at = ${row.accepted_at}, ended_at = ${row.ended_at}
-        WHERE tenant_id = ${tenant} AND handoff_id = ${row.handoff_id}`,
+        WHERE tenant_id = ${TENANT} AND handoff_id = ${row.handoff_id}`,
   );
   return row;
 }
@@ -136,9 +126,9 @@ export interface HandoffFilter {
   readonly party?: string | undefined;
 }
 
-function listOf(tenant: string, filter: HandoffFilter, now: number): Parted {
+function listOf(filter: HandoffFilter, now: number): Parted {
   const { from_agent_id, to_agent_id, trajectory_id, status, party } = filter;
-  const conditions: Sql[] = [sql`h.tenant_id = ${tenant}`];
+  const conditions: Sql[] = [sql`h.tenant_id = ${TENANT}`];
   if (from_agent_id !== undefined) conditions.push(sql`h.from_agent_id = ${from_agent_id}`);
   if (to_agent_id !== undefined) conditions.push(sql`h.to_agent_id = ${to_agent_id}`);
   if (trajectory_id !== undefined) conditions.push(sql`h.trajectory_id = ${trajectory_id}`);
@@ -157,53 +147,42 @@ function listOf(tenant: string, filter: HandoffFilter, now: number): Parted {
 
 export function listHandoffs(
   query: Query,
-  tenant: string,
   filter: HandoffFilter,
   page: KeysetPage,
   now: number,
 ): Promise<HandoffRow[]> {
   return query.all<HandoffRow>(
     sql`SELECT h.* FROM handoffs h
-        WHERE h.tenant_id = ${tenant} AND ${onPage(tenant, listOf(tenant, filter, now), page)}`,
+        WHERE h.tenant_id = ${TENANT} AND ${onPage(listOf(filter, now), page)}`,
   );
 }
 
-export const countHandoffs = (tenant: string, filter: HandoffFilter, now: number): Sql =>
-  countParted(tenant, listOf(tenant, filter, now));
+export const countHandoffs = (filter: HandoffFilter, now: number): Sql => countParted(listOf(filter, now));
 
 /** Locks the handoffs of these trajectories, before those are locked: accepting one locks it first, then its trajectory. */
-export async function lockHandoffsOf(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-): Promise<void> {
+export async function lockHandoffsOf(tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
   await tx.all(
     sql`SELECT handoff_id FROM handoffs
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) ORDER BY handoff_id FOR UPDATE`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) ORDER BY handoff_id FOR UPDATE`,
   );
 }
 
 /** Ends the boxes that were packed for receivers of these trajectories. */
-export function endHandoffBoxes(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-  ended_at: number,
-): Promise<void> {
+export function endHandoffBoxes(tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> {
   return tx.send(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
         SELECT h.tenant_id, ${handoffHolder('')} || h.context_box_id, CAST(${ended_at} AS BIGINT), h.trajectory_id,
           h.context_box_id, 0, 0, 0, 0
         FROM handoffs h
-        WHERE h.tenant_id = ${tenant} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
+        WHERE h.tenant_id = ${TENANT} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
 }
 
 /** Clears what the handoffs of these trajectories say; ids, states and times stay. */
-export function clearHandoffs(tx: Tx, tenant: string, trajectory_ids: readonly string[]): Promise<void> {
+export function clearHandoffs(tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
   return tx.send(
     sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})`,
   );
 }

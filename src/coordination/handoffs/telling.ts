@@ -1,7 +1,6 @@
 /** What is told of a handoff: an event, and a message to the one who waits for it. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { findTrajectory } from '../../memory/trajectories/store.js';
 import { sendFromSystem } from '../messages/service.js';
@@ -22,13 +21,8 @@ function messageOf(what: Told, { from_agent_id: giver, to_agent_id: receiver }: 
 }
 
 /** Tells what a handoff, which is locked or new, has become: in ids alone, what it says is read from the handoff. */
-export async function tellHandoff(
-  call: Call,
-  tx: Tx,
-  now: number,
-  what: Told,
-  row: HandoffRow,
-): Promise<void> {
+export async function tellHandoff(work: Work, what: Told, row: HandoffRow): Promise<void> {
+  const { tx } = work;
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id, scope_id, new_scope_id, context_box_id } =
     row;
   const facts: JsonObject = {
@@ -37,12 +31,12 @@ export async function tellHandoff(
     ...(scope_id === null ? {} : { scope_id }),
     ...(new_scope_id === null ? {} : { new_scope_id, context_box_id }),
   };
-  tx.journal(event(call, now, `cairn.handoff.${what}`, 'handoff', handoff_id, facts, trajectory_id));
+  appendEvent(work, `cairn.handoff.${what}`, { type: 'handoff', id: handoff_id }, facts, trajectory_id);
   const message = messageOf(what, row);
   if (!message) return;
   // Nothing can be sent in a deleted trajectory, but that an offer of it is over is told all the same.
-  const trajectory = await findTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await findTrajectory(tx, trajectory_id);
   const place = trajectory && trajectory.deleted_at === null ? { trajectory_id } : {};
   const payload = JSON.stringify({ handoff_id, trajectory_id, status: row.status, ...facts });
-  await sendFromSystem(call, tx, { ...message, ...place, payload }, now);
+  await sendFromSystem(work, { ...message, ...place, payload });
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { mayReadRecipe } from '../../identity/access/permissions.js';
 import { canonical } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -54,16 +54,16 @@ const noHandover = (name: string): CairnError =>
 
 async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
   if (name === INSTRUCTION_HANDOVER) return builtIn;
-  const row = await findHandover(query, call.tenant, name);
+  const row = await findHandover(query, name);
   if (!row) throw noHandover(name);
   return toHandover(call, row);
 }
 
 /** The recipe that was given, or the one that is stored by its name. To pack by a recipe is not to read it. */
-export async function recipeOf(call: Call, query: Query, choice: HandoverChoice): Promise<Handover> {
+export async function recipeOf(query: Query, choice: HandoverChoice): Promise<Handover> {
   if (typeof choice !== 'string') return choice;
   if (choice === INSTRUCTION_HANDOVER) return instructionHandover;
-  const row = await findHandover(query, call.tenant, choice);
+  const row = await findHandover(query, choice);
   if (!row) throw noHandover(choice);
   return JSON.parse(row.recipe) as Handover;
 }
@@ -87,21 +87,21 @@ function refuseForeign(call: Call, { name, agent_id }: HandoverRow): void {
 }
 
 export async function save(call: Call, input: In<'save'>): Promise<StoredHandover> {
-  const { tenant } = call;
   refuseBuiltIn(input.name);
   const recipe = canonical(input.handover as Json);
   return change(call, {
     input,
     bytes: recipe.length,
-    work: async (tx, now) => {
-      const before = await lockHandover(tx, tenant, input.name);
+    work: async (work) => {
+      const { tx, now } = work;
+      const before = await lockHandover(tx, input.name);
       if (before) refuseForeign(call, before);
       if (before?.recipe !== recipe) {
         const made = before ?? { agent_id: call.caller.agent_id, created_at: now };
         const { agent_id, created_at } = made;
         const row = { name: input.name, agent_id, recipe, created_at, updated_at: now };
-        await putHandover(tx, tenant, row);
-        tx.journal(event(call, now, 'cairn.handover.saved', 'handover', input.name, {}));
+        await putHandover(tx, row);
+        appendEvent(work, 'cairn.handover.saved', { type: 'handover', id: input.name }, {});
       }
       return read(call, tx, input.name);
     },
@@ -120,9 +120,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: null,
     key: 'string',
     keyOf: ({ name }) => name,
-    read: (request) => listHandovers(driver.at(tenant), tenant, request),
+    read: (request) => listHandovers(driver.at(tenant), request),
     bytesOf: ({ recipe }) => recipe.length,
-    count: countHandovers(tenant),
+    count: countHandovers(),
   });
   return { handovers: rows.map((row) => toHandover(call, row)), ...page };
 }
@@ -131,12 +131,13 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   refuseBuiltIn(input.name);
   await change<Json>(call, {
     input,
-    work: async (tx, now) => {
-      const row = await lockHandover(tx, call.tenant, input.name);
+    work: async (work) => {
+      const { tx } = work;
+      const row = await lockHandover(tx, input.name);
       if (!row) throw noHandover(input.name);
       refuseForeign(call, row);
-      await deleteHandover(tx, call.tenant, input.name);
-      tx.journal(event(call, now, 'cairn.handover.deleted', 'handover', input.name, {}));
+      await deleteHandover(tx, input.name);
+      appendEvent(work, 'cairn.handover.deleted', { type: 'handover', id: input.name }, {});
       return null;
     },
     remember: () => null,

@@ -1,7 +1,7 @@
 /** handovers: packing recipes, found by name. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 
 export interface HandoverRow {
   readonly name: string;
@@ -13,37 +13,37 @@ export interface HandoverRow {
   readonly updated_at: number;
 }
 
-export function findHandover(query: Query, tenant: string, name: string): Promise<HandoverRow | undefined> {
+export function findHandover(query: Query, name: string): Promise<HandoverRow | undefined> {
   return query.get<HandoverRow>(
     sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${tenant} AND name = ${name}`,
+        WHERE tenant_id = ${TENANT} AND name = ${name}`,
   );
 }
 
 /** The same, and nobody changes it until the commit. */
-export async function lockHandover(tx: Tx, tenant: string, name: string): Promise<HandoverRow | undefined> {
-  await tx.get(sql`SELECT name FROM handovers WHERE tenant_id = ${tenant} AND name = ${name} FOR UPDATE`);
-  return findHandover(tx, tenant, name);
+export async function lockHandover(tx: Tx, name: string): Promise<HandoverRow | undefined> {
+  await tx.get(sql`SELECT name FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name} FOR UPDATE`);
+  return findHandover(tx, name);
 }
 
-export function putHandover(tx: Tx, tenant: string, row: HandoverRow): Promise<void> {
+export function putHandover(tx: Tx, row: HandoverRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO handovers (tenant_id, name, agent_id, recipe, created_at, updated_at)
-        VALUES (${tenant}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
+        VALUES (${TENANT}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
         ON CONFLICT (tenant_id, name) DO UPDATE SET recipe = excluded.recipe, updated_at = excluded.updated_at`,
   );
 }
 
-export function deleteHandover(tx: Tx, tenant: string, name: string): Promise<void> {
-  return tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${tenant} AND name = ${name}`);
+export function deleteHandover(tx: Tx, name: string): Promise<void> {
+  return tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`);
 }
 
-export function listHandovers(query: Query, tenant: string, page: KeysetPage): Promise<HandoverRow[]> {
+export function listHandovers(query: Query, page: KeysetPage): Promise<HandoverRow[]> {
   return query.all<HandoverRow>(
     sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${tenant}${keyset(sql`name`, page)}`,
+        WHERE tenant_id = ${TENANT}${keyset(sql`name`, page)}`,
   );
 }
 
-export const countHandovers = (tenant: string): Sql =>
-  sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${tenant}`;
+export const countHandovers = (): Sql =>
+  sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${TENANT}`;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { change } from '../../engine/writes/change.js';
 import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
@@ -58,13 +59,13 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
   const { resource_type, resource_id } = asked.wanted;
   const { row, made } = await change<Found>(call, {
     input,
-    work: (tx, now) => ask(call, tx, asked, now),
+    work: (work) => ask(work, asked),
     // An id of the caller's may be that of a lock on another resource, so that more is looked at than this one.
     ...(lock_id === undefined
       ? { entity: `lock ${resource_type.length} ${resource_type} ${resource_id}` }
       : {}),
     remember: (found) => found.row.lock_id,
-    again: (tx, kept) => askAgain(call, tx, kept as string, asked, driver.now()),
+    again: (tx, kept) => askAgain({ call, tx, now: driver.now() }, kept as string, asked),
   });
   const waiting = { row, asker: asked.asker, timeout_ms, can_return: lock_id !== undefined };
   // Nobody else would release what was made for a caller that is gone.
@@ -72,7 +73,7 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
   if (row.state === 'held') options.signal?.throwIfAborted();
   const held = row.state === 'held' ? row : await waitInLine(call, waiting);
   if (held) return toLock(held, driver.now());
-  const line = await readLine(driver.at(tenant), tenant, row);
+  const line = await readLine(driver.at(tenant), row);
   throw conflict(asked, line, driver.now());
 }
 
@@ -93,18 +94,18 @@ function wantedOf(call: Call, input: In<'acquire'>): Wanted {
   };
 }
 
-async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found> {
-  const { tenant } = call;
+async function ask(work: Work, asked: Asked): Promise<Found> {
+  const { tx, now } = work;
   const { wanted, lock_id = newId() } = asked;
   // Sent in this order and answered together: the line is read as it is once nobody else changes it.
   const [known, rows, existing] = await Promise.all([
-    lockResource(tx, tenant, wanted),
-    readLine(tx, tenant, wanted),
-    asked.lock_id === undefined ? undefined : findLock(tx, tenant, lock_id),
+    lockResource(tx, wanted),
+    readLine(tx, wanted),
+    asked.lock_id === undefined ? undefined : findLock(tx, lock_id),
   ]);
-  if (existing) return { row: await rejoin(call, tx, existing, asked, now), made: false };
+  if (existing) return { row: await rejoin(work, existing, asked), made: false };
   const first = { resource_type: wanted.resource_type, resource_id: wanted.resource_id, token: 0, ticket: 0 };
-  const line = await settle(call, tx, known ?? first, now, rows);
+  const line = await settle(work, known ?? first, rows);
   const granted = line.waiters.length === 0 && grantable(modesOf(line.holders), [wanted.mode]) > 0;
   if (!granted && asked.timeout_ms === 0) throw conflict(asked, [...line.holders, ...line.waiters], now);
   const resource = {
@@ -112,7 +113,7 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
     ticket: line.resource.ticket + 1,
     token: line.resource.token + (granted ? 1 : 0),
   };
-  await (known ? updateResource : insertResource)(tx, tenant, resource);
+  await (known ? updateResource : insertResource)(tx, resource);
   const row: LockRow = {
     ...wanted,
     lock_id,
@@ -125,21 +126,22 @@ async function ask(call: Call, tx: Tx, asked: Asked, now: number): Promise<Found
     expires_at: now + (granted ? wanted.lease_ms : PLACE_MS),
     leased_to: granted ? wanted.holder_agent_id : asked.asker,
   };
-  await insertLock(tx, tenant, row);
-  await lease(call, tx, row);
-  journal(call, tx, now, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
+  await insertLock(tx, row);
+  await lease(tx, row);
+  journal(work, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
   return { row, made: true };
 }
 
 /** The same request again, by its Idempotency-Key. */
-async function askAgain(call: Call, tx: Tx, lock_id: string, asked: Asked, now: number): Promise<Found> {
-  const open = await openLock(call, tx, lock_id);
+async function askAgain(work: Work, lock_id: string, asked: Asked): Promise<Found> {
+  const { tx } = work;
+  const open = await openLock(tx, lock_id);
   if (!open) throw notFound(lock_id);
-  return { row: await rejoin(call, tx, open.row, asked, now), made: false };
+  return { row: await rejoin(work, open.row, asked), made: false };
 }
 
 /** A lock that was asked for before: the place in line is the same, and is now kept by this call. */
-async function rejoin(call: Call, tx: Tx, row: LockRow, asked: Asked, now: number): Promise<LockRow> {
+async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Promise<LockRow> {
   const { lock_id } = row;
   const { agent_id } = call.caller;
   if (agent_id !== null && agent_id !== row.holder_agent_id) {
@@ -163,9 +165,9 @@ async function rejoin(call: Call, tx: Tx, row: LockRow, asked: Asked, now: numbe
     );
   }
   if (row.state === 'held') return row;
-  if (row.state === 'granted') return hold(call, tx, row, now);
+  if (row.state === 'granted') return hold(tx, row, now);
   const kept: LockRow = { ...row, expires_at: now + PLACE_MS, leased_to: asked.asker };
-  await lease(call, tx, kept);
+  await lease(tx, kept);
   return kept;
 }
 
@@ -194,7 +196,7 @@ const notFound = (lock_id: string): CairnError =>
 
 export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'>> {
   const query = call.driver.at(call.tenant);
-  const row = await findLock(query, call.tenant, lock_id);
+  const row = await findLock(query, lock_id);
   if (!row || !(await isParty(call, query, row))) throw notFound(lock_id);
   return toLock(row, call.driver.now());
 }
@@ -202,11 +204,7 @@ export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'
 /** A lock is for its holder, and for those in line for the same resource. */
 async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: LockRow): Promise<boolean> {
   const { agent_id } = call.caller;
-  return (
-    agent_id === null ||
-    holder_agent_id === agent_id ||
-    (await isInLine(query, call.tenant, lock_id, agent_id))
-  );
+  return agent_id === null || holder_agent_id === agent_id || (await isInLine(query, lock_id, agent_id));
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -220,15 +218,15 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: [resource_type ?? null, resource_id ?? null, holder_agent_id ?? null],
     key: 'string',
     keyOf: ({ lock_id }) => lock_id,
-    read: (page) => listLocks(driver.at(tenant), tenant, filter, page, now),
-    count: countLocks(tenant, filter, now),
+    read: (page) => listLocks(driver.at(tenant), filter, page, now),
+    count: countLocks(filter, now),
   });
   return { locks: rows.map((row) => toLock(row, now)), next_cursor, total };
 }
 
 /** A lock for its holder to change: refuses another agent, and a lock that has ended. */
-async function openOwn(call: Call, tx: Tx, lock_id: string, agent: string | undefined, now: number) {
-  const open = await openLock(call, tx, lock_id);
+async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string | undefined) {
+  const open = await openLock(tx, lock_id);
   if (!open) throw notFound(lock_id);
   const { row } = open;
   if (agent !== undefined && agent !== row.holder_agent_id) {
@@ -259,59 +257,62 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
   const { lock_id, additional_ms } = input;
   const agent = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
   if (call.caller.agent_id === null) {
-    const known = agent ?? (await findLock(driver.at(tenant), tenant, lock_id))?.holder_agent_id;
+    const known = agent ?? (await findLock(driver.at(tenant), lock_id))?.holder_agent_id;
     await signOfLife(call, known);
   }
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const { row } = await openOwn(call, tx, lock_id, agent, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const { row } = await openOwn(work, lock_id, agent);
       if (!holds(row)) {
         throw new CairnError(
           'STATE_CONFLICT',
           `lock ${lock_id} is waited for: only one that is held is extended`,
         );
       }
-      const held = row.state === 'held' ? row : await hold(call, tx, row, now);
+      const held = row.state === 'held' ? row : await hold(tx, row, now);
       const expires_at = Math.min(held.expires_at! + additional_ms, now + LONGEST_LEASE_MS);
       const longer = { ...held, expires_at: Math.max(expires_at, held.expires_at!) };
-      await lease(call, tx, longer);
+      await lease(tx, longer);
       return toLock(longer, now);
     },
     remember: () => lock_id,
-    again: (tx) => shownAgain(tx, tenant, lock_id, driver.now()),
+    again: (tx) => shownAgain(tx, lock_id, driver.now()),
   });
 }
 
 export function release(call: Call, input: In<'release'>): Promise<Out<'release'>> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const { lock_id } = input;
   const agent = actsAs(call, input.releasing_agent_id, 'releasing_agent_id') ?? input.releasing_agent_id;
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const { row, resource } = await openOwn(call, tx, lock_id, agent, now);
-      const ended = await giveUp(call, tx, row, holds(row) ? 'released' : 'abandoned', now);
-      await settle(call, tx, resource, now);
+    work: async (work) => {
+      const { now } = work;
+      const { row, resource } = await openOwn(work, lock_id, agent);
+      const ended = await giveUp(work, row, holds(row) ? 'released' : 'abandoned');
+      await settle(work, resource);
       return toLock(ended, now);
     },
     remember: () => lock_id,
-    again: (tx) => shownAgain(tx, tenant, lock_id, driver.now()),
+    again: (tx) => shownAgain(tx, lock_id, driver.now()),
   });
 }
 
-async function shownAgain(tx: Tx, tenant: string, lock_id: string, now: number): Promise<Lock> {
-  const row = await findLock(tx, tenant, lock_id);
+async function shownAgain(tx: Tx, lock_id: string, now: number): Promise<Lock> {
+  const row = await findLock(tx, lock_id);
   if (!row) throw notFound(lock_id);
   return toLock(row, now);
 }
 
 /** Gives up all that an agent holds or waits for, as when it has gone; the next in line have it at once. */
-export async function releaseHeldBy(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  for (const { lock_id } of await openLocksOf(tx, call.tenant, agent_id)) {
-    const open = await openLock(call, tx, lock_id);
+export async function releaseHeldBy(work: Work, agent_id: string): Promise<void> {
+  const { tx, now } = work;
+  for (const { lock_id } of await openLocksOf(tx, agent_id)) {
+    const open = await openLock(tx, lock_id);
     if (!open || !isLive(open.row, now)) continue;
-    await giveUp(call, tx, open.row, holds(open.row) ? 'released' : 'abandoned', now);
-    await settle(call, tx, open.resource, now);
+    await giveUp(work, open.row, holds(open.row) ? 'released' : 'abandoned');
+    await settle(work, open.resource);
   }
 }

@@ -1,7 +1,7 @@
 /** locks and lock_resources: who holds a resource, who waits for it and in which order, and its last token. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { toIso } from '../../kernel/times.js';
 import type { Lock, LockMode } from './model.js';
 
@@ -76,103 +76,92 @@ const ITS_LEASE: Sql = byDialect({
 
 const WITH_LEASE: Sql = sql`SELECT l.*, s.expires_at, s.holder AS leased_to FROM locks l ${ITS_LEASE}`;
 
-export function findLock(query: Query, tenant: string, lock_id: string): Promise<LockRow | undefined> {
-  return query.get<LockRow>(sql`${WITH_LEASE} WHERE l.tenant_id = ${tenant} AND l.lock_id = ${lock_id}`);
+export function findLock(query: Query, lock_id: string): Promise<LockRow | undefined> {
+  return query.get<LockRow>(sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id}`);
 }
 
 /** Nobody is granted the resource, nor asks for it, until the commit. Whatever changes a lock does this first. */
 export function lockResource(
   tx: Tx,
-  tenant: string,
   { resource_type, resource_id }: ResourceName,
 ): Promise<Resource | undefined> {
   return tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
-        WHERE tenant_id = ${tenant} AND resource_type = ${resource_type} AND resource_id = ${resource_id} FOR UPDATE`,
+        WHERE tenant_id = ${TENANT} AND resource_type = ${resource_type} AND resource_id = ${resource_id} FOR UPDATE`,
   );
 }
 
 /** The same for the resource of a lock, which never changes. */
-export function lockResourceOf(tx: Tx, tenant: string, lock_id: string): Promise<Resource | undefined> {
+export function lockResourceOf(tx: Tx, lock_id: string): Promise<Resource | undefined> {
   return tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
-        WHERE tenant_id = ${tenant} AND (resource_type, resource_id) =
-          (SELECT l.resource_type, l.resource_id FROM locks l WHERE l.tenant_id = ${tenant} AND l.lock_id = ${lock_id})
+        WHERE tenant_id = ${TENANT} AND (resource_type, resource_id) =
+          (SELECT l.resource_type, l.resource_id FROM locks l WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id})
         FOR UPDATE`,
   );
 }
 
 /** Not put over one that is there: two who ask for it first would give the same token. */
-export function insertResource(tx: Tx, tenant: string, resource: Resource): Promise<void> {
+export function insertResource(tx: Tx, resource: Resource): Promise<void> {
   return tx.send(
     sql`INSERT INTO lock_resources (tenant_id, resource_type, resource_id, token, ticket)
-        VALUES (${tenant}, ${resource.resource_type}, ${resource.resource_id}, ${resource.token}, ${resource.ticket})`,
+        VALUES (${TENANT}, ${resource.resource_type}, ${resource.resource_id}, ${resource.token}, ${resource.ticket})`,
   );
 }
 
-export function updateResource(tx: Tx, tenant: string, resource: Resource): Promise<void> {
+export function updateResource(tx: Tx, resource: Resource): Promise<void> {
   return tx.send(
     sql`UPDATE lock_resources SET token = ${resource.token}, ticket = ${resource.ticket}
-        WHERE tenant_id = ${tenant} AND resource_type = ${resource.resource_type} AND resource_id = ${resource.resource_id}`,
+        WHERE tenant_id = ${TENANT} AND resource_type = ${resource.resource_type} AND resource_id = ${resource.resource_id}`,
   );
 }
 
-export function insertLock(tx: Tx, tenant: string, row: LockRow): Promise<void> {
+export function insertLock(tx: Tx, row: LockRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO locks (tenant_id, lock_id, resource_type, resource_id, holder_agent_id, mode, state, ticket, token,
           lease_ms, asked_at, granted_at)
-        VALUES (${tenant}, ${row.lock_id}, ${row.resource_type}, ${row.resource_id}, ${row.holder_agent_id}, ${row.mode},
+        VALUES (${TENANT}, ${row.lock_id}, ${row.resource_type}, ${row.resource_id}, ${row.holder_agent_id}, ${row.mode},
           ${row.state}, ${row.ticket}, ${row.token}, ${row.lease_ms}, ${row.asked_at}, ${row.granted_at})`,
   );
 }
 
-export function updateLock(tx: Tx, tenant: string, row: LockRow): Promise<void> {
+export function updateLock(tx: Tx, row: LockRow): Promise<void> {
   return tx.send(
     sql`UPDATE locks SET state = ${row.state}, ticket = ${row.ticket}, token = ${row.token},
           granted_at = ${row.granted_at}, ended_at = ${row.ended_at}
-        WHERE tenant_id = ${tenant} AND lock_id = ${row.lock_id}`,
+        WHERE tenant_id = ${TENANT} AND lock_id = ${row.lock_id}`,
   );
 }
 
-const inState = (tenant: string, resource: ResourceName, state: LockState, limit: number): Sql =>
-  sql`SELECT * FROM (${WITH_LEASE} WHERE l.tenant_id = ${tenant} AND l.resource_type = ${resource.resource_type}
+const inState = (resource: ResourceName, state: LockState, limit: number): Sql =>
+  sql`SELECT * FROM (${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.resource_type = ${resource.resource_type}
         AND l.resource_id = ${resource.resource_id} AND l.state = ${state} AND l.ended_at IS NULL
       ORDER BY l.ticket LIMIT ${limit}) q`;
 
 /** Who holds it and who waits, each in the order of asking; of each state no more than the limit. */
-export function queueOf(
-  query: Query,
-  tenant: string,
-  resource: ResourceName,
-  limit: number,
-): Promise<LockRow[]> {
+export function queueOf(query: Query, resource: ResourceName, limit: number): Promise<LockRow[]> {
   const states: LockState[] = ['held', 'granted', 'waiting'];
   return query.all<LockRow>(
     join(
-      states.map((state) => inState(tenant, resource, state, limit)),
+      states.map((state) => inState(resource, state, limit)),
       ' UNION ALL ',
     ),
   );
 }
 
 /** What an agent holds or waits for, by resource: the order in which to lock several. */
-export function openLocksOf(query: Query, tenant: string, agent_id: string): Promise<LockRow[]> {
+export function openLocksOf(query: Query, agent_id: string): Promise<LockRow[]> {
   return query.all<LockRow>(
-    sql`${WITH_LEASE} WHERE l.tenant_id = ${tenant} AND l.holder_agent_id = ${agent_id} AND l.ended_at IS NULL
+    sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.holder_agent_id = ${agent_id} AND l.ended_at IS NULL
         ORDER BY l.resource_type, l.resource_id, l.ticket`,
   );
 }
 
 /** Whether an agent holds or waits for the resource of a lock. */
-export async function isInLine(
-  query: Query,
-  tenant: string,
-  lock_id: string,
-  agent_id: string,
-): Promise<boolean> {
+export async function isInLine(query: Query, lock_id: string, agent_id: string): Promise<boolean> {
   const row = await query.get(
     sql`SELECT l.lock_id FROM locks l
-        WHERE l.tenant_id = ${tenant} AND l.lock_id = ${lock_id} AND ${inLineWith(tenant, agent_id)}`,
+        WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id} AND ${inLineWith(agent_id)}`,
   );
   return row !== undefined;
 }
@@ -186,13 +175,13 @@ export interface LockFilter {
 }
 
 /** Whether an agent is in the line for the resource of a lock, under the name l. */
-const inLineWith = (tenant: string, agent_id: string): Sql =>
-  sql`EXISTS (SELECT 1 FROM locks mine WHERE mine.tenant_id = ${tenant} AND mine.holder_agent_id = ${agent_id}
+const inLineWith = (agent_id: string): Sql =>
+  sql`EXISTS (SELECT 1 FROM locks mine WHERE mine.tenant_id = ${TENANT} AND mine.holder_agent_id = ${agent_id}
     AND mine.ended_at IS NULL AND mine.resource_type = l.resource_type AND mine.resource_id = l.resource_id)`;
 
-function matching(tenant: string, filter: LockFilter, now: number): Sql {
+function matching(filter: LockFilter, now: number): Sql {
   const conditions: Sql[] = [
-    sql`l.tenant_id = ${tenant}`,
+    sql`l.tenant_id = ${TENANT}`,
     sql`l.ended_at IS NULL`,
     sql`s.expires_at > ${now}`,
   ];
@@ -200,31 +189,28 @@ function matching(tenant: string, filter: LockFilter, now: number): Sql {
   if (filter.resource_id !== undefined) conditions.push(sql`l.resource_id = ${filter.resource_id}`);
   if (filter.holder_agent_id !== undefined)
     conditions.push(sql`l.holder_agent_id = ${filter.holder_agent_id}`);
-  if (filter.party !== undefined) conditions.push(inLineWith(tenant, filter.party));
+  if (filter.party !== undefined) conditions.push(inLineWith(filter.party));
   return join(conditions, ' AND ');
 }
 
 export function listLocks(
   query: Query,
-  tenant: string,
   filter: LockFilter,
   page: KeysetPage,
   now: number,
 ): Promise<LockRow[]> {
-  return query.all<LockRow>(
-    sql`${WITH_LEASE} WHERE ${matching(tenant, filter, now)}${keyset(sql`l.lock_id`, page)}`,
-  );
+  return query.all<LockRow>(sql`${WITH_LEASE} WHERE ${matching(filter, now)}${keyset(sql`l.lock_id`, page)}`);
 }
 
-export const countLocks = (tenant: string, filter: LockFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM locks l ${ITS_LEASE} WHERE ${matching(tenant, filter, now)}`;
+export const countLocks = (filter: LockFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM locks l ${ITS_LEASE} WHERE ${matching(filter, now)}`;
 
 export const KEEP_ENDED_LOCKS_MS = 24 * 3_600_000;
 
 /** The resource stays, with its token. */
-export function forgetLocks(tx: Tx, tenant: string, before: number, limit: number): Promise<number> {
+export function forgetLocks(tx: Tx, before: number, limit: number): Promise<number> {
   return tx.run(
-    sql`DELETE FROM locks WHERE tenant_id = ${tenant} AND lock_id IN (
-          SELECT lock_id FROM locks WHERE tenant_id = ${tenant} AND ended_at <= ${before} LIMIT ${limit})`,
+    sql`DELETE FROM locks WHERE tenant_id = ${TENANT} AND lock_id IN (
+          SELECT lock_id FROM locks WHERE tenant_id = ${TENANT} AND ended_at <= ${before} LIMIT ${limit})`,
   );
 }

@@ -67,7 +67,7 @@ class Watch {
 
   async look(): Promise<LockRow | undefined> {
     const { driver, tenant } = this.#call;
-    const row = await findLock(driver.at(tenant), tenant, this.#waiting.row.lock_id);
+    const row = await findLock(driver.at(tenant), this.#waiting.row.lock_id);
     this.next_look = this.#renew_at;
     if (row?.state === 'held' && isLive(row, driver.now())) return row;
     if (row?.state === 'granted') return this.#take();
@@ -81,13 +81,11 @@ class Watch {
   async #take(): Promise<LockRow | undefined> {
     const { driver } = this.#call;
     const taken = await writeGuarded(this.#call, async (tx) => {
-      const open = await openLock(this.#call, tx, this.#waiting.row.lock_id);
+      const open = await openLock(tx, this.#waiting.row.lock_id);
       const now = driver.now();
       if (!open || !isLive(open.row, now)) return undefined;
       if (open.row.state === 'held') return { row: open.row, mine: false };
-      return open.row.state === 'granted'
-        ? { row: await hold(this.#call, tx, open.row, now), mine: true }
-        : undefined;
+      return open.row.state === 'granted' ? { row: await hold(tx, open.row, now), mine: true } : undefined;
     });
     this.took = taken?.mine ?? false;
     // It came too late: the grant has gone to another, and the next look finds how things stand.
@@ -100,28 +98,28 @@ class Watch {
     this.#renew_at = this.next_look = performance.now() + KEEP_PLACE_EVERY_MS;
     const now = driver.now();
     const kept = { kind: 'lock', subject_id: this.#waiting.row.lock_id, token: 0 } as const;
-    return driver.write(tenant, (tx) => renewLease(tx, tenant, { ...kept, expires_at: now + PLACE_MS }, now));
+    return driver.write(tenant, (tx) => renewLease(tx, { ...kept, expires_at: now + PLACE_MS }, now));
   }
 
   /** This process was not heard of for too long, as when the database was away: it asks again, behind the others. */
   async #return(): Promise<undefined> {
-    const { driver, tenant } = this.#call;
+    const { driver } = this.#call;
     const call = this.#call;
     this.#renew_at = performance.now() + KEEP_PLACE_EVERY_MS;
     this.next_look = 0;
     await writeGuarded(call, async (tx) => {
-      const open = await openLock(call, tx, this.#waiting.row.lock_id);
+      const open = await openLock(tx, this.#waiting.row.lock_id);
       const now = driver.now();
       if (!open || isLive(open.row, now)) return;
       const { state, token } = open.row;
       if (state !== 'waiting' && !(state === 'expired' && token === null)) return;
       const resource = { ...open.resource, ticket: open.resource.ticket + 1 };
       const row = atTheEnd(open.row, resource.ticket, this.#waiting.asker, now);
-      await updateResource(tx, tenant, resource);
-      await updateLock(tx, tenant, row);
-      await lease(call, tx, row);
-      journal(call, tx, now, 'cairn.lock.waiting', row);
-      await settle(call, tx, resource, now);
+      await updateResource(tx, resource);
+      await updateLock(tx, row);
+      await lease(tx, row);
+      journal({ call, tx, now }, 'cairn.lock.waiting', row);
+      await settle({ call, tx, now }, resource);
     });
   }
 
@@ -132,7 +130,7 @@ class Watch {
   async #lookAhead(row: LockRow): Promise<void> {
     const { driver, tenant } = this.#call;
     const now = driver.now();
-    const ahead = await queueOf(driver.at(tenant), tenant, row, 1);
+    const ahead = await queueOf(driver.at(tenant), row, 1);
     const isFirst = ahead.some(({ lock_id }) => lock_id === row.lock_id);
     const others = ahead.filter(({ lock_id }) => lock_id !== row.lock_id);
     const until = Math.min(...others.map(({ expires_at }) => expires_at ?? 0)) + (isFirst ? 0 : YIELD_MS);
@@ -145,8 +143,8 @@ class Watch {
     const { driver, tenant } = this.#call;
     this.next_look = 0;
     await driver.write(tenant, async (tx) => {
-      const open = await openLock(this.#call, tx, this.#waiting.row.lock_id);
-      if (open) await settle(this.#call, tx, open.resource, driver.now());
+      const open = await openLock(tx, this.#waiting.row.lock_id);
+      if (open) await settle({ call: this.#call, tx, now: driver.now() }, open.resource);
     });
   }
 }
@@ -162,19 +160,19 @@ export function leave(
 ): Promise<LockRow | undefined> {
   const { driver, tenant } = call;
   const work = async (tx: Tx): Promise<LockRow | undefined> => {
-    const open = await openLock(call, tx, lock_id);
+    const open = await openLock(tx, lock_id);
     const now = driver.now();
     if (!open || !isLive(open.row, now)) return undefined;
     const { row, resource } = open;
     const mine = row.leased_to === asker;
-    if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(call, tx, row, now);
+    if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(tx, row, now);
     if (row.state === 'waiting' ? !mine : !(row.state === gone && (mine || gone === 'held')))
       return undefined;
-    await giveUp(call, tx, row, holds(row) ? 'released' : 'abandoned', now);
-    await settle(call, tx, resource, now);
+    await giveUp({ call, tx, now }, row, holds(row) ? 'released' : 'abandoned');
+    await settle({ call, tx, now }, resource);
     // It was refused, and what was refused is not remembered.
     const key = call.options.idempotency_key;
-    if (key !== undefined) await forgetRequest(tx, tenant, key);
+    if (key !== undefined) await forgetRequest(tx, key);
     return undefined;
   };
   // Whoever is late may still give up what it waited for, but not have it.

@@ -4,7 +4,7 @@
  */
 import { textToList } from '../../driver/codec.js';
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { mailboxOfAgent } from './store.js';
 
 export interface Delivery {
@@ -45,9 +45,9 @@ const locking = (mailbox: string): Sql =>
  * Who takes from these mailboxes takes turns, so that all see what is on its way with others. SQLite has one writer, and
  * there is no row that stands for a mailbox.
  */
-export async function lockMailboxes(tx: Tx, tenant: string, mailboxes: readonly string[]): Promise<void> {
+export async function lockMailboxes(tx: Tx, mailboxes: readonly string[]): Promise<void> {
   for (const mailbox of [...mailboxes].sort()) {
-    await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${tenant}`);
+    await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${TENANT}`);
   }
 }
 
@@ -65,20 +65,20 @@ export const DONE: Sql = byDialect({
   postgres: sql`deliveries d`,
 });
 
-const waits = (tenant: string, mailbox: string): Sql =>
-  sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL`;
+const waits = (mailbox: string): Sql =>
+  sql`d.tenant_id = ${TENANT} AND d.mailbox = ${mailbox} AND d.acknowledged_at IS NULL`;
 const lives = (now: number): Sql => sql`(d.expires_at IS NULL OR d.expires_at > ${now})`;
 
 /**
  * Joins the lease of a delivery. Whether it is over is not asked here: PostgreSQL would look for it among all that are
  * not. Nor would it look for each by its key, unless each is a query of its own.
  */
-const withLease = (tenant: string, mailbox: string, seq: Sql): Sql => {
+const withLease = (mailbox: string, seq: Sql): Sql => {
   const subject = sql`${`${mailbox} `} || ${seq}`;
   return byDialect({
-    sqlite: sql`LEFT JOIN leases l ON l.tenant_id = ${tenant} AND l.kind = 'message' AND l.subject_id = ${subject}`,
+    sqlite: sql`LEFT JOIN leases l ON l.tenant_id = ${TENANT} AND l.kind = 'message' AND l.subject_id = ${subject}`,
     postgres: sql`LEFT JOIN LATERAL (SELECT k.holder, k.expires_at FROM leases k
-      WHERE k.tenant_id = ${tenant} AND k.kind = 'message' AND k.subject_id = ${subject} OFFSET 0) l ON TRUE`,
+      WHERE k.tenant_id = ${TENANT} AND k.kind = 'message' AND k.subject_id = ${subject} OFFSET 0) l ON TRUE`,
   });
 };
 
@@ -86,14 +86,8 @@ const withLease = (tenant: string, mailbox: string, seq: Sql): Sql => {
  * The lanes of a mailbox in which something waits, the most urgent first. Each is found from the one before it by the
  * index, so that it does not matter how much waits in them.
  */
-export function openLanes(
-  query: Query,
-  tenant: string,
-  mailbox: string,
-  now: number,
-  limit: number,
-): Promise<Lane[]> {
-  const waiting = waits(tenant, mailbox);
+export function openLanes(query: Query, mailbox: string, now: number, limit: number): Promise<Lane[]> {
+  const waiting = waits(mailbox);
   return query.all<Lane>(
     sql`WITH RECURSIVE lanes(lane) AS (
           SELECT f.lane FROM (SELECT d.lane FROM ${OPEN} WHERE ${waiting} ORDER BY d.lane LIMIT 1) f
@@ -106,14 +100,13 @@ export function openLanes(
           FROM lanes n WHERE n.lane IS NOT NULL LIMIT ${limit}
         )
         SELECT CAST(${mailbox} AS TEXT) AS mailbox, h.lane, h.seq, l.holder, l.expires_at AS leased_until
-        FROM heads h ${withLease(tenant, mailbox, sql`h.seq`)} WHERE h.seq IS NOT NULL`,
+        FROM heads h ${withLease(mailbox, sql`h.seq`)} WHERE h.seq IS NOT NULL`,
   );
 }
 
 /** What waits in a lane behind a place, in order. */
 export function openDeliveries(
   query: Query,
-  tenant: string,
   { mailbox, lane }: Pick<Lane, 'mailbox' | 'lane'>,
   now: number,
   after: number,
@@ -121,8 +114,8 @@ export function openDeliveries(
 ): Promise<OpenDelivery[]> {
   return query.all<OpenDelivery>(
     sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
-        FROM ${OPEN} ${withLease(tenant, mailbox, sql`d.seq`)}
-        WHERE ${waits(tenant, mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
+        FROM ${OPEN} ${withLease(mailbox, sql`d.seq`)}
+        WHERE ${waits(mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
         ORDER BY d.seq LIMIT ${limit}`,
   );
 }
@@ -158,7 +151,6 @@ function deliveredTo(one: Delivery, agent_id: string): string | null {
 /** Leases deliveries to a reader. Gives those that it got: one that was acknowledged or erased meanwhile is left out. */
 export async function takeDeliveries(
   tx: Tx,
-  tenant: string,
   chosen: readonly Delivery[],
   { agent_id, holder, expires_at }: Taking,
 ): Promise<Delivery[]> {
@@ -177,7 +169,7 @@ export async function takeDeliveries(
     // In these words, so that PostgreSQL does not go through all that waits in the mailbox.
     const rows = await tx.returning<{ seq: number }>(
       sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${delivered_to}
-          WHERE tenant_id = ${tenant} AND message_id = ANY(${ids}) AND mailbox = ${mailbox}
+          WHERE tenant_id = ${TENANT} AND message_id = ANY(${ids}) AND mailbox = ${mailbox}
             AND COALESCE(acknowledged_at, 0) = 0
           RETURNING seq`,
     );
@@ -189,11 +181,11 @@ export async function takeDeliveries(
   // What is over may still be there.
   const subjects = taken.map(({ mailbox, seq }) => subjectOf(mailbox, seq));
   await tx.send(
-    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ANY(${subjects})`,
+    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND subject_id = ANY(${subjects})`,
   );
   await tx.insert(
     leasesTable,
-    taken.map((one, i) => [tenant, 'message', subjects[i]!, holder, one.deliveries, expires_at]),
+    taken.map((one, i) => [tx.tenant, 'message', subjects[i]!, holder, one.deliveries, expires_at]),
   );
   return taken;
 }
@@ -201,14 +193,13 @@ export async function takeDeliveries(
 /** The deliveries of a message: at most so many, or the one in one of these mailboxes. */
 export function deliveriesOf(
   tx: Tx,
-  tenant: string,
   message_id: string,
   mailboxes: readonly string[] | undefined,
   limit: number,
 ): Promise<Delivery[]> {
   const among = mailboxes === undefined ? sql`` : sql` AND d.mailbox = ANY(${mailboxes})`;
   return tx.all<Delivery>(
-    sql`SELECT ${COLUMNS} FROM deliveries d WHERE d.tenant_id = ${tenant} AND d.message_id = ${message_id}${among}
+    sql`SELECT ${COLUMNS} FROM deliveries d WHERE d.tenant_id = ${TENANT} AND d.message_id = ${message_id}${among}
         ORDER BY d.mailbox LIMIT ${limit}`,
   );
 }
@@ -216,33 +207,31 @@ export function deliveriesOf(
 /** Acknowledges a delivery of a message that is locked, and ends its lease. */
 export async function acknowledgeDelivery(
   tx: Tx,
-  tenant: string,
   { mailbox, seq, message_id }: Delivery,
   agent_id: string | null,
   now: number,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE deliveries SET acknowledged_at = ${now}, acknowledged_by = ${agent_id}
-        WHERE tenant_id = ${tenant} AND message_id = ${message_id} AND mailbox = ${mailbox}`,
+        WHERE tenant_id = ${TENANT} AND message_id = ${message_id} AND mailbox = ${mailbox}`,
   );
   await tx.send(
-    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ${subjectOf(mailbox, seq)}`,
+    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND subject_id = ${subjectOf(mailbox, seq)}`,
   );
   await tx.send(
     sql`UPDATE messages SET acknowledged = acknowledged + 1, acknowledged_at = ${now}
-        WHERE tenant_id = ${tenant} AND message_id = ${message_id}`,
+        WHERE tenant_id = ${TENANT} AND message_id = ${message_id}`,
   );
 }
 
 /** Ends a lease on a delivery, if it is still this one and over: it may have been handed out again. */
 export async function endDelivery(
   tx: Tx,
-  tenant: string,
   lease: { readonly subject_id: string; readonly token: number },
   now: number,
 ): Promise<boolean> {
   const ended = await tx.run(
-    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id = ${lease.subject_id}
+    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND subject_id = ${lease.subject_id}
           AND token = ${lease.token} AND expires_at <= ${now}`,
   );
   return ended > 0;
@@ -253,11 +242,11 @@ export const holderOf = (agent_id: string, reader_id: string): string =>
   JSON.stringify([agent_id, reader_id]);
 
 /** Ends what all readers of an agent have on its way, and gives the mailboxes that it was from. */
-export async function releaseDeliveries(tx: Tx, tenant: string, agent_id: string): Promise<string[]> {
+export async function releaseDeliveries(tx: Tx, agent_id: string): Promise<string[]> {
   const start = JSON.stringify([agent_id]).slice(0, -1);
   // The agent's id ends with a quote and is followed by a comma, behind which a minus comes.
   const ended = await tx.returning<{ subject_id: string }>(
-    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND holder >= ${`${start},`}
+    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND holder >= ${`${start},`}
           AND holder < ${`${start}-`} RETURNING subject_id`,
   );
   return [...new Set(ended.map(({ subject_id }) => mailboxOf(subject_id)))];

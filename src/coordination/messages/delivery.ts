@@ -1,8 +1,9 @@
 /** Handing out messages: leased to a reader, again until they are acknowledged, in order for each sender and priority. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { inChunks } from '../../engine/reads/chunks.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
 import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
@@ -79,7 +80,6 @@ const byTurn = (a: Pick<Lane, 'lane' | 'seq'>, b: Pick<Lane, 'lane' | 'seq'>): n
  */
 async function freeIn(
   query: Query,
-  call: Call,
   lane: Lane,
   { holder }: Reader,
   limit: number,
@@ -90,7 +90,7 @@ async function freeIn(
   let next_end = Number.POSITIVE_INFINITY;
   let after = lane.seq - 1;
   for (let page = limit; ; page = Math.min(page * 4, PAGE)) {
-    const rows = await openDeliveries(query, call.tenant, lane, now, after, page);
+    const rows = await openDeliveries(query, lane, now, after, page);
     for (const row of rows) {
       if (isOnItsWay(row, now)) {
         next_end = Math.min(next_end, row.leased_until!);
@@ -105,11 +105,10 @@ async function freeIn(
 
 /** What a reader may have of all that it reads from. */
 async function freeFor(query: Query, call: Call, reader: Reader, limit: number): Promise<Found> {
-  const { tenant } = call;
   const now = call.driver.now();
   const lanes: Lane[] = [];
-  for (const mailbox of await mailboxesOf(query, tenant, reader.agent_id))
-    lanes.push(...(await openLanes(query, tenant, mailbox, now, LANES)));
+  for (const mailbox of await mailboxesOf(query, reader.agent_id))
+    lanes.push(...(await openLanes(query, mailbox, now, LANES)));
   let free: Delivery[] = [];
   let in_flight = 0;
   let next_end = Number.POSITIVE_INFINITY;
@@ -118,7 +117,7 @@ async function freeFor(query: Query, call: Call, reader: Reader, limit: number):
     if (isOnItsWay(lane, now) && lane.holder !== reader.holder) continue;
     // All that is in this lane and those behind it comes later than what was found.
     if (free.length === limit && byTurn(lane, free.at(-1)!) > 0) break;
-    const found = await freeIn(query, call, lane, reader, limit, now);
+    const found = await freeIn(query, lane, reader, limit, now);
     free = [...free, ...found.free].sort(byTurn).slice(0, limit);
     in_flight += found.in_flight;
     next_end = Math.min(next_end, found.next_end);
@@ -134,7 +133,7 @@ async function contentsOf(
 ): Promise<Map<string, MessageRow>> {
   const found = new Map<string, MessageRow>();
   let bytes = 0;
-  const read = (ids: readonly string[]) => findMessages(query, call.tenant, ids, call.driver.now());
+  const read = (ids: readonly string[]) => findMessages(query, ids, call.driver.now());
   for await (const rows of inChunks(message_ids, read, messageBytes)) {
     const byId = new Map(rows.map((row) => [row.message_id, row]));
     for (const id of message_ids) {
@@ -151,15 +150,8 @@ async function contentsOf(
 /** Undoes a receiving that found nothing after all, so that nothing is remembered of it. */
 class NothingFree extends Error {}
 
-async function takeIn(
-  call: Call,
-  tx: Tx,
-  reader: Reader,
-  limit: number,
-  now: number,
-): Promise<DeliveredMessage[]> {
-  const { tenant } = call;
-  await lockMailboxes(tx, tenant, await mailboxesOf(tx, tenant, reader.agent_id));
+async function takeIn({ call, tx, now }: Work, reader: Reader, limit: number): Promise<DeliveredMessage[]> {
+  await lockMailboxes(tx, await mailboxesOf(tx, reader.agent_id));
   const { free } = await freeFor(tx, call, reader, limit);
   const contents = await contentsOf(
     call,
@@ -170,7 +162,7 @@ async function takeIn(
   if (chosen.length === 0) throw new NothingFree();
   const { agent_id, holder } = reader;
   const expires_at = now + reader.lease_ms;
-  const taken = await takeDeliveries(tx, tenant, chosen, { agent_id, holder, expires_at });
+  const taken = await takeDeliveries(tx, chosen, { agent_id, holder, expires_at });
   // All were acknowledged since the look: an empty answer must not be remembered under the key.
   if (taken.length === 0) throw new NothingFree();
   return taken.map((one) =>
@@ -224,7 +216,7 @@ class Receiving {
     this.#next_end = found.next_end;
     const wanted = Math.min(limit, in_flight - found.in_flight);
     if (found.free.length === 0 || wanted <= 0) return undefined;
-    const work = (tx: Tx, now: number) => takeIn(call, tx, this.#reader, wanted, now);
+    const work = (work: Work) => takeIn(work, this.#reader, wanted);
     const taken = await change<DeliveredMessage[]>(call, {
       input: this.#input,
       work,
@@ -261,7 +253,7 @@ export async function receive(made: Call, input: In<'receive'>): Promise<Out<'re
 }
 
 const keysOf = async (call: Call, { agent_id }: Reader): Promise<string[]> =>
-  (await mailboxesOf(call.driver.at(call.tenant), call.tenant, agent_id)).map(mailboxKey);
+  (await mailboxesOf(call.driver.at(call.tenant), agent_id)).map(mailboxKey);
 
 export async function* stream(made: Call, input: In<'stream'>): AsyncGenerator<Streamed, void, undefined> {
   const reader = readerOf(made, input);

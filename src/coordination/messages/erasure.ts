@@ -1,6 +1,6 @@
 /** Erasing messages: their content and their deliveries go, their ids stay taken. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 
 export interface ExpiredMessage {
   readonly message_id: string;
@@ -8,14 +8,9 @@ export interface ExpiredMessage {
 }
 
 /** Messages that have expired and still say something, in the order in which their time ended. */
-export function expiredMessages(
-  query: Query,
-  tenant: string,
-  now: number,
-  limit: number,
-): Promise<ExpiredMessage[]> {
+export function expiredMessages(query: Query, now: number, limit: number): Promise<ExpiredMessage[]> {
   return query.all<ExpiredMessage>(
-    sql`SELECT message_id, recipients FROM messages WHERE tenant_id = ${tenant} AND expires_at IS NOT NULL
+    sql`SELECT message_id, recipients FROM messages WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL
           AND erased_at IS NULL AND expires_at <= ${now} ORDER BY expires_at LIMIT ${limit}`,
   );
 }
@@ -23,48 +18,41 @@ export function expiredMessages(
 const BLANK: Sql = sql`payload = NULL, artifact_ids = NULL, message_type = '', sent_hash = NULL`;
 
 /** Erases messages with all that is in mailboxes of them; says how many. */
-export async function eraseMessages(
-  tx: Tx,
-  tenant: string,
-  message_ids: readonly string[],
-  now: number,
-): Promise<number> {
+export async function eraseMessages(tx: Tx, message_ids: readonly string[], now: number): Promise<number> {
   if (message_ids.length === 0) return 0;
   const erased = await tx.run(
     sql`UPDATE messages SET ${BLANK}, erased_at = ${now}
-        WHERE tenant_id = ${tenant} AND message_id = ANY(${message_ids}) AND erased_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND message_id = ANY(${message_ids}) AND erased_at IS NULL`,
   );
-  await dropDeliveries(tx, tenant, sql`m.tenant_id = ${tenant} AND m.message_id = ANY(${message_ids})`);
+  await dropDeliveries(tx, sql`m.tenant_id = ${TENANT} AND m.message_id = ANY(${message_ids})`);
   return erased;
 }
 
 /** The same with those that name one of these trajectories. */
 export async function eraseMessagesAbout(
   tx: Tx,
-  tenant: string,
   trajectory_ids: readonly string[],
   now: number,
 ): Promise<void> {
   await dropDeliveries(
     tx,
-    tenant,
-    sql`m.tenant_id = ${tenant} AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`,
+    sql`m.tenant_id = ${TENANT} AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`,
   );
   await tx.send(
     sql`UPDATE messages SET ${BLANK}, erased_at = ${now}
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND erased_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND erased_at IS NULL`,
   );
 }
 
 /** Takes messages, under the name m, out of all mailboxes. */
-async function dropDeliveries(tx: Tx, tenant: string, which: Sql): Promise<void> {
+async function dropDeliveries(tx: Tx, which: Sql): Promise<void> {
   const subjects = sql`SELECT d.mailbox || ' ' || d.seq FROM messages m CROSS JOIN deliveries d
-    WHERE ${which} AND d.tenant_id = ${tenant} AND d.message_id = m.message_id`;
+    WHERE ${which} AND d.tenant_id = ${TENANT} AND d.message_id = m.message_id`;
   await tx.send(
-    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = 'message' AND subject_id IN (${subjects})`,
+    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND subject_id IN (${subjects})`,
   );
   await tx.send(
-    sql`DELETE FROM deliveries WHERE tenant_id = ${tenant}
+    sql`DELETE FROM deliveries WHERE tenant_id = ${TENANT}
           AND message_id IN (SELECT m.message_id FROM messages m WHERE ${which})`,
   );
 }

@@ -1,6 +1,5 @@
 /** What ends deliveries that nobody acknowledged: their time, or that their reader went away. They come again. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { Lease } from '../../engine/leases/store.js';
 import { endDelivery, mailboxOf, releaseDeliveries } from './deliveries.js';
 
@@ -8,11 +7,11 @@ import { endDelivery, mailboxOf, releaseDeliveries } from './deliveries.js';
 export const mailboxKey = (mailbox: string): string => `mailbox:${mailbox}`;
 
 /** The time of a delivery is over: whoever waits for messages may have it. */
-export async function deliveryOver(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  if (await endDelivery(tx, call.tenant, lease, now)) tx.wake(mailboxKey(mailboxOf(lease.subject_id)));
+export async function deliveryOver({ tx, now }: Work, lease: Lease): Promise<void> {
+  if (await endDelivery(tx, lease, now)) tx.wake(mailboxKey(mailboxOf(lease.subject_id)));
 }
 
 /** An agent went offline: what its readers had and did not acknowledge is for others at once. */
-export async function releaseDeliveriesOf(call: Call, tx: Tx, agent_id: string): Promise<void> {
-  for (const mailbox of await releaseDeliveries(tx, call.tenant, agent_id)) tx.wake(mailboxKey(mailbox));
+export async function releaseDeliveriesOf({ tx }: Work, agent_id: string): Promise<void> {
+  for (const mailbox of await releaseDeliveries(tx, agent_id)) tx.wake(mailboxKey(mailbox));
 }

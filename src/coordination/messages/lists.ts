@@ -1,7 +1,7 @@
 /** Lists of messages, in the order of sending. */
 import type { Query } from '../../driver/driver.js';
 import { behind, inOrder, type KeysetPage } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { DONE, OPEN } from './deliveries.js';
 import { COLUMNS, type MessageRow, readable } from './store.js';
 
@@ -22,19 +22,14 @@ export interface Viewer {
 }
 
 /** Whether the message under the name m is for this agent: sent by it, or in a mailbox of its. */
-const visibleTo = (tenant: string, { agent_id, mailboxes }: Viewer): Sql =>
+const visibleTo = ({ agent_id, mailboxes }: Viewer): Sql =>
   sql`(m.from_agent_id = ${agent_id} OR EXISTS (SELECT 1 FROM deliveries x
-    WHERE x.tenant_id = ${tenant} AND x.message_id = m.message_id AND x.mailbox = ANY(${mailboxes})))`;
+    WHERE x.tenant_id = ${TENANT} AND x.message_id = m.message_id AND x.mailbox = ANY(${mailboxes})))`;
 
-export async function isVisible(
-  query: Query,
-  tenant: string,
-  { message_id }: MessageRow,
-  viewer: Viewer,
-): Promise<boolean> {
+export async function isVisible(query: Query, { message_id }: MessageRow, viewer: Viewer): Promise<boolean> {
   const found = await query.get(
-    sql`SELECT 1 FROM messages m WHERE m.tenant_id = ${tenant} AND m.message_id = ${message_id}
-          AND ${visibleTo(tenant, viewer)}`,
+    sql`SELECT 1 FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ${message_id}
+          AND ${visibleTo(viewer)}`,
   );
   return found !== undefined;
 }
@@ -50,11 +45,11 @@ interface Source {
  * The message m of each delivery d. PostgreSQL without statistics would rather read all messages than look one up for each;
  * SQLite has no LATERAL and keeps to the order of a CROSS JOIN.
  */
-const messageOfDelivery = (tenant: string): Sql =>
+const messageOfDelivery = (): Sql =>
   byDialect({
     sqlite: sql`CROSS JOIN messages m`,
     postgres: sql`CROSS JOIN LATERAL (SELECT * FROM messages k
-      WHERE k.tenant_id = ${tenant} AND k.message_id = d.message_id OFFSET 0) m`,
+      WHERE k.tenant_id = ${TENANT} AND k.message_id = d.message_id OFFSET 0) m`,
   });
 
 /** What waits and what is done are found by an index each. */
@@ -63,12 +58,12 @@ const HALVES = {
   done: [DONE, sql`d.acknowledged_at IS NOT NULL`],
 } as const;
 
-function inMailboxes(tenant: string, mailboxes: readonly string[], open = false): Source[] {
+function inMailboxes(mailboxes: readonly string[], open = false): Source[] {
   const halves = open ? [HALVES.open] : [HALVES.open, HALVES.done];
   return mailboxes.flatMap((mailbox) =>
     halves.map(([deliveries, which]) => ({
-      from: sql`${deliveries} ${messageOfDelivery(tenant)}`,
-      where: sql`d.tenant_id = ${tenant} AND d.mailbox = ${mailbox} AND ${which} AND m.message_id = d.message_id`,
+      from: sql`${deliveries} ${messageOfDelivery()}`,
+      where: sql`d.tenant_id = ${TENANT} AND d.mailbox = ${mailbox} AND ${which} AND m.message_id = d.message_id`,
       seq: sql`d.seq`,
     })),
   );
@@ -76,36 +71,35 @@ function inMailboxes(tenant: string, mailboxes: readonly string[], open = false)
 
 const among = (where: Sql): Source => ({ from: sql`messages m`, where, seq: sql`m.seq` });
 
-function sourcesOf(tenant: string, filter: MessageFilter, viewer: Viewer | null): Source[] {
-  if (filter.mailboxes) return inMailboxes(tenant, filter.mailboxes, filter.unacknowledged);
+function sourcesOf(filter: MessageFilter, viewer: Viewer | null): Source[] {
+  if (filter.mailboxes) return inMailboxes(filter.mailboxes, filter.unacknowledged);
   if (viewer === null || filter.from_agent_id !== undefined) return [among(sql`TRUE`)];
-  return [among(sql`m.from_agent_id = ${viewer.agent_id}`), ...inMailboxes(tenant, viewer.mailboxes)];
+  return [among(sql`m.from_agent_id = ${viewer.agent_id}`), ...inMailboxes(viewer.mailboxes)];
 }
 
-function where(tenant: string, filter: MessageFilter, viewer: Viewer | null, now: number): Sql {
+function where(filter: MessageFilter, viewer: Viewer | null, now: number): Sql {
   const { to_agent_type, from_agent_id, message_type, trajectory_id } = filter;
-  const conditions: Sql[] = [sql`m.tenant_id = ${tenant}`, readable(now)];
+  const conditions: Sql[] = [sql`m.tenant_id = ${TENANT}`, readable(now)];
   if (to_agent_type !== undefined) conditions.push(sql`m.to_agent_type = ${to_agent_type}`);
   if (from_agent_id !== undefined) conditions.push(sql`m.from_agent_id = ${from_agent_id}`);
   if (message_type !== undefined) conditions.push(sql`m.message_type = ${message_type}`);
   if (trajectory_id !== undefined) conditions.push(sql`m.trajectory_id = ${trajectory_id}`);
   if (filter.unacknowledged && !filter.mailboxes) conditions.push(sql`m.acknowledged < m.recipients`);
-  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
+  if (viewer !== null) conditions.push(visibleTo(viewer));
   return join(conditions, ' AND ');
 }
 
 export async function listMessages(
   query: Query,
-  tenant: string,
   filter: MessageFilter,
   viewer: Viewer | null,
   page: KeysetPage<number>,
   now: number,
 ): Promise<MessageRow[]> {
-  const conditions = where(tenant, filter, viewer, now);
+  const conditions = where(filter, viewer, now);
   const { order, limit, offset = 0 } = page;
   const found = new Map<number, MessageRow>();
-  for (const { from, where, seq } of sourcesOf(tenant, filter, viewer)) {
+  for (const { from, where, seq } of sourcesOf(filter, viewer)) {
     const rows = await query.all<MessageRow>(
       sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions}${behind(seq, page)}
           ${inOrder(seq, order)} LIMIT ${limit + offset}`,
@@ -116,23 +110,18 @@ export async function listMessages(
   return [...found.values()].sort((a, b) => sign * (a.seq - b.seq)).slice(offset, offset + limit);
 }
 
-export function countMessages(
-  tenant: string,
-  filter: MessageFilter,
-  viewer: Viewer | null,
-  now: number,
-): Sql {
+export function countMessages(filter: MessageFilter, viewer: Viewer | null, now: number): Sql {
   const { mailboxes, unacknowledged, ...others } = filter;
   // Deliveries go with the content of their message: where nothing else is asked of it, they can be counted alone.
   if (mailboxes && viewer === null && Object.values(others).every((value) => value === undefined)) {
     const each = (unacknowledged ? [HALVES.open] : [HALVES.open, HALVES.done]).map(
-      ([deliveries, which]) => sql`SELECT d.seq FROM ${deliveries} WHERE d.tenant_id = ${tenant}
+      ([deliveries, which]) => sql`SELECT d.seq FROM ${deliveries} WHERE d.tenant_id = ${TENANT}
         AND d.mailbox = ANY(${mailboxes}) AND ${which} AND (d.expires_at IS NULL OR d.expires_at > ${now})`,
     );
     return sql`SELECT COUNT(*) AS total FROM (${join(each, ' UNION ALL ')}) found`;
   }
-  const conditions = where(tenant, filter, viewer, now);
-  const each = sourcesOf(tenant, filter, viewer).map(
+  const conditions = where(filter, viewer, now);
+  const each = sourcesOf(filter, viewer).map(
     ({ from, where }) => sql`SELECT m.seq FROM ${from} WHERE ${where} AND ${conditions}`,
   );
   return sql`SELECT COUNT(*) AS total FROM (${join(each, ' UNION ')}) found`;

@@ -4,8 +4,9 @@ import { listToText, textToList } from '../../driver/codec.js';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change, event } from '../../engine/writes/change.js';
 import type { NewPacket } from '../../engine/writes/journal.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { findAgent, givenType } from '../../identity/agents/store.js';
@@ -99,7 +100,7 @@ function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: nu
 }
 
 /** What an agent cannot read does not exist for it: a message neither tells whether it is there, nor is placed there. */
-async function refuseUnreadable(call: Call, tx: Tx, input: In<'send'>): Promise<void> {
+async function refuseUnreadable({ call, tx }: Work, input: In<'send'>): Promise<void> {
   const { scope_id, trajectory_id, artifact_ids = [] } = input;
   const beyond = (type: EntityType, ids: readonly (string | undefined)[]) =>
     beyondAmong(
@@ -117,17 +118,17 @@ async function refuseUnreadable(call: Call, tx: Tx, input: In<'send'>): Promise<
 }
 
 /** Sees that what a message names is there; its trajectory is locked, so that it is not deleted beside it. */
-async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Promise<string | null> {
-  const { tenant } = call;
+async function placeOf(work: Work, input: In<'send'>): Promise<string | null> {
+  const { tx, now } = work;
   const { scope_id, artifact_ids = [] } = input;
-  await refuseUnreadable(call, tx, input);
-  const scope = scope_id === undefined ? undefined : await findScope(tx, tenant, scope_id);
+  await refuseUnreadable(work, input);
+  const scope = scope_id === undefined ? undefined : await findScope(tx, scope_id);
   if (scope_id !== undefined && (!scope || scope.deleted_at !== null))
     throw unknownEntity('scope_id', 'scope', [scope_id]);
   // What is said of a scope is said of its trajectory, and goes with it.
   const trajectory_id = input.trajectory_id ?? scope?.trajectory_id ?? null;
   if (trajectory_id !== null) {
-    const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
+    const trajectory = await lockTrajectory(tx, trajectory_id);
     if (!trajectory || trajectory.deleted_at !== null)
       throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
     if (scope && scope.trajectory_id !== trajectory_id) {
@@ -137,25 +138,25 @@ async function placeOf(call: Call, tx: Tx, input: In<'send'>, now: number): Prom
       );
     }
   }
-  const known = await knownMemories(tx, tenant, [...new Set(artifact_ids)], now, { kind: 'artifact' });
+  const known = await knownMemories(tx, [...new Set(artifact_ids)], now, { kind: 'artifact' });
   const missing = artifact_ids.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownEntity('artifact_ids', 'artifact', missing);
   return trajectory_id;
 }
 
-async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number): Promise<Message> {
-  const { tenant } = call;
+async function sendIn(work: Work, prepared: PreparedMessage): Promise<Message> {
+  const { tx, now } = work;
   const { input, from_agent_id, sent_hash } = prepared;
   if (input.message_id !== undefined) {
-    const existing = await findMessage(tx, tenant, input.message_id);
+    const existing = await findMessage(tx, input.message_id);
     if (existing) return sameMessage(tx, existing, prepared, now);
   }
   const expires_at = input.expires_at === undefined ? null : toMs(input.expires_at);
   if (expires_at !== null && expires_at <= now) {
     throw new CairnError('INVALID_INPUT', `expires_at must be in the future, ${input.expires_at} is over`);
   }
-  const trajectory_id = await placeOf(call, tx, input, now);
-  const row = await insertMessage(tx, tenant, {
+  const trajectory_id = await placeOf(work, input);
+  const row = await insertMessage(tx, {
     message_id: input.message_id ?? newId(),
     from_agent_id,
     to_agent_id: input.to_agent_id ?? null,
@@ -172,19 +173,20 @@ async function sendIn(call: Call, tx: Tx, prepared: PreparedMessage, now: number
     created_at: now,
     erased_at: null,
   });
-  return journalSent(call, tx, row, now);
+  return journalSent(work, row);
 }
 
 /** Tells of a message. It gets its place in its mailboxes by the commit, so that their order is that of commits. */
-function journalSent(call: Call, tx: Tx, row: MessageRow, now: number): Message {
+function journalSent(work: Work, row: MessageRow): Message {
+  const { tx } = work;
   const { message_id, from_agent_id, to_agent_id, to_agent_type, fan_out, trajectory_id } = row;
   const facts = { from_agent_id, to_agent_id, to_agent_type, fan_out, priority: priorities[row.priority]! };
-  const packet = event(call, now, 'cairn.message.sent', 'message', message_id, facts, trajectory_id);
+  const packet = event(work, 'cairn.message.sent', { type: 'message', id: message_id }, facts, trajectory_id);
   const sending: Sending = {
     ...packet,
     when_settled: [],
     settle: async (settling, _recorded_at, seq) => {
-      const mailboxes = await settleMessage(settling, call.tenant, row, seq);
+      const mailboxes = await settleMessage(settling, row, seq);
       for (const mailbox of mailboxes) settling.wake(mailboxKey(mailbox));
       for (const tell of sending.when_settled) tell(seq, mailboxes.length);
     },
@@ -198,7 +200,7 @@ export async function send(call: Call, input: In<'send'>): Promise<Message> {
   return change<Message>(call, {
     input,
     bytes: Buffer.byteLength(input.payload),
-    work: (tx, now) => sendIn(call, tx, prepared, now),
+    work: (work) => sendIn(work, prepared),
     remember: ({ message_id }) => message_id,
     again: async (tx, kept) => shown(tx, await readableRow(call, tx, kept as string)),
   });
@@ -215,9 +217,10 @@ export interface SystemMessage {
 }
 
 /** Sends a message within another change, such as of a delegation, for the agent that it is about: whatever that may read. */
-export const sendFromSystem = (call: Call, tx: Tx, message: SystemMessage, now: number): Promise<Message> => {
+export const sendFromSystem = (work: Work, message: SystemMessage): Promise<Message> => {
+  const { call } = work;
   const { from_agent_id, ...input } = message;
-  return sendIn({ ...call, acting: undefined }, tx, { input, from_agent_id, sent_hash: null }, now);
+  return sendIn({ ...work, call: { ...call, acting: undefined } }, { input, from_agent_id, sent_hash: null });
 };
 
 const noMessage = (call: Call, message_id: string): CairnError =>
@@ -227,14 +230,14 @@ const noMessage = (call: Call, message_id: string): CairnError =>
   );
 
 async function readableRow(call: Call, query: Query, message_id: string): Promise<MessageRow> {
-  const row = await findMessage(query, call.tenant, message_id);
+  const row = await findMessage(query, message_id);
   if (!row || isOver(row, call.driver.now())) throw noMessage(call, message_id);
   return row;
 }
 
 /** Where an agent reads from: its own mailbox, and that of the type that it was given. */
-export async function mailboxesOf(query: Query, tenant: string, agent_id: string): Promise<string[]> {
-  const agent = await findAgent(query, tenant, agent_id);
+export async function mailboxesOf(query: Query, agent_id: string): Promise<string[]> {
+  const agent = await findAgent(query, agent_id);
   const own = mailboxOfAgent(agent_id);
   const type = agent && agent.unregistered_at === null ? givenType(agent) : null;
   return type === null ? [own] : [own, mailboxOfType(type)];
@@ -243,7 +246,7 @@ export async function mailboxesOf(query: Query, tenant: string, agent_id: string
 /** Whose messages a key may read: those of its agent, or all. */
 async function viewerOf(call: Call, query: Query): Promise<Viewer | null> {
   const { agent_id } = call.caller;
-  return agent_id === null ? null : { agent_id, mailboxes: await mailboxesOf(query, call.tenant, agent_id) };
+  return agent_id === null ? null : { agent_id, mailboxes: await mailboxesOf(query, agent_id) };
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Message> {
@@ -256,7 +259,7 @@ export async function get(call: Call, input: In<'get'>): Promise<Message> {
 
 async function isReadable(call: Call, query: Query, row: MessageRow): Promise<boolean> {
   const viewer = await viewerOf(call, query);
-  return viewer === null || isVisible(query, call.tenant, row, viewer);
+  return viewer === null || isVisible(query, row, viewer);
 }
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
@@ -264,7 +267,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const { limit, cursor, offset, order, to_agent, ...asked } = input;
   const query = driver.at(tenant);
   const viewer = await viewerOf(call, query);
-  const mailboxes = to_agent === undefined ? undefined : await mailboxesOf(query, tenant, to_agent);
+  const mailboxes = to_agent === undefined ? undefined : await mailboxesOf(query, to_agent);
   const filter: MessageFilter = { ...asked, mailboxes };
   const now = driver.now();
   const { rows, ...rest } = await listPage<MessageRow, number>(call, {
@@ -273,9 +276,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     key: 'number',
     keyOf: (row) => row.seq,
     // What no index finds is looked for among all, which may take a while.
-    read: (page) => listMessages(atLength(driver, tenant), tenant, filter, viewer, page, now),
+    read: (page) => listMessages(atLength(driver, tenant), filter, viewer, page, now),
     bytesOf: messageBytes,
-    count: countMessages(tenant, filter, viewer, now),
+    count: countMessages(filter, viewer, now),
   });
   return { messages: rows.map(toMessage), ...rest };
 }
@@ -285,27 +288,21 @@ export async function acknowledge(call: Call, input: In<'acknowledge'>): Promise
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   return change<Message>(call, {
     input,
-    work: (tx, now) => acknowledgeIn(call, tx, message_id, agent_id, now),
+    work: (work) => acknowledgeIn(work, message_id, agent_id),
     remember: () => null,
     again: async (tx) => shown(tx, await readableRow(call, tx, message_id)),
   });
 }
 
-async function acknowledgeIn(
-  call: Call,
-  tx: Tx,
-  message_id: string,
-  agent_id: string | null,
-  now: number,
-): Promise<Message> {
-  const { tenant } = call;
-  const row = await lockMessage(tx, tenant, message_id);
+async function acknowledgeIn(work: Work, message_id: string, agent_id: string | null): Promise<Message> {
+  const { call, tx, now } = work;
+  const row = await lockMessage(tx, message_id);
   // One that is being sent in this very commit is not in any mailbox yet.
   if (!row || isOver(row, now) || row.seq === PENDING) throw noMessage(call, message_id);
   const delivery =
     agent_id === null
-      ? await onlyDelivery(tx, tenant, row)
-      : ((await deliveryTo(tx, tenant, row, agent_id)) ?? (await refuseRecipient(call, tx, row, agent_id)));
+      ? await onlyDelivery(tx, row)
+      : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(work, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -314,16 +311,22 @@ async function acknowledgeIn(
     );
   }
   const by = agent_id ?? row.to_agent_id;
-  await acknowledgeDelivery(tx, tenant, delivery, by, now);
+  await acknowledgeDelivery(tx, delivery, by, now);
   tx.wake(mailboxKey(delivery.mailbox));
   const facts = { agent_id: by };
-  tx.journal(event(call, now, 'cairn.message.acknowledged', 'message', message_id, facts, row.trajectory_id));
+  appendEvent(
+    work,
+    'cairn.message.acknowledged',
+    { type: 'message', id: message_id },
+    facts,
+    row.trajectory_id,
+  );
   return toMessage({ ...row, acknowledged: row.acknowledged + 1, acknowledged_at: now });
 }
 
 /** Without an agent's name: the delivery of a message that went to one mailbox. */
-async function onlyDelivery(tx: Tx, tenant: string, row: MessageRow): Promise<Delivery> {
-  const [delivery, ...others] = await deliveriesOf(tx, tenant, row.message_id, undefined, 2);
+async function onlyDelivery(tx: Tx, row: MessageRow): Promise<Delivery> {
+  const [delivery, ...others] = await deliveriesOf(tx, row.message_id, undefined, 2);
   if (!delivery) {
     throw new CairnError(
       'STATE_CONFLICT',
@@ -342,21 +345,16 @@ async function onlyDelivery(tx: Tx, tenant: string, row: MessageRow): Promise<De
  * The delivery that an agent may acknowledge: that in its own mailbox, or one to its type that it had, also if it was
  * handed to another since. One that nobody had yet may be acknowledged by any agent of the type.
  */
-async function deliveryTo(
-  tx: Tx,
-  tenant: string,
-  row: MessageRow,
-  agent_id: string,
-): Promise<Delivery | undefined> {
+async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<Delivery | undefined> {
   const { message_id, to_agent_type } = row;
   const own = mailboxOfAgent(agent_id);
   const mailboxes = to_agent_type === null ? [own] : [own, mailboxOfType(to_agent_type)];
-  const [delivery] = await deliveriesOf(tx, tenant, message_id, mailboxes, 1);
+  const [delivery] = await deliveriesOf(tx, message_id, mailboxes, 1);
   if (delivery) {
     const may =
       delivery.mailbox === own ||
       (delivery.delivered_to === null
-        ? (await mailboxesOf(tx, tenant, agent_id)).includes(delivery.mailbox)
+        ? (await mailboxesOf(tx, agent_id)).includes(delivery.mailbox)
         : textToList(delivery.delivered_to).includes(agent_id));
     if (may) return delivery;
   }
@@ -364,7 +362,7 @@ async function deliveryTo(
 }
 
 /** A message that a key's agent cannot read does not exist for it. */
-async function refuseRecipient(call: Call, tx: Tx, row: MessageRow, agent_id: string): Promise<never> {
+async function refuseRecipient({ call, tx }: Work, row: MessageRow, agent_id: string): Promise<never> {
   const { message_id } = row;
   if (!(await isReadable(call, tx, row))) throw noMessage(call, message_id);
   throw new CairnError(

@@ -1,7 +1,7 @@
 /** messages: rows in, rows out, and the deliveries that a new one makes. */
 import { textToList } from '../../driver/codec.js';
 import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { toIso } from '../../kernel/times.js';
 import { type Message, priorities } from './model.js';
@@ -68,32 +68,27 @@ export const messageBytes = (row: Pick<MessageRow, 'payload' | 'artifact_ids'>):
   Buffer.byteLength(row.payload ?? '') + (row.artifact_ids?.length ?? 0);
 
 /** Those that are over included, since an id is never used twice. */
-export function findMessage(
-  query: Query,
-  tenant: string,
-  message_id: string,
-): Promise<MessageRow | undefined> {
+export function findMessage(query: Query, message_id: string): Promise<MessageRow | undefined> {
   return query.get<MessageRow>(
-    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${tenant} AND m.message_id = ${message_id}`,
+    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ${message_id}`,
   );
 }
 
 /** The same, and nobody acknowledges or erases it until the commit. */
-export function lockMessage(tx: Tx, tenant: string, message_id: string): Promise<MessageRow | undefined> {
+export function lockMessage(tx: Tx, message_id: string): Promise<MessageRow | undefined> {
   return tx.get<MessageRow>(
-    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${tenant} AND m.message_id = ${message_id} FOR UPDATE`,
+    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ${message_id} FOR UPDATE`,
   );
 }
 
 /** Those of these that can be read. */
 export function findMessages(
   query: Query,
-  tenant: string,
   message_ids: readonly string[],
   now: number,
 ): Promise<MessageRow[]> {
   return query.all<MessageRow>(
-    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${tenant} AND m.message_id = ANY(${message_ids})
+    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ANY(${message_ids})
           AND ${readable(now)}`,
   );
 }
@@ -107,13 +102,13 @@ export type NewMessage = Omit<MessageRow, 'seq' | 'recipients' | 'acknowledged' 
 /** What a message has before its commit. */
 const NEW = { seq: PENDING, recipients: 0, acknowledged: 0, acknowledged_at: null };
 
-export async function insertMessage(tx: Tx, tenant: string, message: NewMessage): Promise<MessageRow> {
+export async function insertMessage(tx: Tx, message: NewMessage): Promise<MessageRow> {
   const row = { ...message, ...NEW };
   await tx.send(
     sql`INSERT INTO messages (tenant_id, message_id, from_agent_id, to_agent_id, to_agent_type, fan_out, message_type,
           payload, trajectory_id, scope_id, artifact_ids, priority, seq, recipients, acknowledged, sent_hash, expires_at,
           created_at)
-        VALUES (${tenant}, ${row.message_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.to_agent_type},
+        VALUES (${TENANT}, ${row.message_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.to_agent_type},
           ${row.fan_out}, ${row.message_type}, ${row.payload}, ${row.trajectory_id}, ${row.scope_id},
           ${row.artifact_ids}, ${row.priority}, ${row.seq}, ${row.recipients}, ${row.acknowledged}, ${row.sent_hash},
           ${row.expires_at}, ${row.created_at})`,
@@ -132,28 +127,28 @@ export const urgencyOf = (lane: string): number => Number(lane.slice(0, lane.ind
  * Puts a message into its mailboxes, under the number that it got by its commit, and gives those. One that was erased
  * within the same commit goes to none.
  */
-export async function settleMessage(tx: Tx, tenant: string, row: MessageRow, seq: number): Promise<string[]> {
+export async function settleMessage(tx: Tx, row: MessageRow, seq: number): Promise<string[]> {
   const { to_agent_id, to_agent_type } = row;
   const toAll = to_agent_type !== null && row.fan_out === 'all';
   const one = to_agent_type === null ? mailboxOfAgent(to_agent_id!) : mailboxOfType(to_agent_type);
   const mailbox = toAll ? sql`${mailboxOfAgent('')} || a.agent_id` : sql`CAST(${one} AS TEXT)`;
   const everyone = toAll ? sql` CROSS JOIN agents a` : sql``;
   const registered = toAll
-    ? sql` AND a.tenant_id = ${tenant} AND a.agent_type = ${to_agent_type} AND a.typed = 1
+    ? sql` AND a.tenant_id = ${TENANT} AND a.agent_type = ${to_agent_type} AND a.typed = 1
           AND a.unregistered_at IS NULL
           AND (a.made = 0 OR EXISTS (SELECT 1 FROM agent_turns t
-            WHERE t.tenant_id = ${tenant} AND t.agent_id = a.agent_id AND t.ended_at IS NULL))`
+            WHERE t.tenant_id = ${TENANT} AND t.agent_id = a.agent_id AND t.ended_at IS NULL))`
     : sql``;
   const delivered = await tx.returning<{ mailbox: string }>(
     sql`INSERT INTO deliveries (tenant_id, mailbox, seq, message_id, lane, deliveries, expires_at)
         SELECT m.tenant_id, ${mailbox}, CAST(${seq} AS BIGINT), m.message_id, CAST(${laneOf(row)} AS TEXT), 0, m.expires_at
         FROM messages m${everyone}
-        WHERE m.tenant_id = ${tenant} AND m.message_id = ${row.message_id} AND m.erased_at IS NULL${registered}
+        WHERE m.tenant_id = ${TENANT} AND m.message_id = ${row.message_id} AND m.erased_at IS NULL${registered}
         RETURNING mailbox`,
   );
   await tx.send(
     sql`UPDATE messages SET seq = ${seq}, recipients = ${delivered.length}
-        WHERE tenant_id = ${tenant} AND message_id = ${row.message_id}`,
+        WHERE tenant_id = ${TENANT} AND message_id = ${row.message_id}`,
   );
   return delivered.map((one) => one.mailbox);
 }

@@ -3,8 +3,8 @@ import type { Tx } from '../../driver/driver.js';
 import type { MemoryAccess } from '../../engine/access/model.js';
 import { commonAccess } from '../../engine/access/rules.js';
 import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import { event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { openProfile, profileContent } from '../../facts/profiles/service.js';
 import { findProfile, type ProfileRow } from '../../facts/profiles/store.js';
 import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
@@ -28,11 +28,11 @@ export interface Source {
 }
 
 /** The agent that the call is made as, or names; its agent_turn is that of the guard, or the one it has under way. */
-export async function sourceOf(call: Call, tx: Tx, named: string | undefined, now: number): Promise<Source> {
+export async function sourceOf({ call, tx, now }: Work, named: string | undefined): Promise<Source> {
   const agent_id = actsAs(call, named, 'source_agent_id') ?? named ?? null;
-  const active = agent_id === null ? undefined : await activeTurnOf(tx, call.tenant, agent_id);
+  const active = agent_id === null ? undefined : await activeTurnOf(tx, agent_id);
   const id = call.turn?.agent_turn_id ?? active?.agent_turn_id;
-  const turn = id === undefined ? undefined : await lockAgentTurn(tx, call.tenant, id);
+  const turn = id === undefined ? undefined : await lockAgentTurn(tx, id);
   if (turn && call.turn) checkTurnHeld(turn, call.turn.turn_epoch, now);
   const open = turn && turn.ended_at === null ? turn : undefined;
   return { agent_id, turn: open, depth: open ? open.depth + 1 : 0 };
@@ -47,16 +47,16 @@ export interface Target {
   readonly output_box_id: string | null;
 }
 
-export function targetOf(call: Call, tx: Tx, task: Task, source: Source): Promise<Target | Refusal> {
+export function targetOf(work: Work, task: Task, source: Source): Promise<Target | Refusal> {
   const { target_strategy, target_ref } = task;
   switch (target_strategy) {
     case 'new':
-      return newTarget(call, tx, needed(target_ref, 'new takes the name of a profile'), source);
+      return newTarget(work, needed(target_ref, 'new takes the name of a profile'), source);
     case 'reuse':
-      return reusedTarget(call, tx, needed(target_ref, 'reuse takes the id of an agent'), source);
+      return reusedTarget(work, needed(target_ref, 'reuse takes the id of an agent'), source);
     case 'clone': {
       const cloned = target_ref ?? source.agent_id ?? undefined;
-      return clonedTarget(call, tx, needed(cloned, 'there is no delegating agent to clone'), source);
+      return clonedTarget(work, needed(cloned, 'there is no delegating agent to clone'), source);
     }
   }
 }
@@ -66,15 +66,16 @@ function needed(target_ref: string | undefined, why: string): string {
   throw new CairnError('INVALID_INPUT', `target_ref is needed: ${why}`);
 }
 
-async function newTarget(call: Call, tx: Tx, profile_name: string, source: Source): Promise<Target> {
-  const profile = await openProfile(call, tx, profile_name);
+async function newTarget(work: Work, profile_name: string, source: Source): Promise<Target> {
+  const { tx } = work;
+  const profile = await openProfile(tx, profile_name);
   const content = profileContent(profile) as {
     agent_type?: string;
     capabilities?: string[];
     memory_access?: MemoryAccess;
     can_delegate_to?: string[];
   };
-  const agent = await madeAgent(call, tx, source, {
+  const agent = await madeAgent(work, source, {
     agent_type: content.agent_type ?? profile.name,
     typed: 1,
     capabilities: JSON.stringify(content.capabilities ?? [profile.name]),
@@ -82,35 +83,36 @@ async function newTarget(call: Call, tx: Tx, profile_name: string, source: Sourc
     can_delegate_to: content.can_delegate_to === undefined ? null : JSON.stringify(content.can_delegate_to),
     profile_name: profile.name,
   });
-  await checkMayDelegate(call, tx, source.agent_id, agent);
+  await checkMayDelegate(tx, source.agent_id, agent);
   return { agent, is_new: true, profile, output_box_id: null };
 }
 
 /** An agent that is registered, locked. */
-export async function registeredAgent(call: Call, tx: Tx, agent_id: string): Promise<AgentRow> {
-  const agent = await lockAgent(tx, call.tenant, agent_id);
+export async function registeredAgent(tx: Tx, agent_id: string): Promise<AgentRow> {
+  const agent = await lockAgent(tx, agent_id);
   if (agent && agent.unregistered_at === null) return agent;
   throw new CairnError('AGENT_NOT_FOUND', `there is no agent ${agent_id}: register it, or see agents.list`);
 }
 
-async function reusedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target | Refusal> {
-  const agent = await registeredAgent(call, tx, agent_id);
+async function reusedTarget(work: Work, agent_id: string, source: Source): Promise<Target | Refusal> {
+  const { tx } = work;
+  const agent = await registeredAgent(tx, agent_id);
   if (agent_id === source.agent_id) {
     throw new CairnError('INVALID_INPUT', `agent ${agent_id} cannot delegate to itself: use clone`);
   }
-  await checkMayDelegate(call, tx, source.agent_id, agent);
-  const profile = await profileOf(call, tx, agent);
-  const busy = await busyWith(call, tx, agent_id);
+  await checkMayDelegate(tx, source.agent_id, agent);
+  const profile = await profileOf(tx, agent);
+  const busy = await busyWith(work, agent_id);
   if (busy) return busy;
-  const last = await lastTurnOf(tx, call.tenant, agent_id);
+  const last = await lastTurnOf(tx, agent_id);
   // What it has put out for another is not for this one to read.
   const output_box_id = last?.source_agent_id === source.agent_id ? last.output_box_id : null;
   return { agent, is_new: false, profile, output_box_id };
 }
 
 /** One agent_turn at a time: says to its parties which it is that an agent has under way. */
-export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Refusal | undefined> {
-  const active = await activeTurnOf(tx, call.tenant, agent_id);
+export async function busyWith({ call, tx }: Work, agent_id: string): Promise<Refusal | undefined> {
+  const active = await activeTurnOf(tx, agent_id);
   if (!active) return undefined;
   const message = isPartyTo(active, call.caller.agent_id)
     ? `agent ${agent_id} is busy with agent_turn ${active.agent_turn_id}, which is ${active.status}: wait for its end, or stop it`
@@ -118,13 +120,14 @@ export async function busyWith(call: Call, tx: Tx, agent_id: string): Promise<Re
   return { status: 'busy', error_code: 'AGENT_BUSY', message };
 }
 
-async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source): Promise<Target> {
-  const original = await registeredAgent(call, tx, agent_id);
+async function clonedTarget(work: Work, agent_id: string, source: Source): Promise<Target> {
+  const { tx } = work;
+  const original = await registeredAgent(tx, agent_id);
   // Who may delegate to an agent may delegate to one like it; to go on as oneself is not to delegate to another.
-  if (agent_id !== source.agent_id) await checkMayDelegate(call, tx, source.agent_id, original);
-  const profile = await profileOf(call, tx, original);
+  if (agent_id !== source.agent_id) await checkMayDelegate(tx, source.agent_id, original);
+  const profile = await profileOf(tx, original);
   const { agent_type, typed, capabilities, memory_access, can_delegate_to, profile_name } = original;
-  const agent = await madeAgent(call, tx, source, {
+  const agent = await madeAgent(work, source, {
     agent_type,
     typed,
     capabilities,
@@ -135,8 +138,8 @@ async function clonedTarget(call: Call, tx: Tx, agent_id: string, source: Source
   return { agent, is_new: true, profile, output_box_id: null };
 }
 
-async function profileOf(call: Call, tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
-  const profile = profile_name === null ? undefined : await findProfile(tx, call.tenant, profile_name);
+async function profileOf(tx: Tx, { agent_id, profile_name }: AgentRow): Promise<ProfileRow> {
+  const profile = profile_name === null ? undefined : await findProfile(tx, profile_name);
   if (profile) {
     profileContent(profile);
     return profile;
@@ -155,8 +158,8 @@ type Made = Pick<
 >;
 
 /** A new agent, with no more rights than who delegates to it has. */
-async function madeAgent(call: Call, tx: Tx, { agent_id }: Source, made: Made): Promise<AgentRow> {
-  const maker = agent_id === null ? undefined : await findAgent(tx, call.tenant, agent_id);
+async function madeAgent({ call, tx }: Work, { agent_id }: Source, made: Made): Promise<AgentRow> {
+  const maker = agent_id === null ? undefined : await findAgent(tx, agent_id);
   return {
     ...made,
     ...(maker === undefined ? {} : commonRights(made, maker)),
@@ -189,10 +192,11 @@ function commonRights(one: Rights, other: Rights): Rights {
 }
 
 /** Registers the agent of a target that is new. */
-export async function registerTarget(call: Call, tx: Tx, target: Target, now: number): Promise<void> {
+export async function registerTarget(work: Work, target: Target): Promise<void> {
+  const { tx } = work;
   if (!target.is_new) return;
   const { agent } = target;
-  await insertAgent(tx, call.tenant, agent);
+  await insertAgent(tx, agent);
   const facts = { agent_type: agent.agent_type, profile_name: agent.profile_name };
-  tx.journal(event(call, now, 'cairn.agent.registered', 'agent', agent.agent_id, facts));
+  appendEvent(work, 'cairn.agent.registered', { type: 'agent', id: agent.agent_id }, facts);
 }

@@ -1,9 +1,10 @@
 /** Dispatching: finds the agents that are to do tasks, packs a context for each, and puts their agent_turns out for workers. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
-import { event } from '../../engine/writes/change.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { mayUse } from '../../facts/boxes/access.js';
 import { makeBox } from '../../facts/boxes/making.js';
 import { addReader, type BoxRow, findBox } from '../../facts/boxes/store.js';
@@ -35,7 +36,7 @@ export async function prepareTasks(
   tasks: readonly Task[],
   handover: HandoverChoice = INSTRUCTION_HANDOVER,
 ): Promise<PreparedTask[]> {
-  const recipe = await recipeOf(call, call.driver.at(call.tenant), handover);
+  const recipe = await recipeOf(call.driver.at(call.tenant), handover);
   for (const [i, { arguments: given = {} }] of tasks.entries()) {
     const taken = RESERVED.filter((name) => Object.hasOwn(given, name));
     if (taken.length > 0) {
@@ -66,16 +67,16 @@ export interface ReadyTask {
 
 /** Checks a task against what is there. Writes nothing. */
 export async function readyTask(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { task, recipe }: PreparedTask,
   source: Source,
   author: string,
 ): Promise<ReadyTask | Refusal> {
+  const { call } = work;
   if (source.depth > MAX_DEPTH_OF_DELEGATION) return TOO_DEEP;
-  const target = await targetOf(call, tx, task, source);
+  const target = await targetOf(work, task, source);
   if (isRefusal(target)) return target;
-  const history = task.target_strategy === 'clone' ? await clonedHistory(call, tx, task, source) : undefined;
+  const history = task.target_strategy === 'clone' ? await clonedHistory(work, task, source) : undefined;
   const output = history === undefined ? [] : [history];
   const first = task.context_box_id === undefined ? [] : [task.context_box_id];
   const box_ids = [...new Set([...first, ...(task.input_box_ids ?? []), ...output])];
@@ -87,7 +88,7 @@ export async function readyTask(
   };
   const plan = planPacking(recipe, given);
   refuseLost(plan, box_ids);
-  const boxes = await visibleBoxes(asAgent(call, source.agent_id), tx, plan.box_ids);
+  const boxes = await visibleBoxes({ ...work, call: asAgent(call, source.agent_id) }, plan.box_ids);
   return { target, packing: preparePacking(call, plan, { author, source_agent_id: source.agent_id }), boxes };
 }
 
@@ -108,8 +109,8 @@ export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void 
 }
 
 /** The box that the source has put out into so far: of its agent_turn, or of the last one it had. */
-async function historyOf(call: Call, tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
-  const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, call.tenant, agent_id));
+async function historyOf(tx: Tx, { turn, agent_id }: Source): Promise<string | undefined> {
+  const last = turn ?? (agent_id === null ? undefined : await lastTurnOf(tx, agent_id));
   return last?.output_box_id;
 }
 
@@ -118,22 +119,21 @@ async function historyOf(call: Call, tx: Tx, { turn, agent_id }: Source): Promis
  * read it.
  */
 async function clonedHistory(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   { target_ref }: Task,
   source: Source,
 ): Promise<string | undefined> {
-  if (target_ref === undefined || target_ref === source.agent_id) return historyOf(call, tx, source);
-  const last = await lastTurnOf(tx, call.tenant, target_ref);
-  const box = last && (await findBox(tx, call.tenant, last.output_box_id));
+  if (target_ref === undefined || target_ref === source.agent_id) return historyOf(tx, source);
+  const last = await lastTurnOf(tx, target_ref);
+  const box = last && (await findBox(tx, last.output_box_id));
   if (!box || box.ended_at !== null) return undefined;
   const readable = await mayUse(asAgent(call, source.agent_id), tx, box, 'read');
   return readable ? box.box_id : undefined;
 }
 
 /** The same where it was asked for. */
-export async function outputOf(call: Call, tx: Tx, source: Source): Promise<string> {
-  const box_id = await historyOf(call, tx, source);
+export async function outputOf(tx: Tx, source: Source): Promise<string> {
+  const box_id = await historyOf(tx, source);
   if (box_id !== undefined) return box_id;
   throw new CairnError(
     'INVALID_INPUT',
@@ -167,53 +167,44 @@ export interface Placed {
 }
 
 export async function placeTask(
-  call: Call,
-  tx: Tx,
+  work: Work,
   ready: ReadyTask,
   source: Source,
   options: DispatchOptions,
   instruction: string,
-  now: number,
 ): Promise<Placed> {
   const { agent, profile } = ready.target;
   const parent = options.trajectory_id ?? source.turn?.trajectory_id ?? null;
   const label = `${profile?.name ?? agent.agent_type}: ${instruction}`;
-  const trajectory_id = await makeChildTrajectory(call, tx, { parent, agent_id: agent.agent_id, label }, now);
+  const trajectory_id = await makeChildTrajectory(work, { parent, agent_id: agent.agent_id, label });
   return { ready, trajectory_id };
 }
 
 /** Makes everything that a task needs, and puts its agent_turn out. */
 export async function dispatch(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { ready, trajectory_id }: Placed,
   source: Source,
   options: DispatchOptions,
-  now: number,
 ): Promise<Dispatched> {
-  const { tenant } = call;
+  const { tx, now } = work;
   const { target, packing, boxes } = ready;
   const { agent_id } = target.agent;
   const context_box_id = options.context_box_id ?? newId();
   const agent_turn_id = newId();
-  const packed = await packBox(
-    call,
-    tx,
-    {
-      prepared: packing,
-      boxes,
-      box_id: context_box_id,
-      owner: agent_id,
-      held_by: turnBoxHolder(context_box_id),
-      without: options.without ?? [],
-      task: { agent_turn_id, trajectory_id, scope_id: options.scope_id ?? null },
-    },
-    now,
-  );
-  const output_box_id = await outputBoxFor(call, tx, target, now);
+  const packed = await packBox(work, {
+    prepared: packing,
+    boxes,
+    box_id: context_box_id,
+    owner: agent_id,
+    held_by: turnBoxHolder(context_box_id),
+    without: options.without ?? [],
+    task: { agent_turn_id, trajectory_id, scope_id: options.scope_id ?? null },
+  });
+  const output_box_id = await outputBoxFor(tx, target, now);
   if (source.agent_id !== null && source.agent_id !== agent_id) {
     for (const box_id of [context_box_id, output_box_id]) {
-      await addReader(tx, tenant, box_id, source.agent_id, now);
+      await addReader(tx, box_id, source.agent_id, now);
     }
   }
   const at = packing.plan.cards.findIndex(({ arg_key }) => arg_key === 'instruction');
@@ -241,12 +232,12 @@ export async function dispatch(
     created_at: now,
     updated_at: now,
   };
-  await insertAgentTurns(tx, tenant, [row]);
+  await insertAgentTurns(tx, [row]);
   if (options.delegation_id === undefined)
-    await recordDelegation(tx, tenant, row, options.trajectory_id ?? source.turn?.trajectory_id ?? null, now);
+    await recordDelegation(tx, row, options.trajectory_id ?? source.turn?.trajectory_id ?? null, now);
   if (options.deadline_at !== undefined) {
     const subject_id = row.agent_turn_id;
-    await putLease(tx, tenant, {
+    await putLease(tx, {
       kind: 'deadline',
       subject_id,
       holder: null,
@@ -254,7 +245,7 @@ export async function dispatch(
       expires_at: options.deadline_at,
     });
   }
-  journalDispatch(call, tx, row, packed.length, now);
+  journalDispatch(work, row, packed.length);
   announce(tx, row);
   return {
     status: 'accepted',
@@ -292,7 +283,7 @@ export function announce(tx: Tx, { profile_name, agent_id }: AgentTurnRow): void
   tx.wake('agent_turns');
 }
 
-function journalDispatch(call: Call, tx: Tx, row: AgentTurnRow, cards: number, now: number): void {
+function journalDispatch(work: Work, row: AgentTurnRow, cards: number): void {
   const { agent_id, source_agent_id, delegation_id, batch_id, channel_id, context_box_id, output_box_id } =
     row;
   const facts = {
@@ -308,20 +299,23 @@ function journalDispatch(call: Call, tx: Tx, row: AgentTurnRow, cards: number, n
     ...(row.forked_from === null ? {} : { forked_from: row.forked_from }),
   };
   const name = row.forked_from === null ? 'dispatched' : 'forked';
-  tx.journal(
-    event(call, now, `cairn.agent_turn.${name}`, 'agent_turn', row.agent_turn_id, facts, row.trajectory_id),
+  appendEvent(
+    work,
+    `cairn.agent_turn.${name}`,
+    { type: 'agent_turn', id: row.agent_turn_id },
+    facts,
+    row.trajectory_id,
   );
 }
 
 /** A delegation that is dispatched at once is accepted from the start. */
 function recordDelegation(
   tx: Tx,
-  tenant: string,
   row: AgentTurnRow,
   trajectory_id: string | null,
   now: number,
 ): Promise<void> {
-  return insertDelegation(tx, tenant, {
+  return insertDelegation(tx, {
     delegation_id: row.delegation_id!,
     from_agent_id: row.source_agent_id,
     to_agent_id: row.agent_id,
@@ -349,14 +343,14 @@ function recordDelegation(
 }
 
 /** An agent that is used again goes on in its output box, as long as that is there. */
-async function outputBoxFor(call: Call, tx: Tx, target: Target, now: number): Promise<string> {
+async function outputBoxFor(tx: Tx, target: Target, now: number): Promise<string> {
   if (target.output_box_id !== null) {
-    const box = await findBox(tx, call.tenant, target.output_box_id);
+    const box = await findBox(tx, target.output_box_id);
     if (box && box.ended_at === null && box.sealed_at === null) return box.box_id;
   }
   const box_id = newId();
   const { agent_id } = target.agent;
   const held_by = turnBoxHolder(box_id);
-  await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   return box_id;
 }

@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { lockAgent } from '../../identity/agents/store.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -50,23 +51,22 @@ interface Delegating {
 
 /** All tasks or none: each is checked before any is dispatched. */
 async function dispatchAll(
-  call: Call,
-  tx: Tx,
+  work: Work,
   what: Delegating,
   tasks: readonly PreparedTask[],
   source: Source,
   batch_id: string | undefined,
   deadline_at: number | undefined,
-  now: number,
 ): Promise<Dispatched[]> {
+  const { tx } = work;
   // Agents come first in the order of locks, and among themselves by their ids.
   const reused = tasks.flatMap(({ task: { target_strategy, target_ref } }) =>
     target_strategy === 'reuse' && target_ref !== undefined ? [target_ref] : [],
   );
-  for (const agent_id of reused.sort()) await lockAgent(tx, call.tenant, agent_id);
+  for (const agent_id of reused.sort()) await lockAgent(tx, agent_id);
   const ready = [];
   for (const [i, task] of tasks.entries()) {
-    const one = await readyTask(call, tx, task, source, what.author).catch((error) => {
+    const one = await readyTask(work, task, source, what.author).catch((error) => {
       throw tasks.length === 1 ? error : inTask(error, i);
     });
     if (isRefusal(one)) throw new Refused(one, i);
@@ -75,15 +75,15 @@ async function dispatchAll(
   const options = { channel_id: what.channel_id ?? null, trajectory_id: what.trajectory_id ?? null };
   const placed = [];
   for (const [i, one] of ready.entries()) {
-    await registerTarget(call, tx, one.target, now);
+    await registerTarget(work, one.target);
     const { instruction } = tasks[i]!.task;
-    placed.push(await placeTask(call, tx, one, source, options, instruction, now));
+    placed.push(await placeTask(work, one, source, options, instruction));
   }
   const answers: Dispatched[] = [];
   for (const [i, one] of placed.entries()) {
     const batch = batch_id === undefined ? {} : { batch: { batch_id, task_index: i } };
     const deadline = deadline_at === undefined || batch_id !== undefined ? {} : { deadline_at };
-    answers.push(await dispatch(call, tx, one, source, { ...options, ...batch, ...deadline }, now));
+    answers.push(await dispatch(work, one, source, { ...options, ...batch, ...deadline }));
   }
   return answers;
 }
@@ -112,12 +112,13 @@ async function delegateOne(
   return change<DispatchAnswer>(call, {
     input: what.input,
     bytes: prepared[0]!.task.instruction.length,
-    work: async (tx, now) => {
-      const source = await sourceOf(call, tx, what.source_agent_id, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const source = await sourceOf(work, what.source_agent_id);
       const task = await withSource(tx, source, prepared[0]!);
       const { deadline_seconds } = what;
       const deadline_at = deadline_seconds === undefined ? undefined : now + deadline_seconds * 1000;
-      const [answer] = await dispatchAll(call, tx, what, [task], source, undefined, deadline_at, now);
+      const [answer] = await dispatchAll(work, what, [task], source, undefined, deadline_at);
       return answer!;
     },
     remember: (answer) => answer as unknown as Json,
@@ -159,7 +160,7 @@ export async function ask_expert(call: Call, input: In<'ask_expert'>): Promise<D
   const prepared = await prepareTasks(call, [task], input.handover);
   return delegateOne(call, delegating(call, input), prepared, async (tx, source, one) => {
     if (!include_history) return one;
-    return { ...one, task: { ...one.task, context_box_id: await outputOf(call, tx, source) } };
+    return { ...one, task: { ...one.task, context_box_id: await outputOf(tx, source) } };
   });
 }
 
@@ -173,20 +174,20 @@ function refuseTwice(tasks: readonly Task[]): void {
 }
 
 export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out<'fork_join'>> {
-  const { tenant } = call;
   refuseTwice(input.tasks);
   const prepared = await prepareTasks(call, input.tasks, input.handover);
   const what = delegating(call, input);
   return change<Out<'fork_join'>>(call, {
     input,
     bytes: input.tasks.reduce((sum, { instruction }) => sum + instruction.length, 0),
-    work: async (tx, now) => {
-      const source = await sourceOf(call, tx, input.source_agent_id, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const source = await sourceOf(work, input.source_agent_id);
       const batch_id = newId();
       const deadline_at = now + (input.deadline_seconds ?? DEFAULT_DEADLINE_S) * 1000;
       const task_count = prepared.length;
-      const dispatched = await dispatchAll(call, tx, what, prepared, source, batch_id, deadline_at, now);
-      await insertBatch(tx, tenant, {
+      const dispatched = await dispatchAll(work, what, prepared, source, batch_id, deadline_at);
+      await insertBatch(tx, {
         batch_id,
         source_agent_id: source.agent_id,
         parent_agent_turn_id: source.turn?.agent_turn_id ?? null,
@@ -199,11 +200,11 @@ export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out
         ended_at: null,
       });
       const lease = { kind: 'batch', subject_id: batch_id, holder: null, token: 0 } as const;
-      await putLease(tx, tenant, { ...lease, expires_at: deadline_at });
+      await putLease(tx, { ...lease, expires_at: deadline_at });
       const agent_turn_ids = dispatched.map(({ agent_turn_id }) => agent_turn_id);
       const facts = { agent_turn_ids, fail_fast: input.fail_fast ?? false, deadline_at: toIso(deadline_at) };
       const thread = source.turn?.trajectory_id ?? input.trajectory_id ?? null;
-      tx.journal(event(call, now, 'cairn.batch.dispatched', 'batch', batch_id, facts, thread));
+      appendEvent(work, 'cairn.batch.dispatched', { type: 'batch', id: batch_id }, facts, thread);
       return { status: 'accepted', batch_id, task_count, agent_turn_ids, deadline_at: toIso(deadline_at) };
     },
     remember: (answer) => answer as unknown as Json,

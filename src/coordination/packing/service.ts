@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { change, event } from '../../engine/writes/change.js';
 import { openBoxes } from '../../facts/boxes/access.js';
 import { segmentsOf } from '../../facts/boxes/entries.js';
@@ -73,12 +74,13 @@ export function preparePacking(
 }
 
 /** The boxes in this order, if all are there and this agent may see each. */
-export async function visibleBoxes(call: Call, tx: Tx, box_ids: readonly string[]): Promise<BoxRow[]> {
+export async function visibleBoxes(work: Work, box_ids: readonly string[]): Promise<BoxRow[]> {
+  const { call, tx } = work;
   if (box_ids.length === 0) return [];
   const boxes = await openBoxes(call, tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
   if (total <= MAX_CONTEXT_CARDS) {
-    await refuseBeyond(call, tx, boxes);
+    await refuseBeyond(work, boxes);
     return boxes;
   }
   throw new CairnError(
@@ -89,12 +91,12 @@ export async function visibleBoxes(call: Call, tx: Tx, box_ids: readonly string[
 }
 
 /** What an agent may not read it does not give to others; but the boxes of agent_turns were given to it as they are. */
-async function refuseBeyond(call: Call, tx: Tx, boxes: readonly BoxRow[]): Promise<void> {
+async function refuseBeyond({ call, tx }: Work, boxes: readonly BoxRow[]): Promise<void> {
   const reach = cardReachOf(call);
   if (!reach || reach.agent_id !== call.caller.agent_id) return;
   const segments = [];
-  for (const box of boxes) if (!isOfTurn(box)) segments.push(...(await segmentsOf(tx, call.tenant, box)));
-  const beyond = segments.length === 0 ? [] : await inheritedBeyond(tx, call.tenant, segments, reach);
+  for (const box of boxes) if (!isOfTurn(box)) segments.push(...(await segmentsOf(tx, box)));
+  const beyond = segments.length === 0 ? [] : await inheritedBeyond(tx, segments, reach);
   if (beyond.length > 0) throw cardsBeyond(call, beyond);
 }
 
@@ -123,34 +125,33 @@ interface Packing {
 }
 
 /** Makes the cards and the box, sealed. The boxes have been looked at; a few statements, however many cards. */
-export async function packBox(call: Call, tx: Tx, what: Packing, now: number): Promise<PackedBox> {
-  const { tenant } = call;
+export async function packBox(work: Work, what: Packing): Promise<PackedBox> {
+  const { tx, now } = work;
   const { prepared, boxes, box_id, owner, held_by } = what;
   const made: string[] = [];
-  for (const one of prepared.cards) made.push((await addCard(call, tx, one, now, held_by)).card.card_id);
+  for (const one of prepared.cards) made.push((await addCard(work, one, held_by)).card.card_id);
   const after: string[] = [];
-  for (const one of prepared.after ?? [])
-    after.push((await addCard(call, tx, one, now, held_by)).card.card_id);
-  const parent = prepared.parent && (await addCard(call, tx, prepared.parent, now, held_by)).card.card_id;
+  for (const one of prepared.after ?? []) after.push((await addCard(work, one, held_by)).card.card_id);
+  const parent = prepared.parent && (await addCard(work, prepared.parent, held_by)).card.card_id;
   const inherited: Part[] = [];
   for (const box of boxes) {
-    inherited.push({ segments: await segmentsOf(tx, tenant, box), without: what.without ?? [] });
+    inherited.push({ segments: await segmentsOf(tx, box), without: what.without ?? [] });
   }
   const own: Part = { card_ids: made };
   const parts = prepared.plan.instruction_last ? [...inherited, own] : [own, ...inherited];
   parts.push({ card_ids: after });
   if (parent !== undefined) parts.push({ card_ids: [parent] });
   // Before the cards are looked at: what is there at the moment of the seal, no sweep takes away.
-  const sealed_at = await takeSealTime(tx, tenant, now);
-  const length = await fillBox(tx, tenant, box_id, parts, sealed_at);
+  const sealed_at = await takeSealTime(tx, now);
+  const length = await fillBox(tx, box_id, parts, sealed_at);
   const box = { box_id, agent_id: owner, metadata: '{}', sent_hash: null, length, sealed_at };
-  await makeBox(call, tx, held_by === null ? box : { ...box, held_by }, now);
-  const manifest_id = await recordPacking(call, tx, what, now);
+  await makeBox(tx, held_by === null ? box : { ...box, held_by }, now);
+  const manifest_id = await recordPacking(tx, what, now);
   return { box_id, manifest_id, length, argument_card_ids: made };
 }
 
 /** One row, however many cards: the sealed box is the list of what went in. */
-async function recordPacking(call: Call, tx: Tx, { prepared, box_id, owner, task }: Packing, now: number) {
+async function recordPacking(tx: Tx, { prepared, box_id, owner, task }: Packing, now: number) {
   const manifest_id = newId();
   const { profile_name = null, box_ids, include_parent, instruction_last } = prepared.plan;
   const parameters = { profile_name, box_ids: [...box_ids], include_parent, instruction_last };
@@ -172,7 +173,7 @@ async function recordPacking(call: Call, tx: Tx, { prepared, box_id, owner, task
     held_by: null,
     created_at: now,
   } as const;
-  await insertManifest(tx, call.tenant, row, null);
+  await insertManifest(tx, row, null);
   return manifest_id;
 }
 
@@ -180,7 +181,7 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
   const { tenant, driver } = call;
   const source = actsAs(call, input.source_agent_id, 'source_agent_id') ?? input.source_agent_id;
   const agent = asAgent(call, source);
-  const recipe = await recipeOf(call, driver.at(tenant), input.handover);
+  const recipe = await recipeOf(driver.at(tenant), input.handover);
   const plan = planPacking(recipe, input.arguments);
   if (plan.profile_name === undefined) {
     throw new CairnError(
@@ -193,11 +194,12 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
-      const profile = await openProfile(call, tx, profile_name);
-      const boxes = await visibleBoxes(agent, tx, plan.box_ids);
+    work: async (work) => {
+      const { tx, now } = work;
+      const profile = await openProfile(tx, profile_name);
+      const boxes = await visibleBoxes({ ...work, call: agent }, plan.box_ids);
       const made = { prepared, boxes, box_id: newId(), owner: source, held_by: null };
-      const { box_id, manifest_id, length } = await packBox(agent, tx, made, now);
+      const { box_id, manifest_id, length } = await packBox({ ...work, call: agent }, made);
       const facts = {
         profile_name,
         source_agent_id: source,
@@ -205,17 +207,17 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
         box_ids: [...plan.box_ids],
         manifest_id,
       };
-      tx.journal(event(agent, now, 'cairn.context.packed', 'box', box_id, facts));
+      tx.journal(event({ call: agent, now }, 'cairn.context.packed', { type: 'box', id: box_id }, facts));
       return {
         context_box_id: box_id,
         target_profile_box_id: profile.box_id,
-        attached_card_ids: await packedCards(tx, tenant, box_id),
+        attached_card_ids: await packedCards(tx, box_id),
       };
     },
     remember: ({ context_box_id, target_profile_box_id }) => [context_box_id, target_profile_box_id],
     again: async (query, kept) => {
       const [context_box_id, target_profile_box_id] = kept as [string, string];
-      const attached_card_ids = await packedCards(query, tenant, context_box_id);
+      const attached_card_ids = await packedCards(query, context_box_id);
       return { context_box_id, target_profile_box_id, attached_card_ids };
     },
   });

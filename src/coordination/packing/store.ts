@@ -1,6 +1,6 @@
 /** Packing: fills a box from cards and from other boxes, in one statement however many cards that is. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, byDialect, type Sql, sql } from '../../driver/sql.js';
+import { acrossTenants, byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { CardReach } from '../../engine/access/rules.js';
 import type { Segment } from '../../facts/boxes/entries.js';
 import { cardsWithin } from '../../facts/cards/reach.js';
@@ -12,19 +12,19 @@ export type Part =
   | { readonly segments: readonly Segment[]; readonly without?: readonly string[] };
 
 /** Each entry of the segments as (part, place, card_id). */
-const inherited = (tenant: string, json: string): Sql =>
+const inherited = (json: string): Sql =>
   byDialect({
     sqlite: sql`SELECT s.value ->> 0 AS part, e.position AS place, e.card_id
       FROM json_each(${json}) s CROSS JOIN box_entries e
-      WHERE e.tenant_id = ${tenant} AND e.box_id = s.value ->> 1 AND e.position >= s.value ->> 2
+      WHERE e.tenant_id = ${TENANT} AND e.box_id = s.value ->> 1 AND e.position >= s.value ->> 2
         AND e.position < s.value ->> 3 AND e.added_revision <= s.value ->> 4
         AND (e.removed_revision IS NULL OR e.removed_revision > s.value ->> 4)`,
     postgres: sql`SELECT s.part, e.position AS place, e.card_id
       FROM (SELECT (v ->> 0)::bigint AS part, v ->> 1 AS box_id, (v ->> 2)::bigint AS low, (v ->> 3)::bigint AS high,
               (v ->> 4)::bigint AS revision FROM json_array_elements(${json}::json) v) s
-      CROSS JOIN LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${tenant} AND l.box_id = s.box_id
+      CROSS JOIN LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${TENANT} AND l.box_id = s.box_id
         AND l.position >= s.low AND l.position < s.high OFFSET 0) e
-      WHERE e.tenant_id = ${tenant} AND e.added_revision <= s.revision
+      WHERE e.tenant_id = ${TENANT} AND e.added_revision <= s.revision
         AND (e.removed_revision IS NULL OR e.removed_revision > s.revision)`,
   });
 
@@ -40,13 +40,7 @@ const single = (json: string): Sql =>
  * Puts all parts into a new box, each card at its first occurrence, but for those that cannot be read at this moment;
  * says how many there are.
  */
-export function fillBox(
-  tx: Tx,
-  tenant: string,
-  box_id: string,
-  parts: readonly Part[],
-  moment: number,
-): Promise<number> {
+export function fillBox(tx: Tx, box_id: string, parts: readonly Part[], moment: number): Promise<number> {
   const singles = parts.flatMap((part, i) =>
     'card_ids' in part ? part.card_ids.map((card_id, place) => [i, place, card_id]) : [],
   );
@@ -60,10 +54,10 @@ export function fillBox(
           ROW_NUMBER() OVER (ORDER BY f.part, f.place), 1
         FROM (SELECT l.part, l.place, l.card_id,
                 ROW_NUMBER() OVER (PARTITION BY l.card_id ORDER BY l.part, l.place) AS occurrence
-              FROM (${inherited(tenant, JSON.stringify(segments))}
+              FROM (${inherited(JSON.stringify(segments))}
                     UNION ALL ${single(JSON.stringify(singles))}) l) f
         CROSS JOIN cards c
-        WHERE f.occurrence = 1 AND c.tenant_id = ${tenant} AND c.card_id = f.card_id AND ${readableAt(moment)}
+        WHERE f.occurrence = 1 AND c.tenant_id = ${TENANT} AND c.card_id = f.card_id AND ${readableAt(moment)}
           AND NOT f.card_id = ANY(${without})`,
   );
 }
@@ -71,23 +65,22 @@ export function fillBox(
 /** Cards of these segments that are beyond reach, a few of them. What the agent wrote itself is not. */
 export async function inheritedBeyond(
   query: Query,
-  tenant: string,
   segments: readonly Segment[],
   reach: CardReach,
 ): Promise<string[]> {
   const json = JSON.stringify(segments.map((s) => [0, s.box_id, s.from, s.until, s.revision]));
   const rows = await query.all<{ card_id: string }>(
-    sql`SELECT c.card_id FROM (${inherited(tenant, json)}) f CROSS JOIN cards c
-        WHERE c.tenant_id = ${tenant} AND c.card_id = f.card_id
+    sql`SELECT c.card_id FROM (${inherited(json)}) f CROSS JOIN cards c
+        WHERE c.tenant_id = ${TENANT} AND c.card_id = f.card_id
           AND CASE WHEN c.author_id = ${reach.agent_id} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END = 1 LIMIT 100`,
   );
   return rows.map(({ card_id }) => card_id);
 }
 
 /** All cards of a box that was filled so, in order. */
-export async function packedCards(query: Query, tenant: string, box_id: string): Promise<string[]> {
+export async function packedCards(query: Query, box_id: string): Promise<string[]> {
   const rows = await query.all<{ card_id: string }>(
-    sql`SELECT card_id FROM box_entries WHERE tenant_id = ${tenant} AND box_id = ${box_id} ORDER BY position`,
+    sql`SELECT card_id FROM box_entries WHERE tenant_id = ${TENANT} AND box_id = ${box_id} ORDER BY position`,
   );
   return rows.map(({ card_id }) => card_id);
 }

@@ -1,6 +1,5 @@
 /** The trajectory that a delegated task gets: a part of the delegator's, and the delegatee's own. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { createIn } from '../../memory/trajectories/service.js';
 
 const NAME_LENGTH = 120;
@@ -13,10 +12,10 @@ interface Child {
 }
 
 /** Its id. The parent must not have finished. */
-export async function makeChildTrajectory(call: Call, tx: Tx, child: Child, now: number): Promise<string> {
+export async function makeChildTrajectory(work: Work, child: Child): Promise<string> {
   const [line] = child.label.trim().split('\n');
   const name = [...line!].slice(0, NAME_LENGTH).join('') || 'task';
   const input = { name, parent_trajectory_id: child.parent };
   const prepared = { input, agent_id: child.agent_id, metadata: '{}', sent_hash: null, bytes: 0 };
-  return (await createIn(call, tx, prepared, now)).trajectory_id;
+  return (await createIn(work, prepared)).trajectory_id;
 }

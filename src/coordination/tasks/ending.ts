@@ -1,6 +1,7 @@
 /** Tasks end with their trajectories: when one is made Failed, their agent_turns are stopped; when it is deleted, all goes. */
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { FinishingHooks, TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
 import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
@@ -27,7 +28,7 @@ async function taskOf(
   trajectory_id: string,
   status: FinalStatus,
 ): Promise<readonly string[]> {
-  const turns = await turnsUnderWayIn(query, call.tenant, [trajectory_id]);
+  const turns = await turnsUnderWayIn(query, [trajectory_id]);
   if (turns.length === 0) return turns;
   await refuseFormerOwner(call, query, trajectory_id);
   if (status === 'Failed') return turns;
@@ -39,17 +40,12 @@ async function taskOf(
 }
 
 /** One that fails takes its task with it, which is locked before it. */
-async function endTaskOf(
-  call: Call,
-  tx: Tx,
-  trajectory_id: string,
-  status: FinalStatus,
-  now: number,
-): Promise<readonly string[]> {
+async function endTaskOf(work: Work, trajectory_id: string, status: FinalStatus): Promise<readonly string[]> {
+  const { call, tx } = work;
   const turns = await taskOf(call, tx, trajectory_id, status);
   if (turns.length === 0) return [];
-  const locked = await lockForEnding(call, tx, turns, FAILED.status);
-  return endTurns(call, tx, locked, new Map(turns.map((id) => [id, FAILED])), now, [trajectory_id]);
+  const locked = await lockForEnding(tx, turns, FAILED.status);
+  return endTurns(work, locked, new Map(turns.map((id) => [id, FAILED])), [trajectory_id]);
 }
 
 export const taskFinishing: FinishingHooks = {
@@ -66,54 +62,50 @@ const DELETED: TurnEnd = { status: 'stopped', error: { code: 'TRAJECTORY_DELETED
 type LockedTasks = ReadonlyMap<string, AgentTurnView>;
 
 /** Locks what is under way in a trajectory and below it, before those are locked. */
-async function lockTasksBelow(call: Call, tx: Tx, trajectory_id: string): Promise<LockedTasks> {
-  const ids = await idsBelow(tx, call.tenant, trajectory_id);
-  const turns = await turnsUnderWayIn(tx, call.tenant, ids);
-  const locked = turns.length === 0 ? new Map() : await lockForEnding(call, tx, turns, DELETED.status);
-  await lockOffersIn(tx, call.tenant, ids);
+async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTasks> {
+  const ids = await idsBelow(tx, trajectory_id);
+  const turns = await turnsUnderWayIn(tx, ids);
+  const locked = turns.length === 0 ? new Map() : await lockForEnding(tx, turns, DELETED.status);
+  await lockOffersIn(tx, ids);
   return locked;
 }
 
 /** Ends it, now that nothing more can begin in these trajectories. Gives holders whose content is to be erased. */
 async function stopTasks(
-  call: Call,
-  tx: Tx,
+  work: Work,
   trajectory_ids: readonly string[],
   locked: LockedTasks,
-  now: number,
 ): Promise<readonly string[]> {
-  const { tenant } = call;
-  const turns = await turnsUnderWayIn(tx, tenant, trajectory_ids);
+  const { tx } = work;
+  const turns = await turnsUnderWayIn(tx, trajectory_ids);
   // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
-  const all = turns.every((id) => locked.has(id))
-    ? locked
-    : await lockForEnding(call, tx, turns, DELETED.status);
+  const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(tx, turns, DELETED.status);
   const ends = new Map(turns.map((id) => [id, DELETED]));
-  const holders = await endTurns(call, tx, all, ends, now, trajectory_ids);
-  for (const offer of await lockOffersIn(tx, tenant, trajectory_ids)) {
-    await endDelegation(call, tx, offer, { status: 'Cancelled', reason: REASON }, now);
+  const holders = await endTurns(work, all, ends, trajectory_ids);
+  for (const offer of await lockOffersIn(tx, trajectory_ids)) {
+    await endDelegation(work, offer, { status: 'Cancelled', reason: REASON });
   }
   return holders;
 }
 
 /** What goes of agent_turns, delegations, handoffs and messages when their trajectories are deleted. */
-export function deleteTasks(call: Call, tx: Tx): TreeDeletion {
-  const { tenant } = call;
+export function deleteTasks(work: Work): TreeDeletion {
+  const { tx } = work;
   let locked: LockedTasks = new Map();
   return {
     lockBeforeTree: async (trajectory_id) => {
-      locked = await lockTasksBelow(call, tx, trajectory_id);
-      await lockHandoffsOf(tx, tenant, await idsBelow(tx, tenant, trajectory_id));
+      locked = await lockTasksBelow(tx, trajectory_id);
+      await lockHandoffsOf(tx, await idsBelow(tx, trajectory_id));
     },
-    stop: (trajectory_ids, now) => stopTasks(call, tx, trajectory_ids, locked, now),
+    stop: (trajectory_ids, now) => stopTasks({ ...work, now }, trajectory_ids, locked),
     addEndings: async (trajectory_ids, deleted_at) => {
-      await endHandoffBoxes(tx, tenant, trajectory_ids, deleted_at);
-      await endTurnBoxes(tx, tenant, trajectory_ids, deleted_at);
+      await endHandoffBoxes(tx, trajectory_ids, deleted_at);
+      await endTurnBoxes(tx, trajectory_ids, deleted_at);
     },
     clear: async (trajectory_ids, deleted_at) => {
-      await clearHandoffs(tx, tenant, trajectory_ids);
-      await clearTasks(tx, tenant, trajectory_ids, deleted_at);
-      await eraseMessagesAbout(tx, tenant, trajectory_ids, deleted_at);
+      await clearHandoffs(tx, trajectory_ids);
+      await clearTasks(tx, trajectory_ids, deleted_at);
+      await eraseMessagesAbout(tx, trajectory_ids, deleted_at);
     },
   };
 }

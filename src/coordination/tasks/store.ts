@@ -1,6 +1,6 @@
 /** What goes of agent_turns and delegations when their trajectories are deleted: a few statements, however many there are. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 
 /** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
@@ -10,13 +10,9 @@ const turnsByTrajectory: Sql = byDialect({
 });
 
 /** The agent_turns of these trajectories that have not ended. */
-export async function turnsUnderWayIn(
-  query: Query,
-  tenant: string,
-  trajectory_ids: readonly string[],
-): Promise<string[]> {
+export async function turnsUnderWayIn(query: Query, trajectory_ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ agent_turn_id: string }>(
-    sql`SELECT t.agent_turn_id FROM ${turnsByTrajectory} WHERE t.tenant_id = ${tenant}
+    sql`SELECT t.agent_turn_id FROM ${turnsByTrajectory} WHERE t.tenant_id = ${TENANT}
           AND t.trajectory_id = ANY(${trajectory_ids}) AND t.ended_at IS NULL ORDER BY t.agent_turn_id`,
   );
   return rows.map((row) => row.agent_turn_id);
@@ -31,13 +27,8 @@ const replacedOf: Sql = byDialect({
  * Ends the boxes of their agent_turns: contexts, outputs, records, and what gave way to those. An agent that is used
  * again goes on in its output: that stays as long as another task that is there has put out into it.
  */
-export function endTurnBoxes(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-  ended_at: number,
-): Promise<void> {
-  const ours = sql`t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})`;
+export function endTurnBoxes(tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> {
+  const ours = sql`t.tenant_id = ${TENANT} AND t.trajectory_id = ANY(${trajectory_ids})`;
   return tx.send(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
         SELECT b.tenant_id, ${turnBoxHolder('')} || b.box_id, CAST(${ended_at} AS BIGINT), b.trajectory_id, b.box_id,
@@ -54,30 +45,25 @@ export function endTurnBoxes(
           SELECT t.tenant_id, t.trajectory_id, t.output_box_id FROM ${turnsByTrajectory}
             WHERE ${ours} AND NOT EXISTS (
               SELECT 1 FROM agent_turns o CROSS JOIN trajectories p
-              WHERE o.tenant_id = ${tenant} AND o.agent_id = t.agent_id AND o.output_box_id = t.output_box_id
+              WHERE o.tenant_id = ${TENANT} AND o.agent_id = t.agent_id AND o.output_box_id = t.output_box_id
                 AND NOT o.trajectory_id = ANY(${trajectory_ids})
-                AND p.tenant_id = ${tenant} AND p.trajectory_id = o.trajectory_id AND p.deleted_at IS NULL)
-        ) b WHERE b.tenant_id = ${tenant}
+                AND p.tenant_id = ${TENANT} AND p.trajectory_id = o.trajectory_id AND p.deleted_at IS NULL)
+        ) b WHERE b.tenant_id = ${TENANT}
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
 }
 
 /** Leaves of their agent_turns and delegations ids, states and times. */
-export async function clearTasks(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export async function clearTasks(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE agent_turns SET summary = NULL, error = NULL, updated_at = ${now}
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})`,
   );
   for (const column of [sql`trajectory_id`, sql`child_trajectory_id`]) {
     await tx.send(
       sql`UPDATE delegations SET task_description = NULL, context = NULL, handover = NULL, result = NULL, reason = NULL,
             sent_hash = NULL, updated_at = ${now}
-          WHERE tenant_id = ${tenant} AND ${column} = ANY(${trajectory_ids})`,
+          WHERE tenant_id = ${TENANT} AND ${column} = ANY(${trajectory_ids})`,
     );
   }
 }

@@ -1,6 +1,7 @@
 /** The trajectories of tasks finish with their agent_turns, once nothing below them is under way. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { preparePatch, updateIn } from '../../memory/trajectories/service.js';
 import {
   activeChildren,
@@ -15,35 +16,25 @@ import { findDelegation } from '../delegations/store.js';
 import { asAgent } from '../packing/service.js';
 
 /** The artifacts that the result names. Some may have gone while it waited for what was delegated. */
-async function artifactsNamed(
-  call: Call,
-  tx: Tx,
-  { delegation_id }: AgentTurnView,
-  now: number,
-): Promise<string[]> {
-  const delegation =
-    delegation_id === null ? undefined : await findDelegation(tx, call.tenant, delegation_id);
+async function artifactsNamed(tx: Tx, { delegation_id }: AgentTurnView, now: number): Promise<string[]> {
+  const delegation = delegation_id === null ? undefined : await findDelegation(tx, delegation_id);
   const result = delegation?.result == null ? null : (JSON.parse(delegation.result) as DelegationResult);
   const named = [...new Set(result?.artifacts)];
   if (named.length === 0) return [];
-  const known = await knownMemories(tx, call.tenant, named, now, { kind: 'artifact' });
+  const known = await knownMemories(tx, named, now, { kind: 'artifact' });
   return named.filter((id) => known.has(id));
 }
 
 /** Finishes the trajectory of a task that has ended, if it is time. Gives what ended with it, or undefined. */
-async function finishTask(
-  call: Call,
-  tx: Tx,
-  turn: AgentTurnView,
-  now: number,
-): Promise<readonly string[] | undefined> {
+async function finishTask(work: Work, turn: AgentTurnView): Promise<readonly string[] | undefined> {
+  const { call, tx, now } = work;
   const { trajectory_id, summary, result_status } = turn;
   // Locked before anything is asked: of a task and the last below it that end at once, one sees that the other has.
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null || isFinished(trajectory)) return undefined;
   const completed = turn.status === 'completed';
-  if (completed && (await activeChildren(tx, call.tenant, trajectory_id, 1)).length > 0) return undefined;
-  const produced_artifacts = await artifactsNamed(call, tx, turn, now);
+  if (completed && (await activeChildren(tx, trajectory_id, 1)).length > 0) return undefined;
+  const produced_artifacts = await artifactsNamed(tx, turn, now);
   const outcome = {
     status: completed ? (result_status === 'partial' ? 'Partial' : 'Success') : 'Failure',
     ...(summary === null ? {} : { summary }),
@@ -52,51 +43,47 @@ async function finishTask(
   const patch = preparePatch(trajectory_id, { status: completed ? 'Completed' : 'Failed', outcome });
   // Cairn does it, whoever ended the turn: that one may have given the trajectory away.
   const own: Call = { ...asAgent(call, null), acting: undefined };
-  return (await updateIn(own, tx, { ...patch, with_task: true }, now)).ended;
+  return (await updateIn({ ...work, call: own }, { ...patch, with_task: true })).ended;
 }
 
 /** Finishes what is above a trajectory that finished or went, as far as that waited for nothing else. */
 export async function finishAbove(
-  call: Call,
-  tx: Tx,
+  work: Work,
   trajectory_id: string,
-  now: number,
   deleted: readonly string[] = [],
 ): Promise<string[]> {
-  const { tenant } = call;
+  const { tx } = work;
   const holders: string[] = [];
-  let below = await findTrajectory(tx, tenant, trajectory_id);
+  let below = await findTrajectory(tx, trajectory_id);
   while (below && below.parent_trajectory_id !== null) {
     const above = below.parent_trajectory_id;
     if (!deleted.includes(above)) {
       // What is no task is finished by whoever began it.
-      if (!(await turnOfTrajectory(tx, tenant, above))) return holders;
-      await lockTrajectory(tx, tenant, above);
-      const turn = await turnOfTrajectory(tx, tenant, above);
-      const ended = turn && turn.ended_at !== null ? await finishTask(call, tx, turn, now) : undefined;
+      if (!(await turnOfTrajectory(tx, above))) return holders;
+      await lockTrajectory(tx, above);
+      const turn = await turnOfTrajectory(tx, above);
+      const ended = turn && turn.ended_at !== null ? await finishTask(work, turn) : undefined;
       if (!ended) return holders;
       holders.push(...ended);
     }
-    below = await findTrajectory(tx, tenant, above);
+    below = await findTrajectory(tx, above);
   }
   return holders;
 }
 
 /** Gives holders that ended with them, whose content is to be erased. */
 export async function finishTasks(
-  call: Call,
-  tx: Tx,
+  work: Work,
   ended: readonly AgentTurnView[],
-  now: number,
   deleted: readonly string[],
 ): Promise<string[]> {
   const holders: string[] = [];
   // The deepest first: a trajectory is completed when none below it is Active.
   for (const turn of [...ended].sort((a, b) => b.depth - a.depth)) {
     if (deleted.includes(turn.trajectory_id)) continue;
-    const own = await finishTask(call, tx, turn, now);
+    const own = await finishTask(work, turn);
     if (!own) continue;
-    holders.push(...own, ...(await finishAbove(call, tx, turn.trajectory_id, now, deleted)));
+    holders.push(...own, ...(await finishAbove(work, turn.trajectory_id, deleted)));
   }
   return holders;
 }

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Channel } from '../channel.js';
 import { DriverError, type Table } from '../driver.js';
-import { compile, type Param, type Sql } from '../sql.js';
+import { type BoundParam, compile, type Sql } from '../sql.js';
 import { translatePostgres } from './errors.js';
 
 /**
@@ -36,26 +36,26 @@ export class PostgresChannel implements Channel {
     this.#send(begun);
   }
 
-  async all<R>(query: Sql): Promise<R[]> {
-    const { text, params } = compile(query, 'postgres');
+  async all<R>(query: Sql, tenant: string): Promise<R[]> {
+    const { text, params } = compile(query, 'postgres', tenant);
     return (await this.#wait(run(this.#client, text, params))).rows as R[];
   }
 
-  async run(query: Sql): Promise<number> {
-    const { text, params } = compile(query, 'postgres');
+  async run(query: Sql, tenant: string): Promise<number> {
+    const { text, params } = compile(query, 'postgres', tenant);
     return (await this.#wait(run(this.#client, text, params))).rowCount ?? 0;
   }
 
-  async send(query: Sql): Promise<void> {
-    const { text, params } = compile(query, 'postgres');
+  async send(query: Sql, tenant: string): Promise<void> {
+    const { text, params } = compile(query, 'postgres', tenant);
     this.#send(run(this.#client, text, params));
   }
 
-  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
+  async insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void> {
     const texts = insertTexts(table);
     if (rows.length === 1) return this.#send(run(this.#client, texts.one, rows[0]!));
-    const arrays = texts.columns.map((_, i) => rows.map((row) => row[i] as Param));
-    this.#send(run(this.#client, texts.many, arrays as unknown as Param[]));
+    const arrays = texts.columns.map((_, i) => rows.map((row) => row[i] as BoundParam));
+    this.#send(run(this.#client, texts.many, arrays as unknown as BoundParam[]));
   }
 
   savepoint(): void {
@@ -139,8 +139,13 @@ export class PostgresChannel implements Channel {
 const names = new Map<string, string>();
 
 /** The rows of a statement; it may take as long as is given, else as long as any. */
-export async function rowsOf(client: pg.PoolClient, query: Sql, query_timeout?: number): Promise<unknown[]> {
-  const { text, params } = compile(query, 'postgres');
+export async function rowsOf(
+  client: pg.PoolClient,
+  query: Sql,
+  tenant: string,
+  query_timeout?: number,
+): Promise<unknown[]> {
+  const { text, params } = compile(query, 'postgres', tenant);
   return (await run(client, text, params, query_timeout)).rows;
 }
 
@@ -148,7 +153,7 @@ export async function rowsOf(client: pg.PoolClient, query: Sql, query_timeout?: 
 function run(
   client: pg.PoolClient,
   text: string,
-  params: readonly Param[],
+  params: readonly BoundParam[],
   query_timeout?: number,
 ): Promise<pg.QueryResult> {
   let name = names.get(text);

@@ -125,6 +125,7 @@ class PostgresDriver implements Driver {
 
   at(tenant: string): Query {
     return queryBy(
+      tenant,
       (query) =>
         new Promise<unknown[]>((resolve, reject) => {
           if (this.#closed) return reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
@@ -148,7 +149,7 @@ class PostgresDriver implements Driver {
       await this.#retrying(async () => {
         await this.#reading(async (client) => {
           const begun = this.#begin(client, tenant, 'BEGIN READ ONLY');
-          const results = reads.map((read) => rowsOf(client, read.query));
+          const results = reads.map((read) => rowsOf(client, read.query, tenant));
           const settled = await Promise.allSettled([...results, begun]);
           const broken = settled.find((one) => one.status === 'rejected' && isConnectionError(one.reason));
           if (broken) throw (broken as PromiseRejectedResult).reason;
@@ -179,7 +180,7 @@ class PostgresDriver implements Driver {
           if (unhurried) await client.query(UNHURRIED);
           const time = unhurried ? ANY_TIME_MS : undefined;
           try {
-            return await read(queryBy((query) => rowsOf(client, query, time)));
+            return await read(queryBy(tenant, (query) => rowsOf(client, query, tenant, time)));
           } finally {
             await begun;
           }

@@ -73,6 +73,7 @@ export class PostgresWakes {
       }
     return channel.send(
       sql`SELECT pg_notify(${CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`,
+      '',
     );
   };
 

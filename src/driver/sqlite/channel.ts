@@ -2,7 +2,7 @@
 import type { Channel } from '../channel.js';
 import type { Table } from '../driver.js';
 import { isShareUsed, nextTurn } from '../loop-share.js';
-import { compile, type Param, type Sql } from '../sql.js';
+import { type BoundParam, compile, type Sql } from '../sql.js';
 import type { SqliteConnection } from './open.js';
 
 /**
@@ -19,27 +19,27 @@ export class SqliteChannel implements Channel {
     this.#connection = connection;
   }
 
-  async all<R>(query: Sql): Promise<R[]> {
-    const { text, params } = compile(query, 'sqlite');
+  async all<R>(query: Sql, tenant: string): Promise<R[]> {
+    const { text, params } = compile(query, 'sqlite', tenant);
     while (this.#interrupted) await this.#interrupted;
     const rows = this.#connection.all<R>(text, params);
     if (isShareUsed()) await nextTurn();
     return rows;
   }
 
-  async run(query: Sql): Promise<number> {
-    const { text, params } = compile(query, 'sqlite');
+  async run(query: Sql, tenant: string): Promise<number> {
+    const { text, params } = compile(query, 'sqlite', tenant);
     while (this.#interrupted) await this.#interrupted;
     const changed = this.#connection.run(text, params);
     if (isShareUsed()) await nextTurn();
     return changed;
   }
 
-  async send(query: Sql): Promise<void> {
-    await this.run(query);
+  async send(query: Sql, tenant: string): Promise<void> {
+    await this.run(query, tenant);
   }
 
-  async insert(table: Table, rows: readonly (readonly Param[])[]): Promise<void> {
+  async insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void> {
     const text = insertText(table);
     while (this.#interrupted) await this.#interrupted;
     for (const [i, row] of rows.entries()) {
@@ -56,7 +56,7 @@ export class SqliteChannel implements Channel {
     }
   }
 
-  async #insertRest(text: string, rows: readonly (readonly Param[])[], from: number): Promise<void> {
+  async #insertRest(text: string, rows: readonly (readonly BoundParam[])[], from: number): Promise<void> {
     await nextTurn();
     for (let i = from; i < rows.length; i++) {
       this.#connection.run(text, rows[i]!);

@@ -117,23 +117,21 @@ class SqliteDriver implements Driver {
     return Date.now() + (this.#options.clock_offset_ms?.() ?? 0);
   }
 
-  at(_tenant: string): Query {
-    return this.#query;
+  at(tenant: string): Query {
+    return queryBy(tenant, async (query) => {
+      // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
+      while (this.#snapshots) await this.#snapshots;
+      return this.#readAll(query, tenant);
+    });
   }
 
-  readonly #query: Query = queryBy(async (query) => {
-    // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
-    while (this.#snapshots) await this.#snapshots;
-    return this.#readAll(query);
-  });
-
-  async snapshot<T>(_tenant: string, read: (query: Query) => Promise<T>): Promise<T> {
+  async snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T> {
     while (this.#snapshots) await this.#snapshots;
     let done = () => {};
     this.#snapshots = new Promise<void>((resolve) => (done = resolve));
     try {
       this.#reader.run('BEGIN');
-      return await read(queryBy((query) => this.#readAll(query)));
+      return await read(queryBy(tenant, (query) => this.#readAll(query, tenant)));
     } finally {
       // Whatever happens to the snapshot, those who wait for its end must not wait for ever.
       this.#snapshots = undefined;
@@ -142,8 +140,8 @@ class SqliteDriver implements Driver {
     }
   }
 
-  async #readAll<R>(query: Sql): Promise<R[]> {
-    const { text, params } = compile(query, 'sqlite');
+  async #readAll<R>(query: Sql, tenant: string): Promise<R[]> {
+    const { text, params } = compile(query, 'sqlite', tenant);
     try {
       const rows = await this.#reader.read<R>(text, params);
       if (isShareUsed()) await nextTurn();
@@ -153,8 +151,8 @@ class SqliteDriver implements Driver {
     }
   }
 
-  async long<R>(_tenant: string, query: Sql): Promise<R[]> {
-    const { text, params } = compile(query, 'sqlite');
+  async long<R>(tenant: string, query: Sql): Promise<R[]> {
+    const { text, params } = compile(query, 'sqlite', tenant);
     return this.#long.all<R>(text, params);
   }
 
@@ -162,9 +160,9 @@ class SqliteDriver implements Driver {
     return this.long<R>(tenant, query);
   }
 
-  away<O>(_tenant: string, module: URL, input: unknown): Promise<O> {
+  away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
     if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
-    return this.#away.run<O>(module.href, input);
+    return this.#away.run<O>(module.href, tenant, input);
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {

@@ -1,11 +1,13 @@
 /** Reads that may be long, on a thread with a connection of its own, so that the event loop stays free. */
 import type { Worker } from 'node:worker_threads';
 import { CairnError } from '../../kernel/errors.js';
-import type { Param } from '../sql.js';
+import type { BoundParam } from '../sql.js';
 import { startThread } from '../thread.js';
 
 /** A statement, or a module that reads and computes. */
-export type LongTask = { text: string; params: readonly Param[] } | { module: string; input: unknown };
+export type LongTask =
+  | { text: string; params: readonly BoundParam[] }
+  | { module: string; tenant: string; input: unknown };
 export type LongAnswer = { id: number; result: unknown } | { id: number; error: string };
 /** Each keeps what it asks in memory. */
 const MAX_WAITING = 1000;
@@ -21,12 +23,12 @@ export class LongReader {
     this.#path = path;
   }
 
-  all<R>(text: string, params: readonly Param[]): Promise<R[]> {
+  all<R>(text: string, params: readonly BoundParam[]): Promise<R[]> {
     return this.#ask({ text, params }) as Promise<R[]>;
   }
 
-  run<O>(module: string, input: unknown): Promise<O> {
-    return this.#ask({ module, input }) as Promise<O>;
+  run<O>(module: string, tenant: string, input: unknown): Promise<O> {
+    return this.#ask({ module, tenant, input }) as Promise<O>;
   }
 
   async #ask(task: LongTask): Promise<unknown> {

@@ -7,10 +7,11 @@ import { SqliteConnection } from './open.js';
 
 const connection = await SqliteConnection.open((workerData as { path: string }).path);
 
-const query = queryBy((one) => {
-  const { text, params } = compile(one, 'sqlite');
-  return connection.read(text, params);
-});
+const queryOf = (tenant: string) =>
+  queryBy(tenant, (one) => {
+    const { text, params } = compile(one, 'sqlite', tenant);
+    return connection.read(text, params);
+  });
 
 const modules = new Map<string, AwayModule>();
 
@@ -26,7 +27,7 @@ async function perform(task: LongTask): Promise<unknown> {
     const { run } = await moduleAt(task.module);
     connection.exec('BEGIN');
     try {
-      return await run(query, task.input);
+      return await run(queryOf(task.tenant), task.input);
     } finally {
       connection.exec('COMMIT');
     }

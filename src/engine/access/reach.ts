@@ -22,16 +22,16 @@ export const EVERYTHING = sql`1 = 1`;
 export type Worker = Pick<Reach, 'agent_id' | 'current_trajectory_id'>;
 
 /** Whether a trajectory is an agent's own, or the one that it works in. Trajectories belong to memory, which fills this. */
-export const ownership = new SlotRegistry<
-  'trajectory',
-  (tenant: string, worker: Worker, trajectory: Sql) => Sql
->('ownership', ['trajectory']);
+export const ownership = new SlotRegistry<'trajectory', (worker: Worker, trajectory: Sql) => Sql>(
+  'ownership',
+  ['trajectory'],
+);
 
-export function within(tenant: string, reach: Reach, owner: Sql, trajectory: Sql): Sql {
+export function within(reach: Reach, owner: Sql, trajectory: Sql): Sql {
   if (reach.extent === 'all') return EVERYTHING;
   if (reach.extent === 'none') return NOTHING;
   if (reach.extent === 'own') return sql`${owner} = ${reach.agent_id}`;
-  return sql`(${owner} = ${reach.agent_id} OR ${ownership.get('trajectory')(tenant, reach, trajectory)})`;
+  return sql`(${owner} = ${reach.agent_id} OR ${ownership.get('trajectory')(reach, trajectory)})`;
 }
 
 /** What an agent may read of containers: for those who reach anything in them. Absent where Turns are open to it. */
@@ -65,7 +65,7 @@ export type ReachedBy = (typeof reachedBy)[number];
 export type ContainerId = 'trajectory_id' | 'scope_id';
 
 /** For each id by which an operation names memory: a statement that selects whether it is `reached`. */
-type Finder<R> = (tenant: string, id: string, reach: R) => Sql;
+type Finder<R> = (id: string, reach: R) => Sql;
 export const reachFinders = new SlotRegistry<ReachedBy, Finder<Reach>>('reach', reachedBy);
 export const containerFinders = new SlotRegistry<ContainerId, Finder<ContainerReach>>('readable container', [
   'trajectory_id',
@@ -75,23 +75,21 @@ export const containerFinders = new SlotRegistry<ContainerId, Finder<ContainerRe
 /** Whether a trajectory or scope may be read; undefined where there is none. */
 export async function isReadableContainer(
   query: Query,
-  tenant: string,
   by: ContainerId,
   id: string,
   reach: ContainerReach,
 ): Promise<boolean | undefined> {
-  const row = await query.get<{ reached: number }>(containerFinders.get(by)(tenant, id, reach));
+  const row = await query.get<{ reached: number }>(containerFinders.get(by)(id, reach));
   return row && row.reached === 1;
 }
 
 /** Whether one entity is within reach; undefined where there is no such entity. */
 export async function isWithin(
   query: Query,
-  tenant: string,
   by: ReachedBy,
   id: string,
   reach: Reach,
 ): Promise<boolean | undefined> {
-  const row = await query.get<{ reached: number }>(reachFinders.get(by)(tenant, id, reach));
+  const row = await query.get<{ reached: number }>(reachFinders.get(by)(id, reach));
   return row && row.reached === 1;
 }

@@ -3,7 +3,7 @@
  * over when its time is, whether or not somebody has noticed: whoever looks at one compares expires_at.
  */
 import type { Query, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 
 export const leaseKinds = [
   /** An agent being online: the holder is the agent. */
@@ -33,10 +33,10 @@ export interface Lease {
 }
 
 /** Puts a lease in the place of whatever there was; the caller holds the row of the subject. */
-export function putLease(tx: Tx, tenant: string, lease: Lease): Promise<void> {
+export function putLease(tx: Tx, lease: Lease): Promise<void> {
   return tx.send(
     sql`INSERT INTO leases (tenant_id, kind, subject_id, holder, token, expires_at)
-        VALUES (${tenant}, ${lease.kind}, ${lease.subject_id}, ${lease.holder}, ${lease.token}, ${lease.expires_at})
+        VALUES (${TENANT}, ${lease.kind}, ${lease.subject_id}, ${lease.holder}, ${lease.token}, ${lease.expires_at})
         ON CONFLICT (tenant_id, kind, subject_id) DO UPDATE SET holder = excluded.holder, token = excluded.token,
           expires_at = excluded.expires_at`,
   );
@@ -45,51 +45,39 @@ export function putLease(tx: Tx, tenant: string, lease: Lease): Promise<void> {
 /** Gives a lease longer, if it is still this one and not over. */
 export async function renewLease(
   tx: Tx,
-  tenant: string,
   lease: Pick<Lease, 'kind' | 'subject_id' | 'token' | 'expires_at'>,
   now: number,
 ): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE leases SET expires_at = ${lease.expires_at}
-        WHERE tenant_id = ${tenant} AND kind = ${lease.kind} AND subject_id = ${lease.subject_id}
+        WHERE tenant_id = ${TENANT} AND kind = ${lease.kind} AND subject_id = ${lease.subject_id}
           AND token = ${lease.token} AND expires_at > ${now}`,
   );
   return changed > 0;
 }
 
-export function endLease(tx: Tx, tenant: string, kind: LeaseKind, subject_id: string): Promise<void> {
+export function endLease(tx: Tx, kind: LeaseKind, subject_id: string): Promise<void> {
   return tx.send(
-    sql`DELETE FROM leases WHERE tenant_id = ${tenant} AND kind = ${kind} AND subject_id = ${subject_id}`,
+    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = ${kind} AND subject_id = ${subject_id}`,
   );
 }
 
-export function findLease(
-  query: Query,
-  tenant: string,
-  kind: LeaseKind,
-  subject_id: string,
-): Promise<Lease | undefined> {
+export function findLease(query: Query, kind: LeaseKind, subject_id: string): Promise<Lease | undefined> {
   return query.get<Lease>(
     sql`SELECT kind, subject_id, holder, token, expires_at FROM leases
-        WHERE tenant_id = ${tenant} AND kind = ${kind} AND subject_id = ${subject_id}`,
+        WHERE tenant_id = ${TENANT} AND kind = ${kind} AND subject_id = ${subject_id}`,
   );
 }
 
 /** The lease as it stands in this transaction, if it is still the same and over: somebody may have renewed it. */
-export async function stillOver(
-  tx: Tx,
-  tenant: string,
-  lease: Lease,
-  now: number,
-): Promise<Lease | undefined> {
-  const current = await findLease(tx, tenant, lease.kind, lease.subject_id);
+export async function stillOver(tx: Tx, lease: Lease, now: number): Promise<Lease | undefined> {
+  const current = await findLease(tx, lease.kind, lease.subject_id);
   return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
 }
 
 /** What is over, the oldest first; behind one of them. */
 export function dueLeases(
   query: Query,
-  tenant: string,
   now: number,
   limit: number,
   after?: Pick<Lease, 'expires_at' | 'kind' | 'subject_id'>,
@@ -99,15 +87,15 @@ export function dueLeases(
     : sql``;
   return query.all<Lease>(
     sql`SELECT kind, subject_id, holder, token, expires_at FROM leases
-        WHERE tenant_id = ${tenant} AND expires_at <= ${now}${behind} ORDER BY expires_at, kind, subject_id
+        WHERE tenant_id = ${TENANT} AND expires_at <= ${now}${behind} ORDER BY expires_at, kind, subject_id
         LIMIT ${limit}`,
   );
 }
 
 /** When the next lease of a tenant is over. */
-export async function nextDue(query: Query, tenant: string): Promise<number | undefined> {
+export async function nextDue(query: Query): Promise<number | undefined> {
   const row = await query.get<{ expires_at: number }>(
-    sql`SELECT expires_at FROM leases WHERE tenant_id = ${tenant} ORDER BY expires_at LIMIT 1`,
+    sql`SELECT expires_at FROM leases WHERE tenant_id = ${TENANT} ORDER BY expires_at LIMIT 1`,
   );
   return row?.expires_at;
 }

@@ -52,7 +52,7 @@ export class Timekeeper {
   }
 
   async #note(driver: Driver, tenant: string): Promise<void> {
-    const due = await nextDue(driver.at(tenant), tenant);
+    const due = await nextDue(driver.at(tenant));
     if (due === undefined) this.#next.delete(tenant);
     else this.#next.set(tenant, due);
   }
@@ -81,7 +81,7 @@ export const systemCall = (runtime: Runtime, tenant: string): Call => ({
 export async function noticeDue(call: Call): Promise<number | undefined> {
   const { driver, tenant } = call;
   for (let attempt = 0; ; attempt++) {
-    const due = await nextDue(driver.at(tenant), tenant);
+    const due = await nextDue(driver.at(tenant));
     if (due === undefined) return undefined;
     const left = due - driver.now();
     // What cannot be ended, such as by a database that is full, must not be tried again and again.
@@ -100,11 +100,11 @@ export async function expireDue(call: Call, isStopped: () => boolean = () => fal
   const now = driver.now();
   let total = 0;
   for (let last: Lease | undefined; ; ) {
-    const due = await dueLeases(driver.at(tenant), tenant, now, BATCH, last);
+    const due = await dueLeases(driver.at(tenant), now, BATCH, last);
     // Together they share commits. Those that fail are left to the next round.
     const outcomes = await Promise.allSettled(
       due.map((lease) =>
-        driver.write(tenant, (tx) => expiries.get(lease.kind)(call, tx, lease, driver.now())),
+        driver.write(tenant, (tx) => expiries.get(lease.kind)({ call, tx, now: driver.now() }, lease)),
       ),
     );
     total += outcomes.filter(({ status }) => status === 'fulfilled').length;

@@ -3,7 +3,7 @@
  * A card, box or version says in held_by what holds it; once that is among the endings, it can no longer be read.
  */
 import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 
 export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;
 export const sessionHolder = (trajectory_id: string): string => `session:${trajectory_id}`;
@@ -46,11 +46,11 @@ export interface EndingRow extends Ending {
   readonly done_at: number | null;
 }
 
-export async function addEndings(tx: Tx, tenant: string, endings: readonly Ending[]): Promise<void> {
+export async function addEndings(tx: Tx, endings: readonly Ending[]): Promise<void> {
   for (const { holder, ended_at, thread_id, box_id } of endings) {
     await tx.send(
       sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
-          VALUES (${tenant}, ${holder}, ${ended_at}, ${thread_id}, ${box_id}, 0, 0, 0, 0)
+          VALUES (${TENANT}, ${holder}, ${ended_at}, ${thread_id}, ${box_id}, 0, 0, 0, 0)
           ON CONFLICT (tenant_id, holder) DO NOTHING`,
     );
   }
@@ -62,12 +62,11 @@ export async function addEndings(tx: Tx, tenant: string, endings: readonly Endin
  */
 export async function reopenEnding(
   tx: Tx,
-  tenant: string,
   ending: Pick<Ending, 'holder' | 'ended_at' | 'thread_id'>,
 ): Promise<void> {
   await tx.send(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
-        VALUES (${tenant}, ${ending.holder}, ${ending.ended_at}, ${ending.thread_id}, 0, 0, 0, 0)
+        VALUES (${TENANT}, ${ending.holder}, ${ending.ended_at}, ${ending.thread_id}, 0, 0, 0, 0)
         ON CONFLICT (tenant_id, holder) DO UPDATE SET ended_at = excluded.ended_at, done_at = NULL,
           position = endings.position + 1,
           versions = CASE WHEN endings.done_at IS NULL THEN endings.versions ELSE 0 END`,
@@ -75,25 +74,25 @@ export async function reopenEnding(
 }
 
 /** Has an ending erased once more from its start: what kept some of it is gone. */
-export function eraseAgain(tx: Tx, tenant: string, holder: string): Promise<void> {
+export function eraseAgain(tx: Tx, holder: string): Promise<void> {
   return tx.send(
     sql`UPDATE endings SET position = 0, erased = 0, kept = 0, done_at = NULL
-        WHERE tenant_id = ${tenant} AND holder = ${holder} AND (kept > 0 OR done_at IS NULL)`,
+        WHERE tenant_id = ${TENANT} AND holder = ${holder} AND (kept > 0 OR done_at IS NULL)`,
   );
 }
 
-export function findEnding(query: Query, tenant: string, holder: string): Promise<EndingRow | undefined> {
+export function findEnding(query: Query, holder: string): Promise<EndingRow | undefined> {
   return query.get<EndingRow>(
     sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings
-        WHERE tenant_id = ${tenant} AND holder = ${holder}`,
+        WHERE tenant_id = ${TENANT} AND holder = ${holder}`,
   );
 }
 
 /** Endings whose content is still to be erased, the oldest first. */
-export function endingsUnderWay(query: Query, tenant: string, limit: number): Promise<EndingRow[]> {
+export function endingsUnderWay(query: Query, limit: number): Promise<EndingRow[]> {
   return query.all<EndingRow>(
     sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings
-        WHERE tenant_id = ${tenant} AND done_at IS NULL ORDER BY ended_at, holder LIMIT ${limit}`,
+        WHERE tenant_id = ${TENANT} AND done_at IS NULL ORDER BY ended_at, holder LIMIT ${limit}`,
   );
 }
 
@@ -103,7 +102,6 @@ export function endingsUnderWay(query: Query, tenant: string, limit: number): Pr
  */
 export async function noteProgress(
   tx: Tx,
-  tenant: string,
   holder: string,
   progress: {
     readonly after: number;
@@ -115,30 +113,24 @@ export async function noteProgress(
   const changed = await tx.run(
     sql`UPDATE endings SET position = ${progress.position}, erased = erased + ${progress.erased},
           kept = kept + ${progress.kept}
-        WHERE tenant_id = ${tenant} AND holder = ${holder} AND position = ${progress.after} AND done_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND holder = ${holder} AND position = ${progress.after} AND done_at IS NULL`,
   );
   return changed > 0;
 }
 
 /** Counts versions that were erased. */
-export async function noteVersions(tx: Tx, tenant: string, holder: string, count: number): Promise<void> {
+export async function noteVersions(tx: Tx, holder: string, count: number): Promise<void> {
   await tx.send(
-    sql`UPDATE endings SET versions = versions + ${count} WHERE tenant_id = ${tenant} AND holder = ${holder}`,
+    sql`UPDATE endings SET versions = versions + ${count} WHERE tenant_id = ${TENANT} AND holder = ${holder}`,
   );
 }
 
 /** Whether it was not noted before. With a position, only if it is still there. */
-export async function noteDone(
-  tx: Tx,
-  tenant: string,
-  holder: string,
-  now: number,
-  position?: number,
-): Promise<boolean> {
+export async function noteDone(tx: Tx, holder: string, now: number, position?: number): Promise<boolean> {
   const still = position === undefined ? sql`` : sql`AND position = ${position}`;
   const changed = await tx.run(
     sql`UPDATE endings SET done_at = ${now}
-        WHERE tenant_id = ${tenant} AND holder = ${holder} AND done_at IS NULL ${still}`,
+        WHERE tenant_id = ${TENANT} AND holder = ${holder} AND done_at IS NULL ${still}`,
   );
   return changed > 0;
 }

@@ -29,7 +29,7 @@ const ENDINGS = 1000;
 
 /** Goes on with whatever was left, by this process or another. */
 export async function eraseAll(call: Call): Promise<void> {
-  const under_way = await endingsUnderWay(call.driver.at(call.tenant), call.tenant, ENDINGS);
+  const under_way = await endingsUnderWay(call.driver.at(call.tenant), ENDINGS);
   for (const { holder } of under_way) {
     if (call.erasures.stopping) return;
     await eraseHolders(call, [holder]);
@@ -40,7 +40,7 @@ export async function eraseAll(call: Call): Promise<void> {
 async function eraseOne(call: Call, holder: string): Promise<void> {
   const { driver, tenant } = call;
   for (;;) {
-    const ending = await findEnding(driver.at(tenant), tenant, holder);
+    const ending = await findEnding(driver.at(tenant), holder);
     if (!ending || ending.done_at !== null || !(await eraseEnding(call, ending))) return;
   }
 }
@@ -74,7 +74,7 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   const eraser = [...holderErasers].find(({ kinds }) => kinds.includes(kind)) ?? anyHolder;
   const done = await eraser.erase(call, ending);
   if (!done) return false;
-  const after = (await findEnding(driver.at(tenant), tenant, holder))!;
+  const after = (await findEnding(driver.at(tenant), holder))!;
   const any = after.erased + after.versions > 0;
   // Only now is it gone: from the file by the overwriting, and from its log by this. Closing and deleting overwrite more
   // than cards, such as the state of a checkpoint; a session that held nothing leaves nothing.
@@ -82,10 +82,18 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   await driver.write(tenant, async (tx) => {
     const now = driver.now();
     // What kept some of it may have let go meanwhile, and have it begin anew: then it is not done.
-    if (!(await noteDone(tx, tenant, holder, now, done.reached))) return;
+    if (!(await noteDone(tx, holder, now, done.reached))) return;
     // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (any)
-      tx.journal(event(call, now, 'cairn.lifetime.erased', kind, id, eraser.facts(after), after.thread_id));
+      tx.journal(
+        event(
+          { call, now },
+          'cairn.lifetime.erased',
+          { type: kind, id: id },
+          eraser.facts(after),
+          after.thread_id,
+        ),
+      );
   });
   return true;
 }

@@ -10,16 +10,16 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
   if (as_of === undefined) return undefined;
   const { driver, tenant } = call;
   const moment = toMs(as_of);
-  const overlap = await overlapAt(driver.at(tenant), tenant, moment);
+  const overlap = await overlapAt(driver.at(tenant), moment);
   if (overlap) throw ambiguous(as_of, overlap);
-  const recorded_at = await recordedAt(driver.at(tenant), tenant);
+  const recorded_at = await recordedAt(driver.at(tenant));
   // What the store has recorded has passed, also where the clock of this server is behind that of another.
   if (moment > driver.now() && moment > recorded_at) {
     throw new CairnError('INVALID_INPUT', `as_of ${as_of} is in the future: give a moment that has passed`);
   }
   // A commit of the same millisecond may still come, and would be seen by the next read only: so time goes on first.
   if (recorded_at <= moment) {
-    await driver.write(tenant, (tx) => passMoment(tx, tenant, moment));
+    await driver.write(tenant, (tx) => passMoment(tx, moment));
   }
   return moment;
 }

@@ -1,6 +1,6 @@
 /** clock_overlaps: times that a tenant recorded twice, since a clock was ahead once. And heads that are ahead now. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, sql } from '../../driver/sql.js';
+import { acrossTenants, sql, TENANT } from '../../driver/sql.js';
 
 export interface Overlap {
   readonly from_at: number;
@@ -26,31 +26,26 @@ export function headsAfter(
 }
 
 /** The overlap that a moment lies in. */
-export function overlapAt(query: Query, tenant: string, moment: number): Promise<Overlap | undefined> {
+export function overlapAt(query: Query, moment: number): Promise<Overlap | undefined> {
   return query.get<Overlap>(
     sql`SELECT from_at, until_at FROM clock_overlaps
-        WHERE tenant_id = ${tenant} AND from_at <= ${moment} AND until_at >= ${moment} LIMIT 1`,
+        WHERE tenant_id = ${TENANT} AND from_at <= ${moment} AND until_at >= ${moment} LIMIT 1`,
   );
 }
 
 /** Sets the head back, and gives what it was. The row is locked first: another server may commit meanwhile. */
-export async function resetHead(tx: Tx, tenant: string, now: number): Promise<number> {
-  await tx.run(sql`UPDATE tenants SET seq = seq WHERE tenant_id = ${tenant}`);
+export async function resetHead(tx: Tx, now: number): Promise<number> {
+  await tx.run(sql`UPDATE tenants SET seq = seq WHERE tenant_id = ${TENANT}`);
   const row = await tx.get<{ recorded_at: number }>(
-    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${tenant}`,
+    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${TENANT}`,
   );
-  await tx.run(sql`UPDATE tenants SET recorded_at = ${now} WHERE tenant_id = ${tenant}`);
+  await tx.run(sql`UPDATE tenants SET recorded_at = ${now} WHERE tenant_id = ${TENANT}`);
   return Number(row?.recorded_at ?? 0);
 }
 
 /** `seq` is the first packet behind the reset. */
-export function addOverlap(
-  tx: Tx,
-  tenant: string,
-  seq: number,
-  { from_at, until_at }: Overlap,
-): Promise<void> {
+export function addOverlap(tx: Tx, seq: number, { from_at, until_at }: Overlap): Promise<void> {
   return tx.send(
-    sql`INSERT INTO clock_overlaps (tenant_id, seq, from_at, until_at) VALUES (${tenant}, ${seq}, ${from_at}, ${until_at})`,
+    sql`INSERT INTO clock_overlaps (tenant_id, seq, from_at, until_at) VALUES (${TENANT}, ${seq}, ${from_at}, ${until_at})`,
   );
 }

@@ -79,7 +79,7 @@ export class StreamHub {
     if (followed.asking) return;
     followed.asking = true;
     try {
-      const head = await headOf(this.#driver.at(tenant), tenant);
+      const head = await headOf(this.#driver.at(tenant));
       if (head !== followed.head) wake(followed);
       followed.head = head;
     } catch {

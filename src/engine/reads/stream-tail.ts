@@ -36,7 +36,7 @@ export async function* following<T>(
     let beat = performance.now();
     while (!ended()) {
       const changes = follower.changes();
-      for await (const item of followed.upTo(await headOf(query, tenant), ended)) {
+      for await (const item of followed.upTo(await headOf(query), ended)) {
         yield item;
         if (ended()) return;
         beat = performance.now();

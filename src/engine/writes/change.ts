@@ -7,6 +7,7 @@ import { newId } from '../../kernel/ids.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
 import type { Call } from '../calls/call.js';
+import type { Work } from '../calls/work.js';
 import { checkGuards, isGuarded } from './guards.js';
 import { type NewPacket, SCHEMA_VERSION } from './journal.js';
 import { addRequest, findRequest } from './requests.js';
@@ -15,7 +16,7 @@ export interface Change<O> {
   /** The parsed input, by which a repeated request is recognised. */
   readonly input: unknown;
   /** Reads, decides, writes, and journals what changed. Awaits nothing but the transaction. */
-  readonly work: (tx: Tx, now: number) => Promise<O>;
+  readonly work: (work: Work) => Promise<O>;
   /** The entity that it changes, if it changes no other and looks at none that a change beside it may make. */
   readonly entity?: string;
   /** What it holds while it waits for its commit, about: as the content that is written, where there is any. */
@@ -32,14 +33,14 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   const { bytes } = what;
   const guarded = isGuarded(call);
   const work: typeof what.work = guarded
-    ? async (tx, now) => {
-        await checkGuards(call, tx, what.input, now);
-        return what.work(tx, now);
+    ? async (work) => {
+        await checkGuards(work, what.input);
+        return what.work(work);
       }
     : what.work;
   if (key === undefined) {
     const entity = guarded ? undefined : what.entity;
-    return driver.write(tenant, (tx) => work(tx, driver.now()), { entity, bytes });
+    return driver.write(tenant, (tx) => work({ call, tx, now: driver.now() }), { entity, bytes });
   }
   const request_hash = hashOf(call, key, what.input);
   const keyed = async (tx: Tx): Promise<O> => {
@@ -47,12 +48,12 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     const kept = await keptFor(tx, call, key, request_hash);
     if (kept !== undefined) return what.again(tx, kept);
     const before = tx.journalled.length;
-    const answer = await work(tx, now);
+    const answer = await work({ call, tx, now });
     // A request that changed nothing is still remembered, and its record needs a packet to stand on.
     if (tx.journalled.length === before)
-      tx.journal(event(call, now, 'cairn.request.noop', 'request', call.operation, {}));
+      tx.journal(event({ call, now }, 'cairn.request.noop', { type: 'request', id: call.operation }, {}));
     const { packet_id } = tx.journalled[before]!;
-    await addRequest(tx, tenant, {
+    await addRequest(tx, {
       key,
       request_hash,
       packet_id,
@@ -69,7 +70,7 @@ export function writeGuarded<O>(call: Call, work: (tx: Tx) => Promise<O>): Promi
   const { driver, tenant } = call;
   if (!isGuarded(call)) return driver.write(tenant, work);
   return driver.write(tenant, async (tx) => {
-    await checkGuards(call, tx, {}, driver.now());
+    await checkGuards({ call, tx, now: driver.now() }, {});
     return work(tx);
   });
 }
@@ -99,11 +100,11 @@ function hashOf(call: Call, key: string, input: unknown): string {
 
 async function keptFor(
   query: Query,
-  { driver, tenant }: Call,
+  { driver }: Call,
   key: string,
   request_hash: string,
 ): Promise<Json | undefined> {
-  const known = await findRequest(query, tenant, key, driver.now());
+  const known = await findRequest(query, key, driver.now());
   if (!known) return undefined;
   if (known.request_hash === request_hash) return JSON.parse(known.replay) as Json;
   throw new CairnError(
@@ -120,11 +121,9 @@ function checkKey(key: string): void {
 
 /** The event of a change: ids and hashes, never a copy of content. */
 export function event(
-  call: Call,
-  now: number,
+  { call, now }: Pick<Work, 'call' | 'now'>,
   packet_type: string,
-  entity_type: string,
-  entity_id: string,
+  entity: { readonly type: string; readonly id: string },
   facts: JsonObject,
   /** The trajectory that it happened in. */
   thread_id: string | null = null,
@@ -140,7 +139,7 @@ export function event(
     payload: {
       actor: { agent_id, key_id },
       ...facts,
-      entity: { id: entity_id, type: entityName(entity_type) },
+      entity: { id: entity.id, type: entityName(entity.type) },
     },
     provenance: { source: 'cairn' },
     thread_id: thread_id ?? undefined,
@@ -153,8 +152,8 @@ export function event(
     thread_id,
     agent: agent_id,
     source: 'cairn',
-    entity_type,
-    entity_id,
+    entity_type: entity.type,
+    entity_id: entity.id,
     envelope,
     original: null,
     content_hash: sha256(envelope),
@@ -166,4 +165,15 @@ export function event(
     subject_ids: [],
     index: [],
   };
+}
+
+/** Journals the event of a change, in its transaction. */
+export function appendEvent(
+  work: Work,
+  packet_type: string,
+  entity: { readonly type: string; readonly id: string },
+  facts: JsonObject,
+  thread_id: string | null = null,
+): void {
+  work.tx.journal(event(work, packet_type, entity, facts, thread_id));
 }

@@ -1,10 +1,10 @@
 /** Guards of stale writers: what a call says that it holds is checked inside the writing transaction, before anything else. */
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../calls/call.js';
+import type { Work } from '../calls/work.js';
 import { SlotRegistry } from '../registry.js';
 
 /** Refuses the write unless the caller still holds what the call names. Does nothing for a call that names none of its kind. */
-export type WriteGuard = (call: Call, tx: Tx, input: unknown, now: number) => Promise<void>;
+export type WriteGuard = (work: Work, input: unknown) => Promise<void>;
 
 /** In lock order: agent_turns come before locks. */
 export const writeGuards = new SlotRegistry<'agent_turn' | 'lock', WriteGuard>('write guard', [
@@ -15,6 +15,6 @@ export const writeGuards = new SlotRegistry<'agent_turn' | 'lock', WriteGuard>('
 export const isGuarded = ({ turn, options }: Call): boolean =>
   turn !== undefined || options.fencing_token !== undefined;
 
-export async function checkGuards(call: Call, tx: Tx, input: unknown, now: number): Promise<void> {
-  for (const [, check] of writeGuards) await check(call, tx, input, now);
+export async function checkGuards(work: Work, input: unknown): Promise<void> {
+  for (const [, check] of writeGuards) await check(work, input);
 }

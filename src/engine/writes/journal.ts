@@ -1,7 +1,7 @@
 /** packet_store and packet_index: the journal of the tenant, and how it is read. */
 import { listToText } from '../../driver/codec.js';
 import type { Journal, JournalEntry, Table, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {
@@ -63,22 +63,22 @@ const packetIndex: Table = {
 /** Takes the tenant's next numbers and writes the packets: the last statements before COMMIT. */
 export function packetJournal(now: () => number): Journal {
   return {
-    async append(tx, tenant, entries) {
+    async append(tx, entries) {
       const packets = entries as readonly NewPacket[];
       const moment = now();
       // recorded_at never falls, whatever the clocks of several servers say, so that it rises with seq.
       const [head] = await tx.returning<{ seq: number; recorded_at: number }>(
         sql`UPDATE tenants SET seq = seq + ${packets.length},
               recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END
-            WHERE tenant_id = ${tenant} RETURNING seq, recorded_at`,
+            WHERE tenant_id = ${TENANT} RETURNING seq, recorded_at`,
       );
-      if (!head) throw new Error(`tenant ${tenant} has no head row`);
+      if (!head) throw new Error(`tenant ${tx.tenant} has no head row`);
       const first = head.seq - packets.length + 1;
       for (const [i, packet] of packets.entries()) await packet.settle?.(tx, head.recorded_at, first + i);
       await tx.insert(
         packetStore,
         packets.map((p, i) => [
-          tenant,
+          tx.tenant,
           first + i,
           p.packet_id,
           p.packet_type,
@@ -102,17 +102,17 @@ export function packetJournal(now: () => number): Journal {
       );
       await tx.insert(
         packetIndex,
-        packets.flatMap((p, i) => p.index.map(([kind, value]) => [tenant, kind, value, first + i])),
+        packets.flatMap((p, i) => p.index.map(([kind, value]) => [tx.tenant, kind, value, first + i])),
       );
     },
 
-    async landed(tx, tenant, entries) {
+    async landed(tx, entries) {
       // The commit under way holds the head row: locking it waits for its end.
-      await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant} FOR UPDATE`);
+      await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${TENANT} FOR UPDATE`);
       const packets = entries as readonly NewPacket[];
       const rows = await tx.all<{ packet_id: string; content_hash: string }>(
         sql`SELECT packet_id, content_hash FROM packet_store
-            WHERE tenant_id = ${tenant} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
+            WHERE tenant_id = ${TENANT} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
       );
       // All of them, as they were to be written: an id that a client chose may have come in by another server since.
       const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));

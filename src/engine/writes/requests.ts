@@ -1,6 +1,6 @@
 /** requests: the idempotency records of the last 24 hours, as ids and a hash of the request. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { Json } from '../../kernel/json.js';
 
 export const KEEP_REQUESTS_MS = 24 * 60 * 60 * 1000;
@@ -13,41 +13,39 @@ export interface RequestRecord {
 /** The record of a key, unless it is too old to count. */
 export async function findRequest(
   query: Query,
-  tenant: string,
   key: string,
   now: number,
 ): Promise<RequestRecord | undefined> {
   return query.get<RequestRecord>(
     sql`SELECT request_hash, replay FROM requests
-        WHERE tenant_id = ${tenant} AND idempotency_key = ${key} AND recorded_at > ${now - KEEP_REQUESTS_MS}`,
+        WHERE tenant_id = ${TENANT} AND idempotency_key = ${key} AND recorded_at > ${now - KEEP_REQUESTS_MS}`,
   );
 }
 
 export async function addRequest(
   tx: Tx,
-  tenant: string,
   record: { key: string; request_hash: string; packet_id: string; replay: Json; recorded_at: number },
 ): Promise<void> {
   // A record that no longer counts makes way.
   await tx.run(
-    sql`DELETE FROM requests WHERE tenant_id = ${tenant} AND idempotency_key = ${record.key}
+    sql`DELETE FROM requests WHERE tenant_id = ${TENANT} AND idempotency_key = ${record.key}
         AND recorded_at <= ${record.recorded_at - KEEP_REQUESTS_MS}`,
   );
   await tx.run(
     sql`INSERT INTO requests (tenant_id, idempotency_key, request_hash, packet_id, replay, recorded_at)
-        VALUES (${tenant}, ${record.key}, ${record.request_hash}, ${record.packet_id},
+        VALUES (${TENANT}, ${record.key}, ${record.request_hash}, ${record.packet_id},
                 ${JSON.stringify(record.replay)}, ${record.recorded_at})`,
   );
 }
 
-export async function forgetRequests(tx: Tx, tenant: string, before: number, limit: number): Promise<number> {
+export async function forgetRequests(tx: Tx, before: number, limit: number): Promise<number> {
   return tx.run(
-    sql`DELETE FROM requests WHERE tenant_id = ${tenant} AND idempotency_key IN (
-          SELECT idempotency_key FROM requests WHERE tenant_id = ${tenant} AND recorded_at <= ${before} LIMIT ${limit})`,
+    sql`DELETE FROM requests WHERE tenant_id = ${TENANT} AND idempotency_key IN (
+          SELECT idempotency_key FROM requests WHERE tenant_id = ${TENANT} AND recorded_at <= ${before} LIMIT ${limit})`,
   );
 }
 
 /** For a request that was accepted at first and then refused after all. */
-export function forgetRequest(tx: Tx, tenant: string, key: string): Promise<void> {
-  return tx.send(sql`DELETE FROM requests WHERE tenant_id = ${tenant} AND idempotency_key = ${key}`);
+export function forgetRequest(tx: Tx, key: string): Promise<void> {
+  return tx.send(sql`DELETE FROM requests WHERE tenant_id = ${TENANT} AND idempotency_key = ${key}`);
 }

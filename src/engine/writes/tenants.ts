@@ -1,7 +1,7 @@
 /** tenants and store_meta: the head row of each tenant, and the settings of the store itself. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, sql } from '../../driver/sql.js';
+import { acrossTenants, sql, TENANT } from '../../driver/sql.js';
 import { newId } from '../../kernel/ids.js';
 
 export async function ensureTenant(tx: Tx, tenant: string, now: number): Promise<void> {
@@ -11,27 +11,27 @@ export async function ensureTenant(tx: Tx, tenant: string, now: number): Promise
   );
 }
 
-export async function hasTenant(query: Query, tenant: string): Promise<boolean> {
-  return (await query.get(sql`SELECT 1 AS found FROM tenants WHERE tenant_id = ${tenant}`)) !== undefined;
+export async function hasTenant(query: Query): Promise<boolean> {
+  return (await query.get(sql`SELECT 1 AS found FROM tenants WHERE tenant_id = ${TENANT}`)) !== undefined;
 }
 
-export async function headOf(query: Query, tenant: string): Promise<number> {
-  const row = await query.get<{ seq: number }>(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant}`);
+export async function headOf(query: Query): Promise<number> {
+  const row = await query.get<{ seq: number }>(sql`SELECT seq FROM tenants WHERE tenant_id = ${TENANT}`);
   return row?.seq ?? 0;
 }
 
 /** The recorded time of the newest commit, or of the newest moment that was read as of. */
-export async function recordedAt(query: Query, tenant: string): Promise<number> {
+export async function recordedAt(query: Query): Promise<number> {
   const row = await query.get<{ recorded_at: number }>(
-    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${tenant}`,
+    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${TENANT}`,
   );
   return row?.recorded_at ?? 0;
 }
 
 /** Commits from now on are recorded behind this moment. */
-export async function passMoment(tx: Tx, tenant: string, moment: number): Promise<void> {
+export async function passMoment(tx: Tx, moment: number): Promise<void> {
   await tx.run(
-    sql`UPDATE tenants SET recorded_at = ${moment + 1} WHERE tenant_id = ${tenant} AND recorded_at <= ${moment}`,
+    sql`UPDATE tenants SET recorded_at = ${moment + 1} WHERE tenant_id = ${TENANT} AND recorded_at <= ${moment}`,
   );
 }
 

@@ -1,7 +1,8 @@
 /** Who may do what with a box: it belongs to its creator, and may be granted. */
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { CairnError } from '../../kernel/errors.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
@@ -9,12 +10,12 @@ export type Need = 'read' | 'write' | 'own';
 
 /** The box, if it is there and the caller may do this; a key without an agent acts for the whole tenant. */
 export async function openBox(call: Call, query: Query, box_id: string, need: Need): Promise<BoxRow> {
-  return permitted(call, query, box_id, await findBox(query, call.tenant, box_id), need);
+  return permitted(call, query, box_id, await findBox(query, box_id), need);
 }
 
 /** The same, and nobody else changes the box until the commit. */
-export async function openBoxLocked(call: Call, tx: Tx, box_id: string, need: Need): Promise<BoxRow> {
-  return permitted(call, tx, box_id, await lockBox(tx, call.tenant, box_id), need);
+export async function openBoxLocked({ call, tx }: Work, box_id: string, need: Need): Promise<BoxRow> {
+  return permitted(call, tx, box_id, await lockBox(tx, box_id), need);
 }
 
 /** A box that was looked for, if it was there and the caller may do this. */
@@ -32,13 +33,13 @@ export async function permitted<B extends BoxState>(
 
 /** Boxes in this order, if all are there and the caller may read each: what was granted is asked once for all. */
 export async function openBoxes(call: Call, query: Query, box_ids: readonly string[]): Promise<BoxRow[]> {
-  const { tenant, caller } = call;
-  const found = await findBoxes(query, tenant, box_ids);
+  const { caller } = call;
+  const found = await findBoxes(query, box_ids);
   const boxes = box_ids.map((id) => present(call, id, found.get(id)));
   const { agent_id } = caller;
   if (agent_id === null) return boxes;
   const foreign = boxes.filter((box) => box.agent_id !== agent_id).map(({ box_id }) => box_id);
-  const granted = foreign.length === 0 ? undefined : await grantedBoxes(query, tenant, foreign, agent_id);
+  const granted = foreign.length === 0 ? undefined : await grantedBoxes(query, foreign, agent_id);
   const refused = foreign.find((id) => !granted!.has(id));
   if (refused !== undefined) throw notPermitted(call, refused, 'read');
   return boxes;
@@ -62,7 +63,7 @@ export async function mayUse(call: Call, query: Query, box: BoxState, need: Need
   const agent = call.caller.agent_id;
   if (agent === null || box.agent_id === agent) return true;
   if (need === 'own') return false;
-  const grant = await findGrant(query, call.tenant, box.box_id, agent);
+  const grant = await findGrant(query, box.box_id, agent);
   return grant !== undefined && (need === 'read' || grant.access === 'write');
 }
 

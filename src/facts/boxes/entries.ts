@@ -1,6 +1,6 @@
 /** box_entries: append-only entries, read through views that need no copy, at the cost of what is read. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { readableAt } from '../cards/store.js';
 import type { BoxRow, Link } from './store.js';
 
@@ -25,26 +25,24 @@ export interface Place {
 
 export async function insertEntries(
   tx: Tx,
-  tenant: string,
   box_id: string,
   { position, behind, revision }: Place,
   card_ids: readonly string[],
 ): Promise<void> {
   await tx.insert(
     entriesTable,
-    card_ids.map((card_id, i) => [tenant, box_id, position + i, card_id, behind + 1 + i, revision]),
+    card_ids.map((card_id, i) => [tx.tenant, box_id, position + i, card_id, behind + 1 + i, revision]),
   );
 }
 
 export async function removeEntriesFrom(
   tx: Tx,
-  tenant: string,
   box_id: string,
   position: number,
   revision: number,
 ): Promise<void> {
   await tx.run(
-    sql`UPDATE box_entries SET removed_revision = ${revision} WHERE tenant_id = ${tenant} AND box_id = ${box_id}
+    sql`UPDATE box_entries SET removed_revision = ${revision} WHERE tenant_id = ${TENANT} AND box_id = ${box_id}
         AND position >= ${position} AND removed_revision IS NULL`,
   );
 }
@@ -68,50 +66,40 @@ const baseLengthAt = (box: Link, revision: number): number =>
   hasBaseAt(box, revision) ? box.base_length! : 0;
 
 /** The stretches that make up a box at a revision, the oldest first. Positions rise along them. */
-export async function segmentsOf(
-  query: Query,
-  tenant: string,
-  box: BoxRow,
-  revision = box.revision,
-): Promise<Segment[]> {
-  const base = await baseSegments(query, tenant, box, revision);
-  return [...base, await ownSegment(query, tenant, box, revision)];
+export async function segmentsOf(query: Query, box: BoxRow, revision = box.revision): Promise<Segment[]> {
+  const base = await baseSegments(query, box, revision);
+  return [...base, await ownSegment(query, box, revision)];
 }
 
 /**
  * Tables that are looked up row by row. PostgreSQL without statistics would read all of a tenant's rows for each, unless
  * the lookup is a query of its own; SQLite, which has no LATERAL, keeps to the order of a CROSS JOIN.
  */
-const nextLink = (tenant: string): Sql =>
+const nextLink = (): Sql =>
   byDialect({
     sqlite: sql`boxes b`,
-    postgres: sql`LATERAL (SELECT * FROM boxes l WHERE l.tenant_id = ${tenant} AND l.box_id = c.base_box_id OFFSET 0) b`,
+    postgres: sql`LATERAL (SELECT * FROM boxes l WHERE l.tenant_id = ${TENANT} AND l.box_id = c.base_box_id OFFSET 0) b`,
   });
-const middleEntry = (tenant: string, box_id: string): Sql =>
+const middleEntry = (box_id: string): Sql =>
   byDialect({
     sqlite: sql`box_entries e`,
-    postgres: sql`LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${tenant} AND l.box_id = ${box_id}
+    postgres: sql`LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${TENANT} AND l.box_id = ${box_id}
                   AND l.position = (s.low + s.high) / 2 OFFSET 0) e`,
   });
 
 /** The stretches that a fork has from its base, in one statement; none for a box that stands on its own. */
-export async function baseSegments(
-  query: Query,
-  tenant: string,
-  box: Link,
-  revision: number,
-): Promise<Segment[]> {
+export async function baseSegments(query: Query, box: Link, revision: number): Promise<Segment[]> {
   if (!hasBaseAt(box, revision)) return [];
   const links = await query.all<Link>(
     sql`WITH RECURSIVE chain(depth, at, box_id, base_box_id, base_revision, base_first, base_position, base_length, base_until) AS (
           SELECT 1, CAST(${box.base_revision} AS BIGINT), b.box_id, b.base_box_id, b.base_revision, b.base_first,
             b.base_position, b.base_length, b.base_until
-          FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ${box.base_box_id}
+          FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = ${box.base_box_id}
           UNION ALL
           SELECT c.depth + 1, c.base_revision, b.box_id, b.base_box_id, b.base_revision, b.base_first,
             b.base_position, b.base_length, b.base_until
-          FROM chain c CROSS JOIN ${nextLink(tenant)}
-          WHERE b.tenant_id = ${tenant} AND b.box_id = c.base_box_id AND (c.base_until IS NULL OR c.at < c.base_until)
+          FROM chain c CROSS JOIN ${nextLink()}
+          WHERE b.tenant_id = ${TENANT} AND b.box_id = c.base_box_id AND (c.base_until IS NULL OR c.at < c.base_until)
         )
         SELECT box_id, base_box_id, base_revision, base_first, base_position, base_length, base_until
         FROM chain ORDER BY depth`,
@@ -138,22 +126,17 @@ export async function baseSegments(
 }
 
 /** What a box at a revision has of its own: its row says it of the newest, and of an earlier one its entries do. */
-export async function ownSegment(
-  query: Query,
-  tenant: string,
-  box: BoxRow,
-  revision: number,
-): Promise<Segment> {
+export async function ownSegment(query: Query, box: BoxRow, revision: number): Promise<Segment> {
   const before = baseLengthAt(box, revision);
   const { box_id, next_position } = box;
   if (revision === box.revision) {
     return { box_id, revision, from: box.first_position, until: next_position, before, through: box.length };
   }
   const from = box.base_position ?? 1;
-  const until = await positionAfter(query, tenant, box_id, revision, from, next_position);
+  const until = await positionAfter(query, box_id, revision, from, next_position);
   const found = { box_id, revision, from, until, before };
   const last = await query.get<{ ordinal: number }>(
-    sql`SELECT e.ordinal FROM box_entries e WHERE ${inSegment(tenant, found)} ORDER BY e.position DESC LIMIT 1`,
+    sql`SELECT e.ordinal FROM box_entries e WHERE ${inSegment(found)} ORDER BY e.position DESC LIMIT 1`,
   );
   return { ...found, through: last?.ordinal ?? before };
 }
@@ -161,7 +144,6 @@ export async function ownSegment(
 /** The first position that was added after a revision. Revisions rise with positions, so halving finds it. */
 async function positionAfter(
   query: Query,
-  tenant: string,
   box_id: string,
   revision: number,
   from: number,
@@ -173,8 +155,8 @@ async function positionAfter(
           UNION ALL
           SELECT CASE WHEN e.added_revision <= ${revision} THEN e.position + 1 ELSE s.low END,
             CASE WHEN e.added_revision <= ${revision} THEN s.high ELSE e.position END
-          FROM search s CROSS JOIN ${middleEntry(tenant, box_id)}
-          WHERE s.low < s.high AND e.tenant_id = ${tenant} AND e.box_id = ${box_id}
+          FROM search s CROSS JOIN ${middleEntry(box_id)}
+          WHERE s.low < s.high AND e.tenant_id = ${TENANT} AND e.box_id = ${box_id}
             AND e.position = (s.low + s.high) / 2
         )
         SELECT low FROM search WHERE low = high`,
@@ -183,8 +165,8 @@ async function positionAfter(
   return row?.low ?? until;
 }
 
-const inSegment = (tenant: string, { box_id, revision, from, until }: Omit<Segment, 'through'>): Sql =>
-  sql`e.tenant_id = ${tenant} AND e.box_id = ${box_id} AND e.position >= ${from} AND e.position < ${until}
+const inSegment = ({ box_id, revision, from, until }: Omit<Segment, 'through'>): Sql =>
+  sql`e.tenant_id = ${TENANT} AND e.box_id = ${box_id} AND e.position >= ${from} AND e.position < ${until}
       AND e.added_revision <= ${revision} AND (e.removed_revision IS NULL OR e.removed_revision > ${revision})`;
 
 export interface Entry {
@@ -193,14 +175,14 @@ export interface Entry {
 }
 
 /** Segments as a table s: a long chain is read by one statement, not by one a link. */
-const tableOf = (tenant: string, segments: readonly Segment[]): Sql => {
+const tableOf = (segments: readonly Segment[]): Sql => {
   const json = JSON.stringify(segments.map((one) => [one.box_id, one.from, one.until, one.revision]));
   return byDialect({
     sqlite: sql`(SELECT value ->> 0 AS box_id, value ->> 1 AS low, value ->> 2 AS high, value ->> 3 AS revision
                  FROM json_each(${json})) s CROSS JOIN box_entries e`,
     postgres: sql`(SELECT v ->> 0 AS box_id, (v ->> 1)::bigint AS low, (v ->> 2)::bigint AS high, (v ->> 3)::bigint AS revision
                    FROM json_array_elements(${json}::json) v) s
-                  CROSS JOIN LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${tenant} AND l.box_id = s.box_id
+                  CROSS JOIN LATERAL (SELECT * FROM box_entries l WHERE l.tenant_id = ${TENANT} AND l.box_id = s.box_id
                     AND l.position >= s.low AND l.position < s.high OFFSET 0) e`,
   });
 };
@@ -210,21 +192,21 @@ const isDense = ({ from, until, before, through }: Segment): boolean =>
   until - from <= 2 * (through - before) + 10;
 
 /** All entries of some segments, in order. */
-async function entriesOf(query: Query, tenant: string, segments: readonly Segment[]): Promise<Entry[]> {
+async function entriesOf(query: Query, segments: readonly Segment[]): Promise<Entry[]> {
   const together = segments.length > 1 ? segments.filter(isDense) : [];
   const found =
     together.length === 0
       ? []
       : await query.all<Entry>(
-          sql`SELECT e.position, e.card_id FROM ${tableOf(tenant, together)}
-              WHERE e.tenant_id = ${tenant} AND e.box_id = s.box_id AND e.position >= s.low AND e.position < s.high
+          sql`SELECT e.position, e.card_id FROM ${tableOf(together)}
+              WHERE e.tenant_id = ${TENANT} AND e.box_id = s.box_id AND e.position >= s.low AND e.position < s.high
                 AND e.added_revision <= s.revision AND (e.removed_revision IS NULL OR e.removed_revision > s.revision)`,
         );
   for (const segment of segments) {
     if (together.length > 0 && isDense(segment)) continue;
     // From the end, and no more than there are: so what was removed before the first is not walked over.
     const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(tenant, segment)}
+      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
           ORDER BY e.position DESC LIMIT ${segment.through - segment.before}`,
     );
     for (const row of rows) found.push(row);
@@ -233,12 +215,7 @@ async function entriesOf(query: Query, tenant: string, segments: readonly Segmen
 }
 
 /** The last entries of a view, in order. */
-export async function tailOf(
-  query: Query,
-  tenant: string,
-  segments: readonly Segment[],
-  limit: number,
-): Promise<Entry[]> {
+export async function tailOf(query: Query, segments: readonly Segment[], limit: number): Promise<Entry[]> {
   const whole: Segment[] = [];
   let wanted = limit;
   for (const segment of [...segments].reverse()) {
@@ -250,18 +227,17 @@ export async function tailOf(
       continue;
     }
     const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(tenant, segment)}
+      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
           ORDER BY e.position DESC LIMIT ${wanted}`,
     );
-    return [...rows.reverse(), ...(await entriesOf(query, tenant, whole))];
+    return [...rows.reverse(), ...(await entriesOf(query, whole))];
   }
-  return entriesOf(query, tenant, whole);
+  return entriesOf(query, whole);
 }
 
 /** Entries of a view behind a position, or but for so many, in order. */
 export async function entriesAfter(
   query: Query,
-  tenant: string,
   segments: readonly Segment[],
   { after, limit, offset = 0 }: { after: number; limit: number; offset?: number | undefined },
 ): Promise<Entry[]> {
@@ -277,19 +253,19 @@ export async function entriesAfter(
       wanted -= through - before;
       continue;
     }
-    parts.push(await entriesOf(query, tenant, whole));
+    parts.push(await entriesOf(query, whole));
     whole = [];
     // Each entry before takes a position at least, so that what is skipped need not be walked over.
     const from = Math.max(segment.from + Math.max(0, offset - before), after + 1);
     const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(tenant, { ...segment, from })}
+      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment({ ...segment, from })}
             AND e.ordinal > ${offset}
           ORDER BY e.position LIMIT ${Math.min(wanted, through - Math.max(before, offset))}`,
     );
     parts.push(rows);
     wanted -= rows.length;
   }
-  parts.push(await entriesOf(query, tenant, whole));
+  parts.push(await entriesOf(query, whole));
   return parts.flat();
 }
 
@@ -305,7 +281,6 @@ const entriesByCard: Sql = byDialect({
 /** Which of these cards a view holds already. */
 export async function presentCards(
   query: Query,
-  tenant: string,
   segments: readonly Segment[],
   card_ids: readonly string[],
 ): Promise<Set<string>> {
@@ -319,7 +294,7 @@ export async function presentCards(
     removed_revision: number | null;
   }>(
     sql`SELECT e.card_id, e.box_id, e.position, e.added_revision, e.removed_revision FROM ${entriesByCard}
-        WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
+        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
   );
   const present = new Set<string>();
   for (const row of rows) {
@@ -350,7 +325,6 @@ const isIn = (box_id: string, card_id: string): Sql =>
 /** What an append must know of its cards, in one statement. */
 export async function standingOf(
   query: Query,
-  tenant: string,
   box_id: string,
   card_ids: readonly string[],
   now: number,
@@ -360,15 +334,15 @@ export async function standingOf(
   const rows = await query.all<{ card_id: string; entered: number }>(
     one !== undefined
       ? sql`SELECT c.card_id, 0 AS entered FROM cards c
-            WHERE c.tenant_id = ${tenant} AND c.card_id = ${one} AND ${readableAt(now)}
+            WHERE c.tenant_id = ${TENANT} AND c.card_id = ${one} AND ${readableAt(now)}
             UNION ALL
             SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
-            WHERE e.tenant_id = ${tenant} AND e.card_id = ${one} AND ${isIn(box_id, one)} AND e.removed_revision IS NULL`
+            WHERE e.tenant_id = ${TENANT} AND e.card_id = ${one} AND ${isIn(box_id, one)} AND e.removed_revision IS NULL`
       : sql`SELECT c.card_id, 0 AS entered FROM cards c
-            WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
+            WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
             UNION ALL
             SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
-            WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids}) AND e.box_id = ${box_id}
+            WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ${box_id}
               AND e.removed_revision IS NULL`,
   );
   const standing: Standing = { entered: new Set(), known: new Set() };

@@ -26,10 +26,9 @@ export async function entryPage(
   query: Query,
   { segments, input, filters, total }: EntriesOf,
 ): Promise<Page<Entry>> {
-  const { tenant } = call;
   const descending = input.order === 'desc';
   if (input.tail !== undefined) {
-    const last = await tailOf(query, tenant, segments, input.tail);
+    const last = await tailOf(query, segments, input.tail);
     return { rows: descending ? last.reverse() : last, next_cursor: null, total };
   }
   const shared = { input, filters, key: 'number', count: async () => total } as const;
@@ -37,7 +36,7 @@ export async function entryPage(
     return listPage<Entry, number>(call, {
       ...shared,
       keyOf: ({ position }) => position,
-      read: ({ after = 0, ...request }) => entriesAfter(query, tenant, segments, { after, ...request }),
+      read: ({ after = 0, ...request }) => entriesAfter(query, segments, { after, ...request }),
     });
   }
   // By ordinals, which have no gap: so the page before an entry is found without walking over the rest of the box.
@@ -49,7 +48,7 @@ export async function entryPage(
       const until = Math.max(0, Math.min(total, after - 1) - offset);
       const from = Math.max(0, until - limit);
       if (until === from) return [];
-      const rows = await entriesAfter(query, tenant, segments, {
+      const rows = await entriesAfter(query, segments, {
         after: 0,
         offset: from,
         limit: until - from,

@@ -13,25 +13,25 @@ export async function eraseBox(
 ): Promise<{ readonly reached: number } | undefined> {
   const { driver, tenant } = call;
   const { holder } = ending;
-  const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), tenant, ending.box_id);
+  const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), ending.box_id);
   if (!box) return { reached: ending.position };
-  const segments = await segmentsOf(driver.at(tenant), tenant, box);
+  const segments = await segmentsOf(driver.at(tenant), box);
   let after = ending.position;
   const whole = await inBatches(call, async (limit) => {
-    const entries = await entriesAfter(driver.at(tenant), tenant, segments, { after, limit });
+    const entries = await entriesAfter(driver.at(tenant), segments, { after, limit });
     if (entries.length === 0) return 0;
     const position = entries.at(-1)!.position;
     const ids = entries.map(({ card_id }) => card_id);
     const noted = await driver.write(tenant, async (tx) => {
-      const erased = await eraseCards(tx, tenant, ids, call.meta.erasure_key, driver.now());
-      return noteProgress(tx, tenant, holder, { after, position, erased, kept: ids.length - erased });
+      const erased = await eraseCards(tx, ids, call.meta.erasure_key, driver.now());
+      return noteProgress(tx, holder, { after, position, erased, kept: ids.length - erased });
     });
     if (noted) {
       after = position;
       return entries.length;
     }
     // Another server is at it as well: on from where it is, which need not be the end yet.
-    after = (await findEnding(driver.at(tenant), tenant, holder))!.position;
+    after = (await findEnding(driver.at(tenant), holder))!.position;
     return limit;
   });
   return whole ? { reached: after } : undefined;

@@ -1,7 +1,7 @@
 /** Granting boxes: which other agents may read or write one. */
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { toIso } from '../../kernel/times.js';
 import { openBox, openBoxLocked } from './access.js';
 import type { boxes as operations } from './contract.js';
@@ -16,27 +16,31 @@ const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.grant
 export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
   return call.driver.snapshot(call.tenant, async (query) => {
     await openBox(call, query, input.box_id, 'read');
-    return { grants: (await listGrants(query, call.tenant, input.box_id, input.order)).map(toGrant) };
+    return { grants: (await listGrants(query, input.box_id, input.order)).map(toGrant) };
   });
 }
 
 export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
   return change(call, {
     input,
-    work: async (tx, now) => {
-      await openBoxLocked(call, tx, input.box_id, 'own');
+    work: async (work) => {
+      const { tx, now } = work;
+      await openBoxLocked(work, input.box_id, 'own');
       const row: GrantRow = {
         box_id: input.box_id,
         agent_id: input.agent_id,
         access: input.access ?? 'read',
         granted_at: now,
       };
-      await putGrant(tx, call.tenant, row);
-      tx.journal(
-        event(call, now, 'cairn.box.granted', 'box', row.box_id, {
+      await putGrant(tx, row);
+      appendEvent(
+        work,
+        'cairn.box.granted',
+        { type: 'box', id: row.box_id },
+        {
           agent_id: row.agent_id,
           access: row.access,
-        }),
+        },
       );
       return toGrant(row);
     },
@@ -48,12 +52,16 @@ export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
 export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
   await change(call, {
     input,
-    work: async (tx, now) => {
-      await openBoxLocked(call, tx, input.box_id, 'own');
-      const removed = await removeGrant(tx, call.tenant, input.box_id, input.agent_id);
+    work: async (work) => {
+      const { tx } = work;
+      await openBoxLocked(work, input.box_id, 'own');
+      const removed = await removeGrant(tx, input.box_id, input.agent_id);
       if (removed)
-        tx.journal(
-          event(call, now, 'cairn.box.ungranted', 'box', input.box_id, { agent_id: input.agent_id }),
+        appendEvent(
+          work,
+          'cairn.box.ungranted',
+          { type: 'box', id: input.box_id },
+          { agent_id: input.agent_id },
         );
       return null;
     },

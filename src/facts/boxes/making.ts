@@ -1,6 +1,5 @@
 /** Makes boxes: a new row, on its own or on a base that it starts with. */
 import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
 import { ownSegment, type Segment } from './entries.js';
 import { type Base, type BoxRow, insertBox } from './store.js';
 
@@ -25,7 +24,7 @@ const NO_BASE: Base = {
   base_length: null,
 };
 
-export async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Promise<BoxRow> {
+export async function makeBox(tx: Tx, box: NewBox, now: number): Promise<BoxRow> {
   const base = box.base ?? NO_BASE;
   // A fork goes on behind the last position of its base, so that positions rise along it.
   const first = base.base_position ?? 1;
@@ -48,7 +47,7 @@ export async function makeBox(call: Call, tx: Tx, box: NewBox, now: number): Pro
     created_at: now,
     updated_at: now,
   };
-  await insertBox(tx, call.tenant, row);
+  await insertBox(tx, row);
   return row;
 }
 
@@ -74,14 +73,13 @@ const baseOf = ({ base_box_id, base_revision, base_first, base_position, base_le
 
 /** Makes a box that starts with what another held at a revision, without copying it. */
 export async function makeFork(
-  call: Call,
   tx: Tx,
   source: BoxRow,
   revision: number,
   box: Omit<NewBox, 'length' | 'base' | 'forked'>,
   now: number,
 ): Promise<BoxRow> {
-  const own = await ownSegment(tx, call.tenant, source, revision);
+  const own = await ownSegment(tx, source, revision);
   const forked = { box_id: source.box_id, revision };
-  return makeBox(call, tx, { ...box, length: own.through, forked, base: baseFor(source, own) }, now);
+  return makeBox(tx, { ...box, length: own.through, forked, base: baseFor(source, own) }, now);
 }

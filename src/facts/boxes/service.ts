@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import { type Change, change, event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent, type Change, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
@@ -40,9 +41,9 @@ import { describe, reached, show } from './views.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
-async function requireKnown(call: Call, tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
+async function requireKnown(tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
   if (card_ids.length === 0) return;
-  const known = await knownCards(tx, call.tenant, card_ids, now);
+  const known = await knownCards(tx, card_ids, now);
   const missing = card_ids.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownCards('card_ids', missing);
 }
@@ -119,51 +120,42 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
   return changeBox(call, {
     input,
     bytes: metadata.length,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
-        const existing = await findBox(tx, call.tenant, box_id);
+        const existing = await findBox(tx, box_id);
         const isAnswer = async (row: BoxRow) =>
           isAnswerOf(operations.create.input, await show(call, tx, row), input);
         if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
       }
-      await requireKnown(call, tx, card_ids, now);
+      await requireKnown(tx, card_ids, now);
       await refuseUnseen(call, tx, card_ids);
-      const row = await makeBox(
-        call,
-        tx,
-        { box_id, agent_id, metadata, sent_hash, length: card_ids.length },
-        now,
-      );
-      await insertEntries(tx, call.tenant, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
-      tx.journal(event(call, now, 'cairn.box.created', 'box', box_id, { length: card_ids.length }));
+      const row = await makeBox(tx, { box_id, agent_id, metadata, sent_hash, length: card_ids.length }, now);
+      await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
+      appendEvent(work, 'cairn.box.created', { type: 'box', id: box_id }, { length: card_ids.length });
       return { row, card_ids };
     },
   });
 }
 
 export async function append(call: Call, input: In<'append'>): Promise<AppendResult> {
-  const { tenant } = call;
   const wanted = input.card_ids.length === 1 ? input.card_ids : [...new Set(input.card_ids)];
   return change(call, {
     input,
     entity: input.box_id,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       // Sent together: the second is answered as of when the box is locked.
       const [found, { entered, known }] = await Promise.all([
-        lockBoxState(tx, tenant, input.box_id),
-        standingOf(tx, tenant, input.box_id, wanted, now),
+        lockBoxState(tx, input.box_id),
+        standingOf(tx, input.box_id, wanted, now),
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');
       // What is held may have ended, which this statement does not ask: most boxes are not held.
       if (box.held_by !== null) await openBox(call, tx, input.box_id, 'write');
       refuseFixed(box);
-      const inherited = await presentCards(
-        tx,
-        tenant,
-        await baseSegments(tx, tenant, box, box.revision),
-        wanted,
-      );
+      const inherited = await presentCards(tx, await baseSegments(tx, box, box.revision), wanted);
       const isPresent = (id: string) => entered.has(id) || inherited.has(id);
       const already_present = wanted.filter(isPresent);
       const appended = already_present.length === 0 ? wanted : wanted.filter((id) => !isPresent(id));
@@ -176,15 +168,18 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
       const revision = box.revision + 1;
       const length = box.length + appended.length;
       const place = { position: box.next_position, behind: box.length, revision };
-      await insertEntries(tx, tenant, box.box_id, place, appended);
-      await growBox(tx, tenant, box.box_id, {
+      await insertEntries(tx, box.box_id, place, appended);
+      await growBox(tx, box.box_id, {
         revision,
         length,
         next_position: box.next_position + appended.length,
         updated_at: now,
       });
-      tx.journal(
-        event(call, now, 'cairn.box.appended', 'box', box.box_id, { revision, length, card_ids: appended }),
+      appendEvent(
+        work,
+        'cairn.box.appended',
+        { type: 'box', id: box.box_id },
+        { revision, length, card_ids: appended },
       );
       return { box_id: box.box_id, revision, length, appended, already_present };
     },
@@ -194,12 +189,12 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
 }
 
 export async function save(call: Call, input: In<'save'>): Promise<Box> {
-  const { tenant } = call;
   const wanted = [...new Set(input.card_ids)];
   return changeBox(call, {
     input,
-    work: async (tx, now) => {
-      const existing = await lockBox(tx, tenant, input.box_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const existing = await lockBox(tx, input.box_id);
       const isNew = existing === undefined && input.revision === 0;
       const allowed = isNew ? undefined : await permitted(call, tx, input.box_id, existing, 'write');
       if (allowed) refuseFixed(allowed);
@@ -214,12 +209,12 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
       const agent_id = ownerOf(call, undefined);
       refuseOther(input, allowed ?? { agent_id, metadata: '{}' });
       const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
-      const box = allowed ?? (await makeBox(call, tx, empty, now));
-      await refuseUnseenNew(call, tx, box, wanted);
-      const saved = await replaceEntries(call, tx, box, wanted, isNew, now);
+      const box = allowed ?? (await makeBox(tx, empty, now));
+      await refuseUnseenNew(work, box, wanted);
+      const saved = await replaceEntries(tx, box, wanted, isNew, now);
       if (saved !== box) {
         const facts = { revision: saved.revision, length: saved.length };
-        tx.journal(event(call, now, 'cairn.box.saved', 'box', box.box_id, facts));
+        appendEvent(work, 'cairn.box.saved', { type: 'box', id: box.box_id }, facts);
       }
       return { row: saved, card_ids: wanted };
     },
@@ -243,9 +238,9 @@ function refuseOther(
 }
 
 /** Refuses cards that the agent may not read, but for those that the box has. */
-async function refuseUnseenNew(call: Call, tx: Tx, box: BoxRow, wanted: readonly string[]): Promise<void> {
+async function refuseUnseenNew({ call, tx }: Work, box: BoxRow, wanted: readonly string[]): Promise<void> {
   if (call.caller.agent_id === null) return;
-  const present = await presentCards(tx, call.tenant, await segmentsOf(tx, call.tenant, box), wanted);
+  const present = await presentCards(tx, await segmentsOf(tx, box), wanted);
   await refuseUnseen(
     call,
     tx,
@@ -255,22 +250,20 @@ async function refuseUnseenNew(call: Call, tx: Tx, box: BoxRow, wanted: readonly
 
 /** For a box that is locked. Keeps the entries that the new list starts with, removes the rest for revisions from now on, appends what is new. */
 export async function replaceEntries(
-  call: Call,
   tx: Tx,
   box: BoxRow,
   wanted: readonly string[],
   fresh: boolean,
   now: number,
 ): Promise<BoxRow> {
-  const { tenant } = call;
-  const segments = await segmentsOf(tx, tenant, box);
-  const current = await entriesAfter(tx, tenant, segments, { after: 0, limit: wanted.length + 1 });
+  const segments = await segmentsOf(tx, box);
+  const current = await entriesAfter(tx, segments, { after: 0, limit: wanted.length + 1 });
   let kept = 0;
   while (kept < wanted.length && current[kept]?.card_id === wanted[kept]) kept++;
   if (kept === wanted.length && kept === box.length && !fresh) return box;
   // What the box has of its own is asked as an append asks: a box that is saved often has many old entries of a card.
-  const { entered, known } = await standingOf(tx, tenant, box.box_id, wanted, now);
-  const inherited = await presentCards(tx, tenant, segments.slice(0, -1), wanted);
+  const { entered, known } = await standingOf(tx, box.box_id, wanted, now);
+  const inherited = await presentCards(tx, segments.slice(0, -1), wanted);
   const missing = wanted.filter((id) => !known.has(id) && !entered.has(id) && !inherited.has(id));
   if (missing.length > 0) throw unknownCards('card_ids', missing);
   const revision = fresh ? 1 : box.revision + 1;
@@ -283,10 +276,10 @@ export async function replaceEntries(
   else if (box.next_position - own.from - (kept - own.before) > wanted.length) kept = own.before;
   const anew = cutOff || kept === own.before;
   const firstRemoved = anew ? own.from : (current[kept]?.position ?? box.next_position);
-  await removeEntriesFrom(tx, tenant, box.box_id, firstRemoved, revision);
+  await removeEntriesFrom(tx, box.box_id, firstRemoved, revision);
   const added = wanted.slice(kept);
   const place = { position: box.next_position, behind: kept, revision };
-  await insertEntries(tx, tenant, box.box_id, place, added);
+  await insertEntries(tx, box.box_id, place, added);
   const change = {
     revision,
     length: wanted.length,
@@ -295,24 +288,28 @@ export async function replaceEntries(
     base_until: cutOff ? revision : box.base_until,
     updated_at: now,
   };
-  await updateBox(tx, tenant, box.box_id, change);
+  await updateBox(tx, box.box_id, change);
   return { ...box, ...change };
 }
 
 export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
   return changeBox(call, {
     input,
-    work: async (tx, now) => {
-      const box = await openBoxLocked(call, tx, input.box_id, 'write');
+    work: async (work) => {
+      const { tx, now } = work;
+      const box = await openBoxLocked(work, input.box_id, 'write');
       if (box.sealed_at !== null) return { row: box };
       refuseFixed(box);
-      const sealed_at = await takeSealTime(tx, call.tenant, now);
-      await sealBox(tx, call.tenant, box.box_id, sealed_at);
-      tx.journal(
-        event(call, now, 'cairn.box.sealed', 'box', box.box_id, {
+      const sealed_at = await takeSealTime(tx, now);
+      await sealBox(tx, box.box_id, sealed_at);
+      appendEvent(
+        work,
+        'cairn.box.sealed',
+        { type: 'box', id: box.box_id },
+        {
           revision: box.revision,
           length: box.length,
-        }),
+        },
       );
       return { row: { ...box, sealed_at, updated_at: sealed_at } };
     },
@@ -326,18 +323,19 @@ export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
   return changeBox(call, {
     input,
     bytes: metadata.length,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const source = await openBox(call, tx, input.box_id, 'read');
       const box_id = input.new_box_id ?? newId();
       if (input.new_box_id !== undefined) {
-        const existing = await findBox(tx, call.tenant, box_id);
+        const existing = await findBox(tx, box_id);
         if (existing) return sameBox(existing, sent_hash, agent_id);
       }
       const revision = reached(source, input.revision);
       const made = { box_id, agent_id, metadata, sent_hash };
-      const row = await makeFork(call, tx, source, revision, made, now);
+      const row = await makeFork(tx, source, revision, made, now);
       const facts = { forked_from: { box_id: source.box_id, revision }, length: row.length };
-      tx.journal(event(call, now, 'cairn.box.forked', 'box', box_id, facts));
+      appendEvent(work, 'cairn.box.forked', { type: 'box', id: box_id }, facts);
       return { row };
     },
   });

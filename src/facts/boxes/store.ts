@@ -1,7 +1,7 @@
 /** boxes, box_grants: one row a box, with what its entries are read by. The entries are in box-entries.ts. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { inOrder, type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { BOX_ENDED } from '../../engine/lifetimes/endings.js';
 import type { ListOrder } from '../../kernel/common.js';
 
@@ -73,10 +73,10 @@ const boxesTable: Table = {
   },
 };
 
-export async function insertBox(tx: Tx, tenant: string, box: BoxRow): Promise<void> {
+export async function insertBox(tx: Tx, box: BoxRow): Promise<void> {
   await tx.insert(boxesTable, [
     [
-      tenant,
+      tx.tenant,
       box.box_id,
       box.agent_id,
       box.revision,
@@ -100,35 +100,31 @@ export async function insertBox(tx: Tx, tenant: string, box: BoxRow): Promise<vo
   ]);
 }
 
-export async function findBox(query: Query, tenant: string, box_id: string): Promise<BoxRow | undefined> {
+export async function findBox(query: Query, box_id: string): Promise<BoxRow | undefined> {
   return query.get<BoxRow>(
-    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ${box_id}`,
+    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = ${box_id}`,
   );
 }
 
 /** Finds a box and keeps others from changing it until the commit. */
-export async function lockBox(tx: Tx, tenant: string, box_id: string): Promise<BoxRow | undefined> {
+export async function lockBox(tx: Tx, box_id: string): Promise<BoxRow | undefined> {
   return tx.get<BoxRow>(
-    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ${box_id} FOR UPDATE`,
+    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = ${box_id} FOR UPDATE`,
   );
 }
 
 /** The same for an append, which asks for no more than it needs. */
-export async function lockBoxState(tx: Tx, tenant: string, box_id: string): Promise<BoxState | undefined> {
+export async function lockBoxState(tx: Tx, box_id: string): Promise<BoxState | undefined> {
   return tx.get<BoxState>(
     sql`SELECT box_id, agent_id, revision, length, next_position, base_box_id, base_revision, base_first,
           base_position, base_length, base_until, sealed_at, held_by FROM boxes
-        WHERE tenant_id = ${tenant} AND box_id = ${box_id} FOR UPDATE`,
+        WHERE tenant_id = ${TENANT} AND box_id = ${box_id} FOR UPDATE`,
   );
 }
 
-export async function findBoxes(
-  query: Query,
-  tenant: string,
-  ids: readonly string[],
-): Promise<Map<string, BoxRow>> {
+export async function findBoxes(query: Query, ids: readonly string[]): Promise<Map<string, BoxRow>> {
   const rows = await query.all<BoxRow>(
-    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ANY(${ids})
+    sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = ANY(${ids})
           AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)`,
   );
   return new Map(rows.map((row) => [row.box_id, row]));
@@ -142,11 +138,11 @@ export interface Growth {
 }
 
 /** What an append changes of its box. */
-export async function growBox(tx: Tx, tenant: string, box_id: string, change: Growth): Promise<void> {
+export async function growBox(tx: Tx, box_id: string, change: Growth): Promise<void> {
   await tx.send(
     sql`UPDATE boxes SET revision = ${change.revision}, length = ${change.length},
           next_position = ${change.next_position}, updated_at = ${change.updated_at}
-        WHERE tenant_id = ${tenant} AND box_id = ${box_id}`,
+        WHERE tenant_id = ${TENANT} AND box_id = ${box_id}`,
   );
 }
 
@@ -156,52 +152,51 @@ export interface BoxChange extends Growth {
 }
 
 /** What a save changes of its box. */
-export async function updateBox(tx: Tx, tenant: string, box_id: string, change: BoxChange): Promise<void> {
+export async function updateBox(tx: Tx, box_id: string, change: BoxChange): Promise<void> {
   await tx.send(
     sql`UPDATE boxes SET revision = ${change.revision}, length = ${change.length},
           first_position = ${change.first_position}, next_position = ${change.next_position},
           base_until = ${change.base_until}, updated_at = ${change.updated_at}
-        WHERE tenant_id = ${tenant} AND box_id = ${box_id}`,
+        WHERE tenant_id = ${TENANT} AND box_id = ${box_id}`,
   );
 }
 
-export async function sealBox(tx: Tx, tenant: string, box_id: string, now: number): Promise<void> {
+export async function sealBox(tx: Tx, box_id: string, now: number): Promise<void> {
   await tx.run(
-    sql`UPDATE boxes SET sealed_at = ${now}, updated_at = ${now} WHERE tenant_id = ${tenant} AND box_id = ${box_id}`,
+    sql`UPDATE boxes SET sealed_at = ${now}, updated_at = ${now} WHERE tenant_id = ${TENANT} AND box_id = ${box_id}`,
   );
 }
 
 /** Whether an agent may see the box under the name b: its own, or granted. */
-export const visibleBox = (tenant: string, viewer: string): Sql =>
+export const visibleBox = (viewer: string): Sql =>
   sql`(b.agent_id = ${viewer} OR EXISTS (SELECT 1 FROM box_grants g
-       WHERE g.tenant_id = ${tenant} AND g.box_id = b.box_id AND g.agent_id = ${viewer}))`;
+       WHERE g.tenant_id = ${TENANT} AND g.box_id = b.box_id AND g.agent_id = ${viewer}))`;
 
 /** The boxes an agent may see: its own and those granted to it. Without an agent, all of the tenant's. */
-const visibleBoxes = (tenant: string, viewer: string | null, owner: string | undefined): Sql =>
+const visibleBoxes = (viewer: string | null, owner: string | undefined): Sql =>
   join(
     [
-      sql`b.tenant_id = ${tenant}`,
+      sql`b.tenant_id = ${TENANT}`,
       sql`(b.held_by IS NULL OR ${BOX_ENDED} IS NULL)`,
       ...(owner === undefined ? [] : [sql`b.agent_id = ${owner}`]),
-      ...(viewer === null ? [] : [visibleBox(tenant, viewer)]),
+      ...(viewer === null ? [] : [visibleBox(viewer)]),
     ],
     ' AND ',
   );
 
 export async function listBoxes(
   query: Query,
-  tenant: string,
   viewer: string | null,
   owner: string | undefined,
   page: KeysetPage,
 ): Promise<BoxRow[]> {
   return query.all<BoxRow>(
-    sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${visibleBoxes(tenant, viewer, owner)}${keyset(sql`b.box_id`, page)}`,
+    sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${visibleBoxes(viewer, owner)}${keyset(sql`b.box_id`, page)}`,
   );
 }
 
-export const countBoxes = (tenant: string, viewer: string | null, owner: string | undefined): Sql =>
-  sql`SELECT COUNT(*) AS total FROM boxes b WHERE ${visibleBoxes(tenant, viewer, owner)}`;
+export const countBoxes = (viewer: string | null, owner: string | undefined): Sql =>
+  sql`SELECT COUNT(*) AS total FROM boxes b WHERE ${visibleBoxes(viewer, owner)}`;
 
 export interface GrantRow {
   readonly box_id: string;
@@ -212,74 +207,56 @@ export interface GrantRow {
 
 export async function findGrant(
   query: Query,
-  tenant: string,
   box_id: string,
   agent_id: string,
 ): Promise<GrantRow | undefined> {
   return query.get<GrantRow>(
     sql`SELECT box_id, agent_id, access, granted_at FROM box_grants
-        WHERE tenant_id = ${tenant} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
+        WHERE tenant_id = ${TENANT} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
   );
 }
 
 /** Which of these boxes an agent was granted. */
 export async function grantedBoxes(
   query: Query,
-  tenant: string,
   box_ids: readonly string[],
   agent_id: string,
 ): Promise<Set<string>> {
   const rows = await query.all<{ box_id: string }>(
     sql`SELECT box_id FROM box_grants
-        WHERE tenant_id = ${tenant} AND box_id = ANY(${box_ids}) AND agent_id = ${agent_id}`,
+        WHERE tenant_id = ${TENANT} AND box_id = ANY(${box_ids}) AND agent_id = ${agent_id}`,
   );
   return new Set(rows.map((row) => row.box_id));
 }
 
-export async function listGrants(
-  query: Query,
-  tenant: string,
-  box_id: string,
-  order?: ListOrder,
-): Promise<GrantRow[]> {
+export async function listGrants(query: Query, box_id: string, order?: ListOrder): Promise<GrantRow[]> {
   return query.all<GrantRow>(
     sql`SELECT box_id, agent_id, access, granted_at FROM box_grants
-        WHERE tenant_id = ${tenant} AND box_id = ${box_id} ${inOrder(sql`agent_id`, order)}`,
+        WHERE tenant_id = ${TENANT} AND box_id = ${box_id} ${inOrder(sql`agent_id`, order)}`,
   );
 }
 
-export async function putGrant(tx: Tx, tenant: string, grant: GrantRow): Promise<void> {
+export async function putGrant(tx: Tx, grant: GrantRow): Promise<void> {
   await tx.run(
     sql`INSERT INTO box_grants (tenant_id, box_id, agent_id, access, granted_at)
-        VALUES (${tenant}, ${grant.box_id}, ${grant.agent_id}, ${grant.access}, ${grant.granted_at})
+        VALUES (${TENANT}, ${grant.box_id}, ${grant.agent_id}, ${grant.access}, ${grant.granted_at})
         ON CONFLICT (tenant_id, box_id, agent_id)
         DO UPDATE SET access = excluded.access, granted_at = excluded.granted_at`,
   );
 }
 
 /** Lets an agent read a box, unless it may do so already or more. */
-export function addReader(
-  tx: Tx,
-  tenant: string,
-  box_id: string,
-  agent_id: string,
-  now: number,
-): Promise<void> {
+export function addReader(tx: Tx, box_id: string, agent_id: string, now: number): Promise<void> {
   return tx.send(
     sql`INSERT INTO box_grants (tenant_id, box_id, agent_id, access, granted_at)
-        VALUES (${tenant}, ${box_id}, ${agent_id}, 'read', ${now})
+        VALUES (${TENANT}, ${box_id}, ${agent_id}, 'read', ${now})
         ON CONFLICT (tenant_id, box_id, agent_id) DO NOTHING`,
   );
 }
 
-export async function removeGrant(
-  tx: Tx,
-  tenant: string,
-  box_id: string,
-  agent_id: string,
-): Promise<boolean> {
+export async function removeGrant(tx: Tx, box_id: string, agent_id: string): Promise<boolean> {
   const changed = await tx.run(
-    sql`DELETE FROM box_grants WHERE tenant_id = ${tenant} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
+    sql`DELETE FROM box_grants WHERE tenant_id = ${TENANT} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
   );
   return changed > 0;
 }

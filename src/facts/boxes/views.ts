@@ -58,15 +58,15 @@ export async function show(
   const filters = { box_id: row.box_id, revision: asked ?? null };
   const page = cursor === undefined ? undefined : pageOf(call, filters, row, cursor);
   const revision = page?.revision ?? reached(row, asked);
-  const segments = await segmentsOf(query, call.tenant, row, revision);
+  const segments = await segmentsOf(query, row, revision);
   const length = segments.at(-1)!.through;
   const before = page?.before ?? length;
   if (before > length) throw invalidCursor();
   const from = Math.max(0, before - clamp(limit, MAX_BOX_CARDS));
   const entries =
     page === undefined
-      ? await tailOf(query, call.tenant, segments, length - from)
-      : await entriesAfter(query, call.tenant, segments, { after: 0, offset: from, limit: before - from });
+      ? await tailOf(query, segments, length - from)
+      : await entriesAfter(query, segments, { after: 0, offset: from, limit: before - from });
   const { revision: _newest, ...state } = describe(call, row);
   return {
     ...state,
@@ -116,7 +116,7 @@ export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'lo
   const ids = distinctIds('box_ids', input.box_ids);
   const limit = clamp(input.limit ?? BATCH_TAIL.default, BATCH_TAIL.max);
   return call.driver.snapshot(call.tenant, async (query) => {
-    const rows = await findBoxes(query, call.tenant, ids);
+    const rows = await findBoxes(query, ids);
     const shown: { row: BoxRow; box: Box }[] = [];
     const missing_box_ids: string[] = [];
     for (const id of ids) {
@@ -190,13 +190,12 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     read: (request) =>
       listBoxes(
         viewer === null ? driver.at(tenant) : atLength(driver, tenant),
-        tenant,
         viewer,
         input.agent_id,
         request,
       ),
     bytesOf: ({ metadata }) => Buffer.byteLength(metadata),
-    count: countBoxes(tenant, viewer, input.agent_id),
+    count: countBoxes(viewer, input.agent_id),
   });
   return { boxes: rows.map((row) => describe(call, row)), ...page };
 }
@@ -211,7 +210,7 @@ export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
   }
   return call.driver.snapshot(tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
-    const segments = await segmentsOf(query, tenant, row, reached(row, input.revision));
+    const segments = await segmentsOf(query, row, reached(row, input.revision));
     const total = segments.at(-1)!.through;
     const filters = { box_id: input.box_id, revision: input.revision ?? null };
     const { rows, ...page } = await entryPage(call, query, { segments, input, filters, total });

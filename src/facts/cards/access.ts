@@ -35,7 +35,7 @@ export async function hiddenAmong(
 ): Promise<ReadonlySet<string>> {
   const { agent_id } = call.caller;
   if (agent_id === null || card_ids.length === 0) return new Set();
-  const unseen = await unseenCards(query, call.tenant, card_ids, agent_id, undefined);
+  const unseen = await unseenCards(query, card_ids, agent_id, undefined);
   return new Set(unseen.map(({ card_id }) => card_id));
 }
 
@@ -55,9 +55,9 @@ export async function unreadableSources(
 ): Promise<ReadonlySet<string>> {
   const { agent_id } = call.caller;
   if (agent_id === null) return new Set();
-  const unseen = await unseenCards(query, call.tenant, card_ids, agent_id, cardReachOf(call));
+  const unseen = await unseenCards(query, card_ids, agent_id, cardReachOf(call));
   const beyond = unseen.filter(({ is_hidden }) => is_hidden === 0).map(({ card_id }) => card_id);
-  const given = await cardsGiven(query, call.tenant, beyond, agent_id);
+  const given = await cardsGiven(query, beyond, agent_id);
   return new Set(unseen.map(({ card_id }) => card_id).filter((id) => !given.has(id)));
 }
 
@@ -65,7 +65,7 @@ export async function unreadableSources(
 export async function refuseUnseen(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
   const { agent_id } = call.caller;
   if (agent_id === null || card_ids.length === 0) return;
-  const unseen = await unseenCards(query, call.tenant, card_ids, agent_id, cardReachOf(call));
+  const unseen = await unseenCards(query, card_ids, agent_id, cardReachOf(call));
   if (unseen.length === 0) return;
   const idsOf = (hidden: number) =>
     unseen.filter(({ is_hidden }) => is_hidden === hidden).map(({ card_id }) => card_id);

@@ -1,35 +1,30 @@
 /** The doctor's question about what is erased, cards and packets alike. */
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/doctor.js';
 
 export const cardChecks: readonly Check[] = [
   {
     name: 'what is erased holds no content',
-    broken: (tenant) =>
-      sql`SELECT 'card ' || c.card_id AS what FROM cards c WHERE c.tenant_id = ${tenant} AND c.erased_at IS NOT NULL
+    broken: () =>
+      sql`SELECT 'card ' || c.card_id AS what FROM cards c WHERE c.tenant_id = ${TENANT} AND c.erased_at IS NOT NULL
             AND (c.content IS NOT NULL OR c.metadata IS NOT NULL OR c.tool_calls IS NOT NULL OR c.tool_call_id IS NOT NULL
               OR c.author_id IS NOT NULL OR c.subject_ids IS NOT NULL OR c.derived_from IS NOT NULL OR c.sent_hash IS NOT NULL)
           UNION ALL
-          SELECT 'packet ' || p.packet_id AS what FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.erased_at IS NOT NULL
+          SELECT 'packet ' || p.packet_id AS what FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.erased_at IS NOT NULL
             AND (p.envelope IS NOT NULL OR p.original IS NOT NULL OR p.subject_ids IS NOT NULL OR p.agent IS NOT NULL
               OR p.source IS NOT NULL OR p.sent_hash IS NOT NULL)
           UNION ALL
           SELECT 'packet ' || p.packet_id || ' by its ' || i.kind AS what FROM packet_index i
             JOIN packet_store p ON p.tenant_id = i.tenant_id AND p.seq = i.seq
-            WHERE i.tenant_id = ${tenant} AND i.kind <> 'parent' AND p.erased_at IS NOT NULL
+            WHERE i.tenant_id = ${TENANT} AND i.kind <> 'parent' AND p.erased_at IS NOT NULL
           LIMIT ${MAX_EXAMPLES}`,
   },
 ];
 
 /** Cards with their hashes, page by page, to be hashed again. */
-export const cardContents = (
-  query: Query,
-  tenant: string,
-  after: string,
-  limit: number,
-): Promise<HashedContent[]> =>
+export const cardContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
   query.all(
     sql`SELECT c.card_id AS id, c.content AS text, c.content_hash FROM cards c
-        WHERE c.tenant_id = ${tenant} AND c.card_id > ${after} AND c.content IS NOT NULL ORDER BY c.card_id LIMIT ${limit}`,
+        WHERE c.tenant_id = ${TENANT} AND c.card_id > ${after} AND c.content IS NOT NULL ORDER BY c.card_id LIMIT ${limit}`,
   );

@@ -3,7 +3,7 @@ import type { Sql } from '../../driver/sql.js';
 import { SlotRegistry } from '../../engine/registry.js';
 
 /** On a card under the name c, at this moment. */
-export type CardCondition = (tenant: string, now: number) => Sql;
+export type CardCondition = (now: number) => Sql;
 
 /** `not_superseded`: nothing that can be read supersedes it. */
 export const cardConditions = new SlotRegistry<'not_superseded', CardCondition>('conditions on cards', [

@@ -26,7 +26,7 @@ export async function readCards(
   const limit = call.limits.max_answer_bytes;
   const found = new Map<string, CardRow>();
   let bytes = 0;
-  const read = async (ids: readonly string[]) => [...(await findCards(query, call.tenant, ids)).values()];
+  const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];
   for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
     for (const row of rows) {
       const times = shown(row);

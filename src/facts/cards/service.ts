@@ -1,14 +1,15 @@
 /** Use cases of cards. */
 import type { z } from 'zod';
 import { listToText, textToList } from '../../driver/codec.js';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { atLength, type Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { agreedExpiry } from '../../engine/lifetimes/ttl.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { indexKey } from '../../engine/writes/tenants.js';
 import { cardReachOf, mayReadCard } from '../../identity/access/permissions.js';
@@ -113,11 +114,11 @@ function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard
   return card;
 }
 
-async function inheritSubjects(call: Call, tx: Tx, input: CardInput, now: number): Promise<string[]> {
+async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<string[]> {
   const subjects = new Set(input.subject_ids);
   const sources = [...new Set(input.derived_from)];
   if (sources.length > 0) {
-    const rows = await findCards(tx, call.tenant, sources);
+    const rows = await findCards(tx, sources);
     const unreadable = await unreadableSources(call, tx, sources);
     const missing = sources.filter(
       (id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id),
@@ -147,15 +148,14 @@ function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | n
 
 /** Adds a card that belongs to a holder, if it belongs to one. */
 export async function addCard(
-  call: Call,
-  tx: Tx,
+  work: Work,
   prepared: PreparedCard,
-  now: number,
   held_by: string | null = null,
 ): Promise<{ card: Card; added: boolean }> {
+  const { call, tx, now } = work;
   const { input } = prepared;
   if (input.card_id !== undefined) {
-    const existing = await findCard(tx, call.tenant, input.card_id);
+    const existing = await findCard(tx, input.card_id);
     if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
   }
   const card_id = input.card_id ?? newId();
@@ -167,7 +167,7 @@ export async function addCard(
     tool_call_id: input.tool_call_id ?? null,
     metadata: prepared.metadata,
     author_id: prepared.author_id,
-    subject_ids: await inheritSubjects(call, tx, input, now),
+    subject_ids: await inheritSubjects(work, input),
     derived_from: [...new Set(input.derived_from)],
     content_hash: prepared.content_hash,
     sent_hash: prepared.sent_hash,
@@ -179,7 +179,7 @@ export async function addCard(
       prepared.measured &&
       cardDoc(card_id, input.metadata ?? {}, expires_at !== null || held_by !== null, prepared.measured),
   };
-  await insertCards(tx, call.tenant, [row]);
+  await insertCards(tx, [row]);
   const card = toCard(call.tenant, {
     ...row,
     subject_ids: listToText(row.subject_ids),
@@ -198,12 +198,12 @@ async function addPrepared(call: Call, input: In<'add'>, prepared: PreparedCard)
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
-      const { card, added } = await addCard(call, tx, prepared, now);
+    work: async (work) => {
+      const { card, added } = await addCard(work, prepared);
       if (added) {
         // Keyed, as the hash of the card will be once it is erased: the event outlives the content.
         const content_hash = keyedHash(call.meta.erasure_key, card.content_hash);
-        tx.journal(event(call, now, 'cairn.card.added', 'card', card.card_id, { content_hash }));
+        appendEvent(work, 'cairn.card.added', { type: 'card', id: card.card_id }, { content_hash });
       }
       return card;
     },
@@ -228,15 +228,15 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
   const cards = await change<Card[]>(call, {
     input,
     bytes: bytesOf(prepared),
-    work: async (tx, now) => {
+    work: async (work) => {
       const results: { card: Card; added: boolean }[] = [];
       for (const [i, one] of prepared.entries()) {
-        results.push(await inItem('cards', i, () => addCard(call, tx, one, now)));
+        results.push(await inItem('cards', i, () => addCard(work, one)));
       }
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
       if (ids.length > 0)
-        tx.journal(event(call, now, 'cairn.card.added', 'card', ids[0]!, { card_ids: ids }));
+        appendEvent(work, 'cairn.card.added', { type: 'card', id: ids[0]! }, { card_ids: ids });
       return results.map(({ card }) => card);
     },
     remember: (answer) => answer.map(({ card_id }) => card_id),
@@ -246,7 +246,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
 }
 
 async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
-  const row = await findCard(query, call.tenant, card_id);
+  const row = await findCard(query, card_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in tenant ${call.tenant}`);
   }
@@ -301,7 +301,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
   const viewer = call.caller.agent_id ?? undefined;
-  const current = include_superseded ? undefined : cardConditions.get('not_superseded')(tenant, now);
+  const current = include_superseded ? undefined : cardConditions.get('not_superseded')(now);
   const filter = { subject_id, current, reach: cardReachOf(call), viewer };
   // What an agent may see is found by looking at many cards.
   const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
@@ -310,9 +310,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { subject_id: subject_id ?? null, include_superseded },
     key: 'string',
     keyOf: (row) => row.card_id,
-    read: (request) => listCards(query, tenant, { ...filter, ...request }, now),
+    read: (request) => listCards(query, { ...filter, ...request }, now),
     bytesOf: cardBytes,
-    count: countCards(tenant, filter, now),
+    count: countCards(filter, now),
   });
   return { cards: rows.map((row) => toCard(tenant, row)), ...page };
 }
@@ -320,8 +320,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await findCard(tx, call.tenant, input.card_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await findCard(tx, input.card_id);
       if (!row)
         throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
       if (row.deleted_at !== null) return null;
@@ -331,9 +332,9 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
           `card ${row.card_id} belongs to ${row.held_by.replace(':', ' ')}: delete or close that instead`,
         );
       }
-      const moment = await takeDeleteTime(tx, call.tenant, now);
-      const deleted = await deleteCard(tx, call.tenant, input.card_id, moment);
-      if (deleted) tx.journal(event(call, now, 'cairn.card.deleted', 'card', input.card_id, {}));
+      const moment = await takeDeleteTime(tx, now);
+      const deleted = await deleteCard(tx, input.card_id, moment);
+      if (deleted) appendEvent(work, 'cairn.card.deleted', { type: 'card', id: input.card_id }, {});
       return null;
     },
     remember: () => null,

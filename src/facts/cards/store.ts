@@ -2,7 +2,7 @@
 import { listToText, textToList } from '../../driver/codec.js';
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { CardReach } from '../../engine/access/rules.js';
 import { CARD_ENDED } from '../../engine/lifetimes/endings.js';
 import { type Doc, insertDocs, newDoc } from '../../index/documents.js';
@@ -58,11 +58,11 @@ const subjectsTable: Table = {
   columns: { tenant_id: 'text', subject_id: 'text', card_id: 'text' },
 };
 
-export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCard[]): Promise<void> {
+export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<void> {
   await tx.insert(
     cardsTable,
     cards.map((c) => [
-      tenant,
+      tx.tenant,
       c.card_id,
       c.content,
       c.tool_calls,
@@ -81,10 +81,10 @@ export async function insertCards(tx: Tx, tenant: string, cards: readonly NewCar
   );
   await tx.insert(
     subjectsTable,
-    cards.flatMap((c) => c.subject_ids.map((subject) => [tenant, subject, c.card_id])),
+    cards.flatMap((c) => c.subject_ids.map((subject) => [tx.tenant, subject, c.card_id])),
   );
   const docs = cards.map((c) => newDoc(c.doc, c.card_id, c.author_id, c.created_at, c.expires_at, c.held_by));
-  await insertDocs(tx, tenant, docs.flat());
+  await insertDocs(tx, docs.flat());
 }
 
 export interface CardRow {
@@ -146,19 +146,15 @@ export function toCard(tenant: string, row: CardRow): Card {
   };
 }
 
-export async function findCard(query: Query, tenant: string, card_id: string): Promise<CardRow | undefined> {
+export async function findCard(query: Query, card_id: string): Promise<CardRow | undefined> {
   return query.get<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ${card_id}`,
+    sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${TENANT} AND c.card_id = ${card_id}`,
   );
 }
 
-export async function findCards(
-  query: Query,
-  tenant: string,
-  ids: readonly string[],
-): Promise<Map<string, CardRow>> {
+export async function findCards(query: Query, ids: readonly string[]): Promise<Map<string, CardRow>> {
   const rows = await query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids})`,
+    sql`SELECT ${CARD_COLUMNS} FROM cards c WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${ids})`,
   );
   return new Map(rows.map((row) => [row.card_id, row]));
 }
@@ -169,15 +165,10 @@ export const readableAt = (now: number): Sql =>
       AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`;
 
 /** Which of these ids are cards that can be read now. */
-export async function knownCards(
-  tx: Query,
-  tenant: string,
-  ids: readonly string[],
-  now: number,
-): Promise<Set<string>> {
+export async function knownCards(tx: Query, ids: readonly string[], now: number): Promise<Set<string>> {
   const rows = await tx.all<{ card_id: string }>(
     sql`SELECT c.card_id FROM cards c
-        WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ids}) AND ${readableAt(now)}`,
+        WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${ids}) AND ${readableAt(now)}`,
   );
   return new Set(rows.map(({ card_id }) => card_id));
 }
@@ -193,37 +184,32 @@ export interface CardFilter {
 
 export interface CardPage extends CardFilter, KeysetPage {}
 
-export async function listCards(
-  query: Query,
-  tenant: string,
-  page: CardPage,
-  now: number,
-): Promise<CardRow[]> {
+export async function listCards(query: Query, page: CardPage, now: number): Promise<CardRow[]> {
   // By the column of the table that leads, or SQLite would walk all cards and look for each in the subject's.
   const id = page.subject_id === undefined ? sql`c.card_id` : sql`s.card_id`;
   return query.all<CardRow>(
-    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(tenant, page)} AND ${readableAt(now)}${keyset(id, page)}`,
+    sql`SELECT ${CARD_COLUMNS} FROM ${cardsAbout(page)} AND ${readableAt(now)}${keyset(id, page)}`,
   );
 }
 
-export const countCards = (tenant: string, filter: CardFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(tenant, filter)} AND ${readableAt(now)}`;
+export const countCards = (filter: CardFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM ${cardsAbout(filter)} AND ${readableAt(now)}`;
 
-function cardsAbout(tenant: string, filter: CardFilter): Sql {
+function cardsAbout(filter: CardFilter): Sql {
   const { subject_id, current, reach, viewer } = filter;
   const listed = current ? sql` AND ${current}` : sql``;
   const within = reach ? sql`${listed} AND ${cardsWithin(reach)}` : listed;
-  const shown = viewer === undefined ? within : sql`${within} AND ${shownTo(tenant, viewer)}`;
+  const shown = viewer === undefined ? within : sql`${within} AND ${shownTo(viewer)}`;
   return subject_id === undefined
-    ? sql`cards c WHERE c.tenant_id = ${tenant}${shown}`
+    ? sql`cards c WHERE c.tenant_id = ${TENANT}${shown}`
     : sql`card_subjects s JOIN cards c ON c.tenant_id = s.tenant_id AND c.card_id = s.card_id
-          WHERE s.tenant_id = ${tenant} AND s.subject_id = ${subject_id}${shown}`;
+          WHERE s.tenant_id = ${TENANT} AND s.subject_id = ${subject_id}${shown}`;
 }
 
-export async function deleteCard(tx: Tx, tenant: string, card_id: string, now: number): Promise<boolean> {
+export async function deleteCard(tx: Tx, card_id: string, now: number): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE cards SET deleted_at = ${now}
-        WHERE tenant_id = ${tenant} AND card_id = ${card_id} AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND card_id = ${card_id} AND deleted_at IS NULL`,
   );
   return changed > 0;
 }

@@ -1,6 +1,6 @@
 /** Which cards an agent may see: those of agent_turns are for those who may see a box that has them. */
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { CardReach } from '../../engine/access/rules.js';
 import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
 import { visibleBox } from '../boxes/store.js';
@@ -11,11 +11,11 @@ export const isOfTurn = ({ held_by }: { readonly held_by: string | null }): bool
   held_by?.startsWith(turnBoxHolder('')) ?? false;
 
 /** Whether a card under the name c is of no agent_turn, or in a box that the agent may see. */
-export const shownTo = (tenant: string, viewer: string): Sql =>
+export const shownTo = (viewer: string): Sql =>
   sql`(c.held_by IS NULL OR SUBSTR(c.held_by, 1, 11) <> 'agent_turn:'
     OR EXISTS (SELECT 1 FROM box_entries seen CROSS JOIN boxes b
-      WHERE seen.tenant_id = ${tenant} AND seen.card_id = c.card_id AND b.tenant_id = ${tenant}
-        AND b.box_id = seen.box_id AND ${visibleBox(tenant, viewer)}))`;
+      WHERE seen.tenant_id = ${TENANT} AND seen.card_id = c.card_id AND b.tenant_id = ${TENANT}
+        AND b.box_id = seen.box_id AND ${visibleBox(viewer)}))`;
 
 export interface UnseenCard {
   readonly card_id: string;
@@ -26,19 +26,18 @@ export interface UnseenCard {
 /** Which of these cards an agent may not see, or not reach, if it has a reach. What it wrote itself it reaches here. */
 export function unseenCards(
   query: Query,
-  tenant: string,
   card_ids: readonly string[],
   viewer: string,
   reach: CardReach | undefined,
 ): Promise<UnseenCard[]> {
-  const hidden = sql`CASE WHEN ${shownTo(tenant, viewer)} THEN 0 ELSE 1 END`;
+  const hidden = sql`CASE WHEN ${shownTo(viewer)} THEN 0 ELSE 1 END`;
   const beyond = reach
     ? sql`CASE WHEN c.author_id = ${viewer} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END`
     : sql`0`;
   return query.all<UnseenCard>(
     sql`SELECT f.card_id, f.is_hidden FROM (
           SELECT c.card_id, ${hidden} AS is_hidden, ${beyond} AS is_beyond FROM cards c
-          WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${card_ids})) f
+          WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids})) f
         WHERE f.is_hidden = 1 OR f.is_beyond = 1`,
   );
 }
@@ -46,15 +45,14 @@ export function unseenCards(
 /** Which of these cards are in a box of an agent_turn that the agent may see. */
 export async function cardsGiven(
   query: Query,
-  tenant: string,
   card_ids: readonly string[],
   viewer: string,
 ): Promise<Set<string>> {
   if (card_ids.length === 0) return new Set();
   const rows = await query.all<{ card_id: string }>(
     sql`SELECT DISTINCT seen.card_id FROM box_entries seen CROSS JOIN boxes b
-        WHERE seen.tenant_id = ${tenant} AND seen.card_id = ANY(${card_ids}) AND b.tenant_id = ${tenant}
-          AND b.box_id = seen.box_id AND SUBSTR(b.held_by, 1, 11) = 'agent_turn:' AND ${visibleBox(tenant, viewer)}`,
+        WHERE seen.tenant_id = ${TENANT} AND seen.card_id = ANY(${card_ids}) AND b.tenant_id = ${TENANT}
+          AND b.box_id = seen.box_id AND SUBSTR(b.held_by, 1, 11) = 'agent_turn:' AND ${visibleBox(viewer)}`,
   );
   return new Set(rows.map(({ card_id }) => card_id));
 }

@@ -1,41 +1,36 @@
 /** The doctor's questions about the stream of packets. */
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/doctor.js';
 
 export const streamChecks: readonly Check[] = [
   {
     name: 'the stream has no hole: seq runs from 1 to the head',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'head is ' || t.seq || ', packets are ' || COUNT(p.seq) || ' up to ' || COALESCE(MAX(p.seq), 0) AS what
-          FROM tenants t LEFT JOIN packet_store p ON p.tenant_id = t.tenant_id WHERE t.tenant_id = ${tenant}
+          FROM tenants t LEFT JOIN packet_store p ON p.tenant_id = t.tenant_id WHERE t.tenant_id = ${TENANT}
           GROUP BY t.seq HAVING COUNT(p.seq) <> t.seq OR COALESCE(MAX(p.seq), 0) <> t.seq`,
   },
   {
     name: 'recorded times rise with seq, but where a clock was recovered',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'packet ' || p.seq AS what FROM packet_store p
           JOIN packet_store n ON n.tenant_id = p.tenant_id AND n.seq = p.seq + 1
-          WHERE p.tenant_id = ${tenant} AND n.recorded_at < p.recorded_at AND NOT EXISTS (
+          WHERE p.tenant_id = ${TENANT} AND n.recorded_at < p.recorded_at AND NOT EXISTS (
             SELECT 1 FROM clock_overlaps o WHERE o.tenant_id = n.tenant_id AND o.seq = n.seq) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every parent of a packet exists and is older',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'packet ' || i.seq || ' has parent ' || i.value AS what FROM packet_index i
           LEFT JOIN packet_store p ON p.tenant_id = i.tenant_id AND p.packet_id = i.value
-          WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND (p.seq IS NULL OR p.seq >= i.seq) LIMIT ${MAX_EXAMPLES}`,
+          WHERE i.tenant_id = ${TENANT} AND i.kind = 'parent' AND (p.seq IS NULL OR p.seq >= i.seq) LIMIT ${MAX_EXAMPLES}`,
   },
 ];
 
 /** Packets with their hashes, page by page, to be hashed again. */
-export const packetContents = (
-  query: Query,
-  tenant: string,
-  after: string,
-  limit: number,
-): Promise<HashedContent[]> =>
+export const packetContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
   query.all(
     sql`SELECT p.packet_id AS id, p.envelope AS text, p.content_hash FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND p.packet_id > ${after} AND p.envelope IS NOT NULL ORDER BY p.packet_id LIMIT ${limit}`,
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id > ${after} AND p.envelope IS NOT NULL ORDER BY p.packet_id LIMIT ${limit}`,
   );

@@ -1,9 +1,10 @@
 /** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
 import type { z } from 'zod';
 import { textToList } from '../../driver/codec.js';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { atLength, type Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { inChunks, packetBytes } from '../../engine/reads/chunks.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
@@ -103,22 +104,15 @@ const stringOrNull = (value: Json | undefined): string | null =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
 
 /** What it is to be found by is added to `docs`, which the caller inserts: before the journal takes the head row. */
-async function writePacket(
-  call: Call,
-  tx: Tx,
-  prepared: PreparedPacket,
-  now: number,
-  docs: NewDoc[],
-): Promise<WriteResult> {
+async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[]): Promise<WriteResult> {
+  const { call, tx, now } = work;
   const { packet } = prepared;
-  if (packet.packet_id !== undefined && (await writtenBefore(call, tx, packet.packet_id, prepared, now))) {
+  if (packet.packet_id !== undefined && (await writtenBefore(work, packet.packet_id, prepared))) {
     return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
   }
   const packet_id = packet.packet_id ?? newId();
   const parents =
-    prepared.parents.length > 0
-      ? await findParents(tx, call.tenant, prepared.parents, now, viewerOf(call))
-      : new Map();
+    prepared.parents.length > 0 ? await findParents(tx, prepared.parents, now, viewerOf(call)) : new Map();
   const missing = prepared.parents.filter((id) => !parents.has(id));
   if (missing.length > 0) {
     throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {
@@ -179,13 +173,11 @@ async function writePacket(
 
 /** True if this very packet is there already; refuses if the id is taken or was used. */
 async function writtenBefore(
-  call: Call,
-  tx: Tx,
+  { call, tx, now }: Work,
   packet_id: string,
   { sent, sent_hash }: PreparedPacket,
-  now: number,
 ): Promise<boolean> {
-  const [existing] = await findSent(tx, call.tenant, [packet_id]);
+  const [existing] = await findSent(tx, [packet_id]);
   if (!existing) return false;
   // To an agent the id of another's packet is taken, whatever it holds: else it could confirm content that it guesses.
   const { agent_id } = call.caller;
@@ -211,10 +203,11 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const docs: NewDoc[] = [];
-      const result = await writePacket(call, tx, prepared, now, docs);
-      await insertDocs(tx, call.tenant, docs);
+      const result = await writePacket(work, prepared, docs);
+      await insertDocs(tx, docs);
       return result;
     },
     remember: (answer) => answer,
@@ -236,14 +229,15 @@ export async function write_batch(call: Call, input: In<'write_batch'>): Promise
   return change(call, {
     input,
     bytes: bytesOf(prepared),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const results: WriteResult[] = [];
       const docs: NewDoc[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
-        results.push(await inItem('packets', i, () => writePacket(call, tx, one, now, docs)));
+        results.push(await inItem('packets', i, () => writePacket(work, one, docs)));
       }
-      await insertDocs(tx, call.tenant, docs);
+      await insertDocs(tx, docs);
       return { results };
     },
     remember: (answer) => answer,
@@ -255,7 +249,7 @@ const notFound = (call: Call, packet_id: string) =>
   new CairnError('PACKET_NOT_FOUND', `there is no packet ${packet_id} in tenant ${call.tenant}`);
 
 async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
-  const row = await findPacket(query, call.tenant, packet_id, viewerOf(call));
+  const row = await findPacket(query, packet_id, viewerOf(call));
   if (!row) throw notFound(call, packet_id);
   if (isGone(row, call.driver.now())) {
     throw new CairnError(
@@ -277,7 +271,7 @@ export async function get(call: Call, input: In<'get'>): Promise<Packet> {
 export async function original(call: Call, input: In<'original'>): Promise<JsonObject> {
   const query = call.driver.at(call.tenant);
   const row = await readRow(call, query, input.packet_id);
-  const difference = await findOriginal(query, call.tenant, input.packet_id);
+  const difference = await findOriginal(query, input.packet_id);
   return originalOf(row.envelope!, difference ?? null);
 }
 
@@ -317,9 +311,9 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
     filters: asked as unknown as Json,
     key: 'number',
     keyOf: ({ seq }) => seq,
-    read: (request) => listPackets(query, tenant, filter, request, now, viewer),
+    read: (request) => listPackets(query, filter, request, now, viewer),
     bytesOf: packetBytes,
-    count: countPackets(tenant, filter, now, viewer),
+    count: countPackets(filter, now, viewer),
   });
   return { packets: rows.map((row) => toPacket(row, now)), ...rest };
 }
@@ -337,7 +331,7 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
   const { tenant } = call;
   const viewer = viewerOf(call);
   return call.driver.snapshot(tenant, async (query) => {
-    const start = await findPacket(query, tenant, input.packet_id, viewer);
+    const start = await findPacket(query, input.packet_id, viewer);
     if (!start) throw notFound(call, input.packet_id);
     const now = call.driver.now();
     const seen = new Set([start.seq]);
@@ -350,11 +344,11 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
       const room = LINEAGE_LIMIT - packets.length;
       // Those that were met on a shorter way come again, and must not take the place of new ones.
       const most = room + 1 + seen.size;
-      const places = await placesOf(query, tenant, [...new Set(ids)], direction, most, viewer);
+      const places = await placesOf(query, [...new Set(ids)], direction, most, viewer);
       const fresh = places.filter((seq) => !seen.has(seq));
       if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
       level = [];
-      const read = (seqs: readonly number[]) => packetsAt(query, tenant, seqs, viewer);
+      const read = (seqs: readonly number[]) => packetsAt(query, seqs, viewer);
       for await (const rows of inChunks(fresh.slice(0, room), read, packetBytes)) {
         for (const row of rows) {
           bytes += isGone(row, now) ? 0 : packetBytes(row);

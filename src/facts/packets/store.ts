@@ -2,7 +2,7 @@
 import { textToList } from '../../driver/codec.js';
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { IndexKind, NewPacket } from '../../engine/writes/journal.js';
 import { toIso } from '../../kernel/times.js';
 import type { Ancestor } from './lineage.js';
@@ -54,18 +54,17 @@ export function toPacket(row: PacketRow, now: number): Packet {
 
 export async function findPacket(
   query: Query,
-  tenant: string,
   packet_id: string,
   viewer: PacketViewer | null,
 ): Promise<PacketRow | undefined> {
   if (viewer === null) {
     return query.get<PacketRow>(
-      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}`,
+      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}`,
     );
   }
   return query.get<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ${packet_id}
-        AND ${visibleTo(tenant, viewer)}`,
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}
+        AND ${visibleTo(viewer)}`,
   );
 }
 
@@ -79,10 +78,10 @@ export interface SentPacket {
 }
 
 /** Packets that have one of these ids already, those of the same commit included. */
-export async function findSent(tx: Tx, tenant: string, ids: readonly string[]): Promise<SentPacket[]> {
+export async function findSent(tx: Tx, ids: readonly string[]): Promise<SentPacket[]> {
   const stored = await tx.all<SentPacket>(
     sql`SELECT packet_id, agent, envelope, sent_hash, erased_at, expires_at FROM packet_store
-        WHERE tenant_id = ${tenant} AND packet_id = ANY(${ids})`,
+        WHERE tenant_id = ${TENANT} AND packet_id = ANY(${ids})`,
   );
   const wanted = new Set(ids);
   const waiting = (tx.journalled as readonly NewPacket[]).filter((p) => wanted.has(p.packet_id));
@@ -99,7 +98,6 @@ export interface Parent extends Ancestor {
  */
 export async function findParents(
   tx: Tx,
-  tenant: string,
   ids: readonly string[],
   now: number,
   viewer: PacketViewer | null,
@@ -108,15 +106,14 @@ export async function findParents(
   const wanted = new Set(ids);
   for (const p of tx.journalled as readonly NewPacket[])
     if (wanted.has(p.packet_id) && (viewer === null || p.agent === viewer.agent)) found.set(p.packet_id, p);
-  const readable =
-    viewer === null ? sql`` : sql` AND (p.agent = ${viewer.agent} OR ${visibleTo(tenant, viewer)})`;
+  const readable = viewer === null ? sql`` : sql` AND (p.agent = ${viewer.agent} OR ${visibleTo(viewer)})`;
   const rest = ids.filter((id) => !found.has(id));
   if (rest.length === 0) return found;
   // One that has expired still counts as a parent, but no longer says whom it was about, swept or not.
   const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
     sql`SELECT p.packet_id, p.generation, p.root_packet_id,
           CASE WHEN p.expires_at <= ${now} THEN NULL ELSE p.subject_ids END AS subject_ids FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${rest})${readable}`,
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${rest})${readable}`,
   );
   for (const row of rows) {
     found.set(row.packet_id, {
@@ -137,10 +134,10 @@ export interface PacketFilter {
   readonly index?: readonly (readonly [IndexKind, string])[];
 }
 
-export function where(tenant: string, filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
+export function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
   const { packet_type: type, thread_id, agent: named, source, since, until } = filter;
   const conditions: Sql[] = [
-    sql`p.tenant_id = ${tenant}`,
+    sql`p.tenant_id = ${TENANT}`,
     sql`p.erased_at IS NULL`,
     sql`(p.expires_at IS NULL OR p.expires_at > ${now})`,
   ];
@@ -155,35 +152,29 @@ export function where(tenant: string, filter: PacketFilter, now: number, viewer:
   for (const [kind, value] of filter.index ?? []) {
     conditions.push(
       sql`p.seq IN (SELECT i.seq FROM packet_index i
-                    WHERE i.tenant_id = ${tenant} AND i.kind = ${kind} AND i.value = ${value})`,
+                    WHERE i.tenant_id = ${TENANT} AND i.kind = ${kind} AND i.value = ${value})`,
     );
   }
-  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
+  if (viewer !== null) conditions.push(visibleTo(viewer));
   return join(conditions, ' AND ');
 }
 
 export function listPackets(
   query: Query,
-  tenant: string,
   filter: PacketFilter,
   page: KeysetPage<number>,
   now: number,
   viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
-  const conditions = where(tenant, filter, now, viewer);
+  const conditions = where(filter, now, viewer);
   return query.all<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${keyset(sql`p.seq`, page)}`,
   );
 }
 
 /** The query that counts what a list would give; for Driver.long. */
-export function countPackets(
-  tenant: string,
-  filter: PacketFilter,
-  now: number,
-  viewer: PacketViewer | null,
-): Sql {
-  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(tenant, filter, now, viewer)}`;
+export function countPackets(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
+  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter, now, viewer)}`;
 }
 
 export interface StreamFilter {
@@ -195,14 +186,13 @@ export interface StreamFilter {
 /** The next packets of the stream. Expired and erased ones keep their place in it. */
 export function nextPackets(
   query: Query,
-  tenant: string,
   range: { readonly after: number; readonly until: number },
   limit: number,
   filter: StreamFilter,
   viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
   const conditions: Sql[] = [
-    sql`p.tenant_id = ${tenant}`,
+    sql`p.tenant_id = ${TENANT}`,
     sql`p.seq > ${range.after} AND p.seq <= ${range.until}`,
   ];
   if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
@@ -212,7 +202,7 @@ export function nextPackets(
     );
   }
   if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
-  if (viewer !== null) conditions.push(visibleTo(tenant, viewer));
+  if (viewer !== null) conditions.push(visibleTo(viewer));
   return query.all<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${join(conditions, ' AND ')} ORDER BY p.seq LIMIT ${limit}`,
   );
@@ -221,7 +211,6 @@ export function nextPackets(
 /** Where the parents of some packets are, or their children: by seq, in order. */
 export async function placesOf(
   query: Query,
-  tenant: string,
   ids: readonly string[],
   direction: 'ancestors' | 'descendants',
   limit: number,
@@ -229,40 +218,35 @@ export async function placesOf(
 ): Promise<number[]> {
   const within = viewer?.reach
     ? sql` AND EXISTS (SELECT 1 FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND p.seq = i.seq AND ${visibleTo(tenant, viewer)})`
+        WHERE p.tenant_id = ${TENANT} AND p.seq = i.seq AND ${visibleTo(viewer)})`
     : sql``;
   // Only a parent may be an event about a box, which not everyone may see: those are written by Cairn and have none.
-  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(tenant, viewer)}`;
+  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`;
   const rows = await query.all<{ seq: number }>(
     direction === 'ancestors'
-      ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ids})${visible}
+      ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${ids})${visible}
             ORDER BY p.seq LIMIT ${limit}`
       : sql`SELECT DISTINCT i.seq FROM packet_index i
-            WHERE i.tenant_id = ${tenant} AND i.kind = 'parent' AND i.value = ANY(${ids})${within} ORDER BY i.seq LIMIT ${limit}`,
+            WHERE i.tenant_id = ${TENANT} AND i.kind = 'parent' AND i.value = ANY(${ids})${within} ORDER BY i.seq LIMIT ${limit}`,
   );
   return rows.map(({ seq }) => seq);
 }
 
 export function packetsAt(
   query: Query,
-  tenant: string,
   seqs: readonly number[],
   viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
-  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(tenant, viewer)}`;
+  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`;
   return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq = ANY(${seqs})${visible}
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq = ANY(${seqs})${visible}
         ORDER BY p.seq`,
   );
 }
 
-export async function findOriginal(
-  query: Query,
-  tenant: string,
-  packet_id: string,
-): Promise<string | null | undefined> {
+export async function findOriginal(query: Query, packet_id: string): Promise<string | null | undefined> {
   const row = await query.get<{ original: string | null }>(
-    sql`SELECT original FROM packet_store WHERE tenant_id = ${tenant} AND packet_id = ${packet_id}`,
+    sql`SELECT original FROM packet_store WHERE tenant_id = ${TENANT} AND packet_id = ${packet_id}`,
   );
   return row?.original;
 }

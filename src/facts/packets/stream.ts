@@ -57,7 +57,7 @@ export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
   const heartbeat = (): Followed => ({ token: tokenAt(call, position), packet: null });
   return following<Followed>(call, {
     open: async () => {
-      const start = await headOf(query, tenant);
+      const start = await headOf(query);
       position = input.after === undefined ? start : positionOf(call, input.after, start);
       return heartbeat();
     },
@@ -66,7 +66,7 @@ export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
       while (position < head && !ended()) {
         // A stretch at a time: with a filter that lets little through, one statement could take all of history.
         const range = { after: position, until: Math.min(head, position + STRETCH) };
-        const rows = await nextPackets(query, tenant, range, limit, filter, viewer);
+        const rows = await nextPackets(query, range, limit, filter, viewer);
         for (const row of rows) {
           position = row.seq;
           yield { token: tokenAt(call, row.seq), packet: toPacket(row, driver.now()) };

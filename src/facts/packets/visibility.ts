@@ -1,5 +1,5 @@
 /** Which packets an agent sees. */
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { type Reach, within } from '../../engine/access/reach.js';
 
 export interface PacketViewer {
@@ -9,12 +9,11 @@ export interface PacketViewer {
 }
 
 /** Events about a box are for those who may see the box. */
-export function visibleTo(tenant: string, { agent, reach }: PacketViewer): Sql {
+export function visibleTo({ agent, reach }: PacketViewer): Sql {
   const onBoxes = sql`(p.entity_type IS NULL OR p.entity_type <> 'box'
-    OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = p.entity_id AND b.agent_id = ${agent})
-    OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${tenant} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;
-  return reach ? sql`(${onBoxes} AND ${packetsWithin(tenant, reach)})` : onBoxes;
+    OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = p.entity_id AND b.agent_id = ${agent})
+    OR EXISTS (SELECT 1 FROM box_grants g WHERE g.tenant_id = ${TENANT} AND g.box_id = p.entity_id AND g.agent_id = ${agent}))`;
+  return reach ? sql`(${onBoxes} AND ${packetsWithin(reach)})` : onBoxes;
 }
 
-export const packetsWithin = (tenant: string, reach: Reach): Sql =>
-  within(tenant, reach, sql`p.agent`, sql`p.thread_id`);
+export const packetsWithin = (reach: Reach): Sql => within(reach, sql`p.agent`, sql`p.thread_id`);

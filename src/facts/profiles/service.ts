@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { mayReadRecipe } from '../../identity/access/permissions.js';
 import { findAgent } from '../../identity/agents/store.js';
 import { canonical } from '../../kernel/canonical.js';
@@ -53,18 +54,18 @@ export const noProfile = (name: string): CairnError =>
   new CairnError('PROFILE_NOT_FOUND', `there is no profile "${name}": create it, or see profiles.list`);
 
 /** The profile of this name, or a refusal. */
-export async function openProfile(call: Call, query: Query, name: string): Promise<ProfileRow> {
-  const row = await findProfile(query, call.tenant, name);
+export async function openProfile(query: Query, name: string): Promise<ProfileRow> {
+  const row = await findProfile(query, name);
   if (!row) throw noProfile(name);
   return row;
 }
 
 /** The same, for a caller that is shown what it says: an agent also sees the profile that it was made from. */
 export async function readableProfile(call: Call, query: Query, name: string): Promise<ProfileRow> {
-  const row = await openProfile(call, query, name);
+  const row = await openProfile(query, name);
   if (mayReadRecipe(call, row.agent_id)) return row;
   const agent_id = call.caller.agent_id!;
-  const agent = await findAgent(query, call.tenant, agent_id);
+  const agent = await findAgent(query, agent_id);
   if (agent?.typed === 1 && agent.profile_name === name) return row;
   throw new CairnError(
     'FORBIDDEN',
@@ -74,7 +75,7 @@ export async function readableProfile(call: Call, query: Query, name: string): P
 }
 
 const read = async (call: Call, query: Query, name: string): Promise<Profile> => {
-  const row = await openProfile(call, query, name);
+  const row = await openProfile(query, name);
   profileContent(row);
   return toProfile(call, row);
 };
@@ -115,8 +116,8 @@ function checkRights(call: Call, input: In<'save'>, existing: ProfileRow | undef
 }
 
 /** An agent changes the profiles that it made, and no others. */
-async function ownBox(call: Call, tx: Tx, { name, box_id }: ProfileRow): Promise<BoxRow> {
-  const box = (await lockBox(tx, call.tenant, box_id))!;
+async function ownBox({ call, tx }: Work, { name, box_id }: ProfileRow): Promise<BoxRow> {
+  const box = (await lockBox(tx, box_id))!;
   if (await mayUse(call, tx, box, 'own')) return box;
   throw new CairnError(
     'FORBIDDEN',
@@ -126,25 +127,25 @@ async function ownBox(call: Call, tx: Tx, { name, box_id }: ProfileRow): Promise
 }
 
 /** A new box with a profile's card. */
-async function boxWith(
-  call: Call,
-  tx: Tx,
-  card_id: string,
-  agent_id: string | null,
-  now: number,
-): Promise<BoxRow> {
+async function boxWith(tx: Tx, card_id: string, agent_id: string | null, now: number): Promise<BoxRow> {
   const new_box = { box_id: newId(), agent_id, metadata: '{}', sent_hash: null, length: 1 };
-  const box = await makeBox(call, tx, new_box, now);
-  await insertEntries(tx, call.tenant, box.box_id, { position: 1, behind: 0, revision: 1 }, [card_id]);
+  const box = await makeBox(tx, new_box, now);
+  await insertEntries(tx, box.box_id, { position: 1, behind: 0, revision: 1 }, [card_id]);
   return box;
 }
 
-async function make(call: Call, tx: Tx, name: string, prepared: PreparedCard, now: number): Promise<void> {
-  const { card } = await addCard(call, tx, prepared, now);
-  const { box_id } = await boxWith(call, tx, card.card_id, ownerOf(call, undefined), now);
+async function make(work: Work, name: string, prepared: PreparedCard): Promise<void> {
+  const { call, tx, now } = work;
+  const { card } = await addCard(work, prepared);
+  const { box_id } = await boxWith(tx, card.card_id, ownerOf(call, undefined), now);
   const row = { name, box_id, card_id: card.card_id, created_at: now, updated_at: now };
-  await insertProfile(tx, call.tenant, row);
-  tx.journal(event(call, now, 'cairn.profile.created', 'profile', name, { box_id, card_id: card.card_id }));
+  await insertProfile(tx, row);
+  appendEvent(
+    work,
+    'cairn.profile.created',
+    { type: 'profile', id: name },
+    { box_id, card_id: card.card_id },
+  );
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Profile> {
@@ -152,8 +153,9 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
-      const existing = await lockProfile(tx, call.tenant, input.name);
+    work: async (work) => {
+      const { tx } = work;
+      const existing = await lockProfile(tx, input.name);
       if (existing && existing.content !== prepared.content) {
         throw new CairnError(
           'ENTITY_ALREADY_EXISTS',
@@ -162,7 +164,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
       }
       if (!existing) {
         checkRights(call, input, undefined);
-        await make(call, tx, input.name, prepared, now);
+        await make(work, input.name, prepared);
       }
       return read(call, tx, input.name);
     },
@@ -172,17 +174,17 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
 }
 
 export async function save(call: Call, input: In<'save'>): Promise<Profile> {
-  const { tenant } = call;
   const prepared = prepare(call, input);
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
-      const existing = await lockProfile(tx, tenant, input.name);
+    work: async (work) => {
+      const { tx } = work;
+      const existing = await lockProfile(tx, input.name);
       const same = existing?.content === prepared.content;
       if (!same) checkRights(call, input, existing);
-      if (!existing) await make(call, tx, input.name, prepared, now);
-      else if (!same) await replace(call, tx, existing, prepared, now);
+      if (!existing) await make(work, input.name, prepared);
+      else if (!same) await replace(work, existing, prepared);
       return read(call, tx, input.name);
     },
     remember: () => input.name,
@@ -191,23 +193,18 @@ export async function save(call: Call, input: In<'save'>): Promise<Profile> {
 }
 
 /** Puts a new card in the place of the old one; a box that was sealed stays as it is, and gives way to a new one. */
-async function replace(
-  call: Call,
-  tx: Tx,
-  existing: ProfileRow,
-  prepared: PreparedCard,
-  now: number,
-): Promise<void> {
+async function replace(work: Work, existing: ProfileRow, prepared: PreparedCard): Promise<void> {
+  const { tx, now } = work;
   const { name } = existing;
-  const box = await ownBox(call, tx, existing);
-  const { card } = await addCard(call, tx, prepared, now);
+  const box = await ownBox(work, existing);
+  const { card } = await addCard(work, prepared);
   const { card_id } = card;
   const { box_id, revision } =
     box.sealed_at === null
-      ? await replaceEntries(call, tx, box, [card_id], false, now)
-      : await boxWith(call, tx, card_id, box.agent_id, now);
-  await updateProfile(tx, call.tenant, { name, box_id, card_id, updated_at: now });
-  tx.journal(event(call, now, 'cairn.profile.saved', 'profile', name, { box_id, card_id, revision }));
+      ? await replaceEntries(tx, box, [card_id], false, now)
+      : await boxWith(tx, card_id, box.agent_id, now);
+  await updateProfile(tx, { name, box_id, card_id, updated_at: now });
+  appendEvent(work, 'cairn.profile.saved', { type: 'profile', id: name }, { box_id, card_id, revision });
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Profile> =>
@@ -220,9 +217,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: null,
     key: 'string',
     keyOf: ({ name }) => name,
-    read: (request) => listProfiles(driver.at(tenant), tenant, request),
+    read: (request) => listProfiles(driver.at(tenant), request),
     bytesOf: ({ content }) => content?.length ?? 0,
-    count: countProfiles(tenant),
+    count: countProfiles(),
   });
   return { profiles: rows.map((row) => toProfile(call, row)), ...page };
 }
@@ -230,12 +227,13 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await change<Json>(call, {
     input,
-    work: async (tx, now) => {
-      const existing = await lockProfile(tx, call.tenant, input.name);
+    work: async (work) => {
+      const { tx } = work;
+      const existing = await lockProfile(tx, input.name);
       if (!existing) throw noProfile(input.name);
-      await ownBox(call, tx, existing);
-      await deleteProfile(tx, call.tenant, input.name);
-      tx.journal(event(call, now, 'cairn.profile.deleted', 'profile', input.name, {}));
+      await ownBox(work, existing);
+      await deleteProfile(tx, input.name);
+      appendEvent(work, 'cairn.profile.deleted', { type: 'profile', id: input.name }, {});
       return null;
     },
     remember: () => null,

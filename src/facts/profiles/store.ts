@@ -1,7 +1,7 @@
 /** profiles: boxes that are found by name. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 
 export interface ProfileRow {
   readonly name: string;
@@ -20,44 +20,39 @@ const PROFILE: Sql = sql`SELECT p.name, p.box_id, p.card_id, CASE WHEN c.deleted
   JOIN cards c ON c.tenant_id = p.tenant_id AND c.card_id = p.card_id
   JOIN boxes b ON b.tenant_id = p.tenant_id AND b.box_id = p.box_id`;
 
-export function findProfile(query: Query, tenant: string, name: string): Promise<ProfileRow | undefined> {
-  return query.get<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${tenant} AND p.name = ${name}`);
+export function findProfile(query: Query, name: string): Promise<ProfileRow | undefined> {
+  return query.get<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${TENANT} AND p.name = ${name}`);
 }
 
 /** The same, and nobody changes it until the commit. */
-export async function lockProfile(tx: Tx, tenant: string, name: string): Promise<ProfileRow | undefined> {
-  await tx.get(sql`SELECT name FROM profiles WHERE tenant_id = ${tenant} AND name = ${name} FOR UPDATE`);
-  return findProfile(tx, tenant, name);
+export async function lockProfile(tx: Tx, name: string): Promise<ProfileRow | undefined> {
+  await tx.get(sql`SELECT name FROM profiles WHERE tenant_id = ${TENANT} AND name = ${name} FOR UPDATE`);
+  return findProfile(tx, name);
 }
 
-export function insertProfile(
-  tx: Tx,
-  tenant: string,
-  row: Omit<ProfileRow, 'content' | 'agent_id'>,
-): Promise<void> {
+export function insertProfile(tx: Tx, row: Omit<ProfileRow, 'content' | 'agent_id'>): Promise<void> {
   return tx.send(
     sql`INSERT INTO profiles (tenant_id, name, box_id, card_id, created_at, updated_at)
-        VALUES (${tenant}, ${row.name}, ${row.box_id}, ${row.card_id}, ${row.created_at}, ${row.updated_at})`,
+        VALUES (${TENANT}, ${row.name}, ${row.box_id}, ${row.card_id}, ${row.created_at}, ${row.updated_at})`,
   );
 }
 
 export function updateProfile(
   tx: Tx,
-  tenant: string,
   row: Pick<ProfileRow, 'name' | 'box_id' | 'card_id' | 'updated_at'>,
 ): Promise<void> {
   return tx.send(
     sql`UPDATE profiles SET box_id = ${row.box_id}, card_id = ${row.card_id}, updated_at = ${row.updated_at}
-        WHERE tenant_id = ${tenant} AND name = ${row.name}`,
+        WHERE tenant_id = ${TENANT} AND name = ${row.name}`,
   );
 }
 
-export const deleteProfile = (tx: Tx, tenant: string, name: string): Promise<void> =>
-  tx.send(sql`DELETE FROM profiles WHERE tenant_id = ${tenant} AND name = ${name}`);
+export const deleteProfile = (tx: Tx, name: string): Promise<void> =>
+  tx.send(sql`DELETE FROM profiles WHERE tenant_id = ${TENANT} AND name = ${name}`);
 
-export function listProfiles(query: Query, tenant: string, page: KeysetPage): Promise<ProfileRow[]> {
-  return query.all<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${tenant}${keyset(sql`p.name`, page)}`);
+export function listProfiles(query: Query, page: KeysetPage): Promise<ProfileRow[]> {
+  return query.all<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${TENANT}${keyset(sql`p.name`, page)}`);
 }
 
-export const countProfiles = (tenant: string): Sql =>
-  sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${tenant}`;
+export const countProfiles = (): Sql =>
+  sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${TENANT}`;

@@ -57,7 +57,7 @@ export async function asPermitted(
 }
 
 const ownRow = (call: Call): Promise<AgentRow | undefined> =>
-  findAgent(call.driver.at(call.tenant), call.tenant, call.caller.agent_id!);
+  findAgent(call.driver.at(call.tenant), call.caller.agent_id!);
 
 const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: string): ActingAgent => ({
   agent_id,
@@ -89,7 +89,7 @@ function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): voi
 /** A call that Cairn or a tenant makes, with no more reach than an agent has: for what is done on that agent's behalf. */
 export async function withReachOf(call: Call, agent_id: string | null): Promise<Call> {
   if (call.caller.agent_id !== null || agent_id === null) return call;
-  const row = await findAgent(call.driver.at(call.tenant), call.tenant, agent_id);
+  const row = await findAgent(call.driver.at(call.tenant), agent_id);
   if (!row || row.memory_access === null) return call;
   return { ...call, acting: actingOf(row, row.memory_access) };
 }
@@ -174,13 +174,8 @@ async function refusingContainer(
   const beyond =
     need === 'write'
       ? await isBeyond(call, container, id, { ...acting, extent: widest([scope, 'own']) })
-      : (await isReadableContainer(
-          call.driver.at(call.tenant),
-          call.tenant,
-          container,
-          id,
-          containerReachOf(call)!,
-        )) === false;
+      : (await isReadableContainer(call.driver.at(call.tenant), container, id, containerReachOf(call)!)) ===
+        false;
   return beyond ? scope : undefined;
 }
 
@@ -230,13 +225,13 @@ const isAbsent = ({ by, member, where }: MemoryUse, given: Given): boolean =>
 /** What is not there is not beyond reach: the operation says that it is not found. */
 async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): Promise<boolean> {
   if (typeof id !== 'string') return false;
-  return (await isWithin(call.driver.at(call.tenant), call.tenant, by, id, reach)) === false;
+  return (await isWithin(call.driver.at(call.tenant), by, id, reach)) === false;
 }
 
 /** Whose a card is, and what holds it; filled in by facts, which keeps cards. */
 export const cardOwners = new SlotRegistry<
   'card',
-  (query: Query, tenant: string, card_id: string) => Promise<CardOwner | undefined>
+  (query: Query, card_id: string) => Promise<CardOwner | undefined>
 >('card owner', ['card']);
 
 interface CardOwner {
@@ -252,7 +247,7 @@ async function refusingCard(
 ): Promise<Limited | undefined> {
   const extents = cardExtents(memory_access, need);
   if (extents.loose === 'all' && extents.held === 'all') return undefined;
-  const card = await cardOwners.get('card')(call.driver.at(call.tenant), call.tenant, card_id as string);
+  const card = await cardOwners.get('card')(call.driver.at(call.tenant), card_id as string);
   if (!card || reachesCard(extents, agent_id, card)) return undefined;
   return (card.held_by === null ? extents.loose : extents.held) as Limited;
 }

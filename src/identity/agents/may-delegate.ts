@@ -1,6 +1,5 @@
 /** Whether an agent may delegate or hand over to another: its can_delegate_to decides. */
 import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
 import { allowsDelegation } from './rules.js';
 import { findAgent } from './store.js';
@@ -14,13 +13,12 @@ interface Receiver {
 
 /** Refuses what the source's rules do not allow. One that was never registered, or none at all, is free. */
 export async function checkMayDelegate(
-  call: Call,
   query: Query,
   from_agent_id: string | null,
   to: Receiver,
 ): Promise<void> {
   if (from_agent_id === null) return;
-  const source = await findAgent(query, call.tenant, from_agent_id);
+  const source = await findAgent(query, from_agent_id);
   const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
   // What an agent says of itself without the right to is no reason to give it work.
   const named = to.typed === 1 ? to : { ...to, agent_type: null, profile_name: null };

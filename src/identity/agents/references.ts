@@ -3,11 +3,7 @@ import type { Query } from '../../driver/driver.js';
 import { SlotRegistry } from '../../engine/registry.js';
 
 /** Who owns the profile or trajectory; undefined where there is none, or it is gone. */
-type OwnerLookup = (
-  query: Query,
-  tenant: string,
-  id: string,
-) => Promise<{ readonly agent_id: string | null } | undefined>;
+type OwnerLookup = (query: Query, id: string) => Promise<{ readonly agent_id: string | null } | undefined>;
 
 export const agentReferences = new SlotRegistry<'profile' | 'trajectory', OwnerLookup>('agent reference', [
   'profile',
@@ -17,5 +13,5 @@ export const agentReferences = new SlotRegistry<'profile' | 'trajectory', OwnerL
 /** What an agent has under way, which keeps it from being unregistered: the id of one, if there is any. */
 export const agentWork = new SlotRegistry<
   'agent_turn',
-  (query: Query, tenant: string, agent_id: string) => Promise<string | undefined>
+  (query: Query, agent_id: string) => Promise<string | undefined>
 >('work of an agent', ['agent_turn']);

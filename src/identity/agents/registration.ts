@@ -5,7 +5,8 @@ import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/ac
 import { extentOf, isUnrestricted } from '../../engine/access/rules.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
-import { change, event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -67,13 +68,12 @@ function refuseOwnRights(call: Call, input: Input, existing: AgentRow | undefine
  * rights names one that it made itself, or that its rights let it read.
  */
 async function refuseForeignProfile(
-  call: Call,
   tx: Tx,
   { agent_id, memory_access }: AgentRow,
   profile_name: string | null | undefined,
 ): Promise<void> {
   if (profile_name == null || memory_access === null) return;
-  const profile = await agentReferences.get('profile')(tx, call.tenant, profile_name);
+  const profile = await agentReferences.get('profile')(tx, profile_name);
   const readsAll = extentOf(JSON.parse(memory_access) as MemoryAccess, 'Card', 'read') === 'all';
   if (profile && (profile.agent_id === agent_id || readsAll)) return;
   throw ownRights(agent_id, ['profile_name']);
@@ -138,30 +138,33 @@ const blank = (agent_id: string, memory_access: string | null, now: number): Age
 });
 
 export async function register(call: Call, input: Input): Promise<Agent> {
-  const { tenant } = call;
   const own = actsAs(call, input.agent_id, 'agent_id');
   const sent_hash = sha256(textOf({ ...input, agent_id: null }));
   return change(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const agent_id = input.agent_id ?? own ?? newId();
-      const existing = await lockAgent(tx, tenant, agent_id);
+      const existing = await lockAgent(tx, agent_id);
       if (existing && (existing.made !== MADE.with_key || existing.unregistered_at !== null)) {
         sameAgent(existing, sent_hash);
-        await seen(call, tx, agent_id, now);
+        await seen(work, agent_id);
         return readAgent(call, tx, agent_id);
       }
       refuseOwnRights(call, input, existing);
       // Without a record, an agent that registers itself gets what a key gives by default; the tenant restricts nothing.
       const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
-      if (own !== null) await refuseForeignProfile(call, tx, before, input.profile_name);
+      if (own !== null) await refuseForeignProfile(tx, before, input.profile_name);
       // A type that an agent gives itself is a name, unless everything is open to it anyway.
       const typed = own === null || before.memory_access === null ? 1 : before.typed;
       const row = { ...rowOf(input, before, sent_hash, now), typed };
-      await (existing ? completeAgent(tx, tenant, row) : insertAgent(tx, tenant, row));
-      await holdOnline(call, tx, row);
-      tx.journal(
-        event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: row.agent_type }),
+      await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
+      await holdOnline(tx, row);
+      appendEvent(
+        work,
+        'cairn.agent.registered',
+        { type: 'agent', id: agent_id },
+        { agent_type: row.agent_type },
       );
       return showAgent(call, row);
     },
@@ -189,15 +192,13 @@ function grantedText(access: GrantedAccess): string | null {
  * rights to the agent that is there.
  */
 export async function provideAgent(
-  call: Call,
-  tx: Tx,
+  work: Work,
   agent_id: string,
   given: GivenRights,
   default_access: 'own' | 'all',
-  now: number,
 ): Promise<void> {
-  const { tenant } = call;
-  const existing = await lockAgent(tx, tenant, agent_id);
+  const { tx, now } = work;
+  const existing = await lockAgent(tx, agent_id);
   if (existing && existing.unregistered_at !== null) throw agentGone(agent_id);
   if (existing && existing.memory_access === null && given.access === undefined && default_access !== 'all')
     throw new CairnError(
@@ -214,9 +215,12 @@ export async function provideAgent(
       given.can_delegate_to === undefined ? before.can_delegate_to : textOf(given.can_delegate_to),
   };
   if (!existing) {
-    await insertAgent(tx, tenant, after);
-    tx.journal(
-      event(call, now, 'cairn.agent.registered', 'agent', agent_id, { agent_type: after.agent_type }),
+    await insertAgent(tx, after);
+    appendEvent(
+      work,
+      'cairn.agent.registered',
+      { type: 'agent', id: agent_id },
+      { agent_type: after.agent_type },
     );
     return;
   }
@@ -225,7 +229,7 @@ export async function provideAgent(
     (name) => after[name] !== before[name] || (name === 'agent_type' && given_type),
   );
   if (fields.length === 0) return;
-  await updateAgent(tx, tenant, { ...after, updated_at: now });
+  await updateAgent(tx, { ...after, updated_at: now });
   const facts = { fields: [...fields], status: after.status };
-  tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
+  appendEvent(work, 'cairn.agent.updated', { type: 'agent', id: agent_id }, facts);
 }

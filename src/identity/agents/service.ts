@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease } from '../../engine/leases/store.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { CairnError } from '../../kernel/errors.js';
 import { noteSeen } from '../presence/heartbeats.js';
 import { holdOnline, releaseAll } from '../presence/offline.js';
@@ -34,9 +35,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { agent_type: agent_type ?? null, status: status ?? null },
     key: 'string',
     keyOf: ({ agent_id }) => agent_id,
-    read: (request) => listAgents(driver.at(tenant), tenant, filter, request, now),
+    read: (request) => listAgents(driver.at(tenant), filter, request, now),
     bytesOf: ({ metadata, capabilities }) => (metadata?.length ?? 0) + capabilities.length,
-    count: countAgents(tenant, filter, now),
+    count: countAgents(filter, now),
   });
   return { agents: rows.map((row) => showAgent(call, row, now)), ...page };
 }
@@ -55,13 +56,12 @@ function checkRights(call: Call, fields: Partial<In<'update'>>): void {
 
 /** A trajectory that an agent works in, which must be there. */
 async function checkTrajectory(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   row: AgentRow,
   trajectory_id: string | null | undefined,
 ): Promise<void> {
   if (trajectory_id == null || trajectory_id === row.current_trajectory_id) return;
-  const trajectory = await agentReferences.get('trajectory')(tx, call.tenant, trajectory_id);
+  const trajectory = await agentReferences.get('trajectory')(tx, trajectory_id);
   if (!trajectory) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -88,9 +88,10 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
   checkRights(call, fields);
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openAgentLocked(call, tx, agent_id);
-      await checkTrajectory(call, tx, row, fields.current_trajectory_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openAgentLocked(work, agent_id);
+      await checkTrajectory(work, row, fields.current_trajectory_id);
       const after: AgentRow = {
         ...row,
         agent_type: fields.agent_type ?? row.agent_type,
@@ -118,15 +119,15 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
       if (!alive && !changed) return showAgent(call, row);
       const { status: _, ...changes } = after;
       const stored = alive
-        ? await noteSeen(call, tx, row, now, {
+        ? await noteSeen(work, row, {
             ...changes,
             updated_at: changed ? now : row.updated_at,
             ...(fields.status === undefined ? {} : { status: fields.status }),
           })
-        : await patched(call, tx, after);
+        : await patched(tx, after);
       if (changed) {
         const facts = { fields: named.map(([name]) => name), status: stored.status };
-        tx.journal(event(call, now, 'cairn.agent.updated', 'agent', agent_id, facts));
+        appendEvent(work, 'cairn.agent.updated', { type: 'agent', id: agent_id }, facts);
       }
       return showAgent(call, stored);
     },
@@ -136,9 +137,9 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
 }
 
 /** A change that is no sign of life: how long the agent may be silent may be another now. */
-async function patched(call: Call, tx: Tx, row: AgentRow): Promise<AgentRow> {
-  await updateAgent(tx, call.tenant, row);
-  if (row.status !== 'offline') await holdOnline(call, tx, row);
+async function patched(tx: Tx, row: AgentRow): Promise<AgentRow> {
+  await updateAgent(tx, row);
+  if (row.status !== 'offline') await holdOnline(tx, row);
   return row;
 }
 
@@ -147,14 +148,14 @@ export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Age
   actsAs(call, agent_id, 'agent_id');
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openAgentLocked(call, tx, agent_id);
-      await checkTrajectory(call, tx, row, current_trajectory_id);
+    work: async (work) => {
+      const row = await openAgentLocked(work, agent_id);
+      await checkTrajectory(work, row, current_trajectory_id);
       const changes = {
         ...(status === undefined ? {} : { status }),
         ...(current_trajectory_id === undefined ? {} : { current_trajectory_id }),
       };
-      return showAgent(call, await noteSeen(call, tx, row, now, changes));
+      return showAgent(call, await noteSeen(work, row, changes));
     },
     remember: () => agent_id,
     again: (query, kept) => readAgent(call, query, kept as string),
@@ -163,20 +164,20 @@ export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Age
 
 export async function unregister(call: Call, input: In<'unregister'>): Promise<void> {
   const { agent_id } = input;
-  const { tenant } = call;
   actsAs(call, agent_id, 'agent_id');
   await change<null>(call, {
     input,
-    work: async (tx, now) => {
-      const row = await lockAgent(tx, tenant, agent_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await lockAgent(tx, agent_id);
       // Unregistered before: nothing is left to do.
       if (row && row.unregistered_at !== null) return null;
       const known = present(call, agent_id, row);
-      await refuseAtWork(call, tx, known, now);
-      await releaseAll(call, tx, agent_id, now);
-      await updateAgent(tx, tenant, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
-      await endLease(tx, tenant, 'agent', agent_id);
-      tx.journal(event(call, now, 'cairn.agent.unregistered', 'agent', agent_id, {}));
+      await refuseAtWork(tx, known, now);
+      await releaseAll(work, agent_id);
+      await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
+      await endLease(tx, 'agent', agent_id);
+      appendEvent(work, 'cairn.agent.unregistered', { type: 'agent', id: agent_id }, {});
       return null;
     },
     remember: () => null,
@@ -184,7 +185,7 @@ export async function unregister(call: Call, input: In<'unregister'>): Promise<v
   });
 }
 
-async function refuseAtWork(call: Call, tx: Tx, row: AgentRow, now: number): Promise<void> {
+async function refuseAtWork(tx: Tx, row: AgentRow, now: number): Promise<void> {
   const { agent_id, status } = row;
   if (!isOffline(row, now) && status !== 'idle') {
     throw new CairnError(
@@ -193,7 +194,7 @@ async function refuseAtWork(call: Call, tx: Tx, row: AgentRow, now: number): Pro
       { status },
     );
   }
-  const agent_turn_id = await agentWork.get('agent_turn')(tx, call.tenant, agent_id);
+  const agent_turn_id = await agentWork.get('agent_turn')(tx, agent_id);
   if (agent_turn_id === undefined) return;
   throw new CairnError(
     'STATE_CONFLICT',

@@ -1,7 +1,7 @@
 /** agents: rows in, rows out. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { accessTo, type MemoryAccess } from '../../engine/access/model.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
@@ -73,25 +73,25 @@ export const toAgent = (row: AgentRow, now: number): Agent => ({
 });
 
 /** Unregistered ones included, since an id is never used twice. */
-export function findAgent(query: Query, tenant: string, agent_id: string): Promise<AgentRow | undefined> {
+export function findAgent(query: Query, agent_id: string): Promise<AgentRow | undefined> {
   return query.get<AgentRow>(
-    sql`SELECT * FROM agents WHERE tenant_id = ${tenant} AND agent_id = ${agent_id}`,
+    sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id}`,
   );
 }
 
 /** The same, and nobody changes it until the commit. */
-export function lockAgent(tx: Tx, tenant: string, agent_id: string): Promise<AgentRow | undefined> {
+export function lockAgent(tx: Tx, agent_id: string): Promise<AgentRow | undefined> {
   return tx.get<AgentRow>(
-    sql`SELECT * FROM agents WHERE tenant_id = ${tenant} AND agent_id = ${agent_id} FOR UPDATE`,
+    sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} FOR UPDATE`,
   );
 }
 
-export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+export function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO agents (tenant_id, agent_id, agent_type, typed, capabilities, memory_access, can_delegate_to, status,
           current_trajectory_id, profile_name, parent_agent_id, made, offline_after_ms, last_seen_at, metadata, sent_hash,
           registered_at, updated_at)
-        VALUES (${tenant}, ${row.agent_id}, ${row.agent_type}, ${row.typed}, ${row.capabilities}, ${row.memory_access},
+        VALUES (${TENANT}, ${row.agent_id}, ${row.agent_type}, ${row.typed}, ${row.capabilities}, ${row.memory_access},
           ${row.can_delegate_to}, ${row.status}, ${row.current_trajectory_id}, ${row.profile_name},
           ${row.parent_agent_id}, ${row.made}, ${row.offline_after_ms}, ${row.last_seen_at}, ${row.metadata}, ${row.sent_hash},
           ${row.registered_at}, ${row.updated_at})`,
@@ -99,22 +99,22 @@ export function insertAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void
 }
 
 /** Gives an agent that came with its key what it says of itself. */
-export async function completeAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
-  await updateAgent(tx, tenant, row);
+export async function completeAgent(tx: Tx, row: AgentRow): Promise<void> {
+  await updateAgent(tx, row);
   await tx.send(
     sql`UPDATE agents SET profile_name = ${row.profile_name}, made = ${row.made}, sent_hash = ${row.sent_hash}
-        WHERE tenant_id = ${tenant} AND agent_id = ${row.agent_id}`,
+        WHERE tenant_id = ${TENANT} AND agent_id = ${row.agent_id}`,
   );
 }
 
-export async function updateAgent(tx: Tx, tenant: string, row: AgentRow): Promise<void> {
+export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
   await tx.send(
     sql`UPDATE agents SET agent_type = ${row.agent_type}, typed = ${row.typed}, capabilities = ${row.capabilities},
           memory_access = ${row.memory_access}, can_delegate_to = ${row.can_delegate_to}, status = ${row.status},
           current_trajectory_id = ${row.current_trajectory_id}, offline_after_ms = ${row.offline_after_ms},
           last_seen_at = ${row.last_seen_at}, metadata = ${row.metadata}, updated_at = ${row.updated_at},
           unregistered_at = ${row.unregistered_at}
-        WHERE tenant_id = ${tenant} AND agent_id = ${row.agent_id}`,
+        WHERE tenant_id = ${TENANT} AND agent_id = ${row.agent_id}`,
   );
 }
 
@@ -123,8 +123,8 @@ export interface AgentFilter {
   readonly status?: AgentStatus | undefined;
 }
 
-function where(tenant: string, { agent_type, status }: AgentFilter, now: number): Sql {
-  const conditions: Sql[] = [sql`a.tenant_id = ${tenant}`, sql`a.unregistered_at IS NULL`];
+function where({ agent_type, status }: AgentFilter, now: number): Sql {
+  const conditions: Sql[] = [sql`a.tenant_id = ${TENANT}`, sql`a.unregistered_at IS NULL`];
   if (agent_type !== undefined) conditions.push(sql`a.agent_type = ${agent_type}`);
   if (status === 'offline') {
     conditions.push(sql`(a.status = 'offline' OR a.last_seen_at + a.offline_after_ms <= ${now})`);
@@ -136,15 +136,14 @@ function where(tenant: string, { agent_type, status }: AgentFilter, now: number)
 
 export function listAgents(
   query: Query,
-  tenant: string,
   filter: AgentFilter,
   page: KeysetPage,
   now: number,
 ): Promise<AgentRow[]> {
   return query.all<AgentRow>(
-    sql`SELECT a.* FROM agents a WHERE ${where(tenant, filter, now)}${keyset(sql`a.agent_id`, page)}`,
+    sql`SELECT a.* FROM agents a WHERE ${where(filter, now)}${keyset(sql`a.agent_id`, page)}`,
   );
 }
 
-export const countAgents = (tenant: string, filter: AgentFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM agents a WHERE ${where(tenant, filter, now)}`;
+export const countAgents = (filter: AgentFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM agents a WHERE ${where(filter, now)}`;

@@ -1,6 +1,7 @@
 /** Reading agents: all of one's own record, and of other agents who they are and whether they are there. */
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { Agent } from './model.js';
 import { type AgentRow, findAgent, lockAgent, toAgent, toDirectoryEntry } from './store.js';
@@ -13,11 +14,11 @@ export function present(call: Call, agent_id: string, row: AgentRow | undefined)
 
 /** An agent that is registered. */
 export const openAgent = async (call: Call, query: Query, agent_id: string): Promise<AgentRow> =>
-  present(call, agent_id, await findAgent(query, call.tenant, agent_id));
+  present(call, agent_id, await findAgent(query, agent_id));
 
 /** The same, and nobody changes it until the commit. */
-export const openAgentLocked = async (call: Call, tx: Tx, agent_id: string): Promise<AgentRow> =>
-  present(call, agent_id, await lockAgent(tx, call.tenant, agent_id));
+export const openAgentLocked = async ({ call, tx }: Work, agent_id: string): Promise<AgentRow> =>
+  present(call, agent_id, await lockAgent(tx, agent_id));
 
 export function showAgent(call: Call, row: AgentRow, now = call.driver.now()): Agent {
   const { agent_id } = call.caller;

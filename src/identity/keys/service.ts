@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import type { Caller } from '../../engine/calls/caller.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { sha256 } from '../../kernel/canonical.js';
 import { CairnError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
@@ -34,7 +34,8 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
   const secret = `cairn_${randomBytes(32).toString('base64url')}`;
   return change<CreatedKey>(call, {
     input,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const row = {
         tenant_id: call.tenant,
         key_id: newId(),
@@ -45,10 +46,13 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
         revoked_at: null,
       };
       // Agents are locked before all else.
-      if (row.agent_id !== null) await provideAgent(call, tx, row.agent_id, input, 'own', now);
+      if (row.agent_id !== null) await provideAgent(work, row.agent_id, input, 'own');
       await addKey(tx, { ...row, key_hash: keyHash(secret) });
-      tx.journal(
-        event(call, now, 'cairn.key.created', 'key', row.key_id, { agent_id: row.agent_id, role: row.role }),
+      appendEvent(
+        work,
+        'cairn.key.created',
+        { type: 'key', id: row.key_id },
+        { agent_id: row.agent_id, role: row.role },
       );
       return { ...row, created_at: toIso(now), key: secret };
     },
@@ -68,17 +72,18 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
 export const keys = {
   create: createKey,
   list: async (call: Call, { order }: KeyIn<'list'>): Promise<{ keys: Key[] }> => {
-    return { keys: await listKeys(call.driver.at(call.tenant), call.tenant, order) };
+    return { keys: await listKeys(call.driver.at(call.tenant), order) };
   },
   revoke: async (call: Call, input: KeyIn<'revoke'>): Promise<void> => {
     await change(call, {
       input,
-      work: async (tx, now) => {
-        const key = await findKey(tx, call.tenant, input.key_id);
+      work: async (work) => {
+        const { tx, now } = work;
+        const key = await findKey(tx, input.key_id);
         if (!key)
           throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
-        const revoked = await revokeKey(tx, call.tenant, input.key_id, now);
-        if (revoked) tx.journal(event(call, now, 'cairn.key.revoked', 'key', input.key_id, {}));
+        const revoked = await revokeKey(tx, input.key_id, now);
+        if (revoked) appendEvent(work, 'cairn.key.revoked', { type: 'key', id: input.key_id }, {});
         return null;
       },
       remember: () => null,

@@ -1,7 +1,7 @@
 /** api_keys: hashes of keys and what they stand for. Outside row-level security: it is read to learn the tenant. */
 import type { Query, Tx } from '../../driver/driver.js';
 import { inOrder } from '../../driver/filters.js';
-import { acrossTenants, sql } from '../../driver/sql.js';
+import { acrossTenants, sql, TENANT } from '../../driver/sql.js';
 import type { KeyRole } from '../../engine/calls/caller.js';
 import type { ListOrder } from '../../kernel/common.js';
 import { toIso } from '../../kernel/times.js';
@@ -43,9 +43,9 @@ export async function findKeyByHash(query: Query, hash: string): Promise<Key | u
   return row && toKey(row);
 }
 
-export async function findKey(query: Query, tenant: string, key_id: string): Promise<Key | undefined> {
+export async function findKey(query: Query, key_id: string): Promise<Key | undefined> {
   const row = await query.get<KeyRow>(
-    sql`SELECT * FROM api_keys WHERE tenant_id = ${tenant} AND key_id = ${key_id}`,
+    sql`SELECT * FROM api_keys WHERE tenant_id = ${TENANT} AND key_id = ${key_id}`,
   );
   return row && toKey(row);
 }
@@ -54,17 +54,17 @@ export async function anyKey(query: Query): Promise<boolean> {
   return (await query.get(acrossTenants`SELECT 1 AS found FROM api_keys LIMIT 1`)) !== undefined;
 }
 
-export async function listKeys(query: Query, tenant: string, order?: ListOrder): Promise<Key[]> {
+export async function listKeys(query: Query, order?: ListOrder): Promise<Key[]> {
   const rows = await query.all<KeyRow>(
-    sql`SELECT * FROM api_keys WHERE tenant_id = ${tenant} ${inOrder(sql`key_id`, order)}`,
+    sql`SELECT * FROM api_keys WHERE tenant_id = ${TENANT} ${inOrder(sql`key_id`, order)}`,
   );
   return rows.map(toKey);
 }
 
-export async function revokeKey(tx: Tx, tenant: string, key_id: string, now: number): Promise<boolean> {
+export async function revokeKey(tx: Tx, key_id: string, now: number): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE api_keys SET revoked_at = ${now}
-        WHERE tenant_id = ${tenant} AND key_id = ${key_id} AND revoked_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND key_id = ${key_id} AND revoked_at IS NULL`,
   );
   return changed > 0;
 }

@@ -1,7 +1,7 @@
 /** Signs of life: whatever an agent does says that it is there. */
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
-import { event } from '../../engine/writes/change.js';
+import type { Work } from '../../engine/calls/work.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { type AgentRow, findAgent, isOffline, lockAgent, updateAgent } from '../agents/store.js';
 import { goOffline, holdOnline, isBetweenTasks, onlineUntil } from './offline.js';
 
@@ -17,11 +17,12 @@ export const isDue = (row: AgentRow, now: number): boolean =>
  * Notes that an agent is there; one that was offline is idle again. Nothing happens to an agent that is not registered.
  * Called before other rows are locked: an agent comes first in the order of locks.
  */
-export async function seen(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  const known = await findAgent(tx, call.tenant, agent_id);
+export async function seen(work: Work, agent_id: string): Promise<void> {
+  const { tx, now } = work;
+  const known = await findAgent(tx, agent_id);
   if (!known || !isDue(known, now)) return;
-  const row = await lockAgent(tx, call.tenant, agent_id);
-  if (row && isDue(row, now)) await noteSeen(call, tx, row, now);
+  const row = await lockAgent(tx, agent_id);
+  if (row && isDue(row, now)) await noteSeen(work, row);
 }
 
 /**
@@ -34,9 +35,11 @@ export async function signOfLife(
 ): Promise<AgentRow | undefined> {
   const { driver, tenant } = call;
   if (agent_id === null) return undefined;
-  const row = await findAgent(driver.at(tenant), tenant, agent_id);
+  const row = await findAgent(driver.at(tenant), agent_id);
   if (row && call.turn === undefined && isDue(row, driver.now()))
-    await driver.write(tenant, (tx) => seen(call, tx, agent_id, driver.now())).catch(() => undefined);
+    await driver
+      .write(tenant, (tx) => seen({ call, tx, now: driver.now() }, agent_id))
+      .catch(() => undefined);
   return row;
 }
 
@@ -50,15 +53,14 @@ export async function actingFor(call: Call, agent_id: string): Promise<Call> {
 
 /** The same for an agent whose row is locked, with what else changes in it. */
 export async function noteSeen(
-  call: Call,
-  tx: Tx,
+  work: Work,
   row: AgentRow,
-  now: number,
   changes: Partial<AgentRow> = {},
 ): Promise<AgentRow> {
+  const { tx, now } = work;
   const silent = row.status !== 'offline' && !isBetweenTasks(row) && onlineUntil(row) <= now;
   // Nobody has noticed yet, but it was offline all the same: what it held is as good as released.
-  const before = silent ? await goOffline(call, tx, row, now) : row;
+  const before = silent ? await goOffline(work, row) : row;
   const returns = before.status === 'offline';
   const after: AgentRow = {
     ...before,
@@ -67,9 +69,9 @@ export async function noteSeen(
     last_seen_at: Math.max(now, before.last_seen_at),
     updated_at: returns ? now : (changes.updated_at ?? before.updated_at),
   };
-  await updateAgent(tx, call.tenant, after);
-  await holdOnline(call, tx, after);
+  await updateAgent(tx, after);
+  await holdOnline(tx, after);
   if (returns)
-    tx.journal(event(call, now, 'cairn.agent.online', 'agent', row.agent_id, { status: after.status }));
+    appendEvent(work, 'cairn.agent.online', { type: 'agent', id: row.agent_id }, { status: after.status });
   return after;
 }

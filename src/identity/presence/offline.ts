@@ -1,13 +1,13 @@
 /** What follows when an agent falls silent: it is offline, and what it held is let go. */
 import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease, type Lease, putLease } from '../../engine/leases/store.js';
 import { SlotRegistry } from '../../engine/registry.js';
-import { event } from '../../engine/writes/change.js';
+import { appendEvent } from '../../engine/writes/change.js';
 import { type AgentRow, lockAgent, MADE, updateAgent } from '../agents/store.js';
 
 /** Lets go of one kind of what an agent held, whose row is locked. */
-export type Release = (call: Call, tx: Tx, agent_id: string, now: number) => Promise<void>;
+export type Release = (work: Work, agent_id: string) => Promise<void>;
 
 /**
  * One for each kind of thing that an agent can hold. An agent_turn is not among them: its own lease says how long its
@@ -19,8 +19,8 @@ export const agentHoldings = new SlotRegistry<'lock' | 'message', Release>('what
 ]);
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
-export async function releaseAll(call: Call, tx: Tx, agent_id: string, now: number): Promise<void> {
-  for (const [, release] of agentHoldings) await release(call, tx, agent_id, now);
+export async function releaseAll(work: Work, agent_id: string): Promise<void> {
+  for (const [, release] of agentHoldings) await release(work, agent_id);
 }
 
 export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>
@@ -34,10 +34,10 @@ export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
   made !== MADE.registered && status === 'idle';
 
 /** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
-export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
+export function holdOnline(tx: Tx, row: AgentRow): Promise<void> {
   const { agent_id } = row;
-  if (isBetweenTasks(row)) return endLease(tx, call.tenant, 'agent', agent_id);
-  return putLease(tx, call.tenant, {
+  if (isBetweenTasks(row)) return endLease(tx, 'agent', agent_id);
+  return putLease(tx, {
     kind: 'agent',
     subject_id: agent_id,
     holder: agent_id,
@@ -47,21 +47,23 @@ export function holdOnline(call: Call, tx: Tx, row: AgentRow): Promise<void> {
 }
 
 /** Notes that an agent, whose row is locked, has been silent for too long; gives the row as it is then. */
-export async function goOffline(call: Call, tx: Tx, row: AgentRow, now: number): Promise<AgentRow> {
+export async function goOffline(work: Work, row: AgentRow): Promise<AgentRow> {
+  const { tx, now } = work;
   const { agent_id, last_seen_at } = row;
   const offline: AgentRow = { ...row, status: 'offline', updated_at: now };
-  await updateAgent(tx, call.tenant, offline);
-  await endLease(tx, call.tenant, 'agent', agent_id);
-  tx.journal(event(call, now, 'cairn.agent.offline', 'agent', agent_id, { last_seen_at }));
-  await releaseAll(call, tx, agent_id, now);
+  await updateAgent(tx, offline);
+  await endLease(tx, 'agent', agent_id);
+  appendEvent(work, 'cairn.agent.offline', { type: 'agent', id: agent_id }, { last_seen_at });
+  await releaseAll(work, agent_id);
   return offline;
 }
 
 /** The end of an agent's lease. Whether it is silent its row says, which may have changed since the lease was read. */
-export async function expireAgent(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
-  const row = await lockAgent(tx, call.tenant, lease.subject_id);
+export async function expireAgent(work: Work, lease: Lease): Promise<void> {
+  const { tx, now } = work;
+  const row = await lockAgent(tx, lease.subject_id);
   if (!row || row.unregistered_at !== null || row.status === 'offline' || isBetweenTasks(row)) {
-    await endLease(tx, call.tenant, 'agent', lease.subject_id);
-  } else if (onlineUntil(row) > now) await holdOnline(call, tx, row);
-  else await goOffline(call, tx, row, now);
+    await endLease(tx, 'agent', lease.subject_id);
+  } else if (onlineUntil(row) > now) await holdOnline(tx, row);
+  else await goOffline(work, row);
 }

@@ -1,6 +1,6 @@
 /** vectors, vector_docs and vector_progress: what has a vector, what still needs one, and who makes them. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { IndexedType } from '../../kernel/entity-types.js';
 
 /** A document that has no vector of a model. */
@@ -19,7 +19,6 @@ const COLUMNS: Sql = sql`d.doc_no, d.entity_type, d.content_id, d.name, d.speake
 /** Those between two numbers that were not looked at yet, in order. */
 export function lackingDocs(
   query: Query,
-  tenant: string,
   model: string,
   after: number,
   to: number,
@@ -27,25 +26,19 @@ export function lackingDocs(
 ): Promise<Lacking[]> {
   return query.all<Lacking>(
     sql`SELECT ${COLUMNS}, 0 AS attempts FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.terms IS NOT NULL
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.terms IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM vector_docs v
-            WHERE v.tenant_id = ${tenant} AND v.doc_no = d.doc_no AND v.model = ${model})
+            WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no AND v.model = ${model})
         ORDER BY d.doc_no LIMIT ${limit}`,
   );
 }
 
 /** Those that are to be tried again. */
-export function docsToRetry(
-  query: Query,
-  tenant: string,
-  model: string,
-  now: number,
-  limit: number,
-): Promise<Lacking[]> {
+export function docsToRetry(query: Query, model: string, now: number, limit: number): Promise<Lacking[]> {
   return query.all<Lacking>(
     sql`SELECT ${COLUMNS}, v.attempts FROM vector_docs v CROSS JOIN search_docs d
-        WHERE v.tenant_id = ${tenant} AND v.model = ${model} AND v.retry_at IS NOT NULL AND v.retry_at <= ${now}
-          AND d.tenant_id = ${tenant} AND d.doc_no = v.doc_no AND d.terms IS NOT NULL
+        WHERE v.tenant_id = ${TENANT} AND v.model = ${model} AND v.retry_at IS NOT NULL AND v.retry_at <= ${now}
+          AND d.tenant_id = ${TENANT} AND d.doc_no = v.doc_no AND d.terms IS NOT NULL
         ORDER BY v.retry_at LIMIT ${limit}`,
   );
 }
@@ -53,13 +46,12 @@ export function docsToRetry(
 /** The vectors that are there for these texts, by the hash. */
 export async function knownVectors(
   query: Query,
-  tenant: string,
   model: string,
   hashes: readonly string[],
 ): Promise<Map<string, string>> {
   const rows = await query.all<{ content_hash: string; vector: string }>(
     sql`SELECT content_hash, vector FROM vectors
-        WHERE tenant_id = ${tenant} AND model = ${model} AND content_hash = ANY(${hashes})`,
+        WHERE tenant_id = ${TENANT} AND model = ${model} AND content_hash = ANY(${hashes})`,
   );
   return new Map(rows.map(({ content_hash, vector }) => [content_hash, vector]));
 }
@@ -103,18 +95,13 @@ const docsTable: Table = {
  * Stores what came of these, and says of how many; left out is what was erased meanwhile, or is just being, and what
  * another server was first with. Where two of them race for the same row all the same, the driver runs one again.
  */
-export async function storeOutcomes(
-  tx: Tx,
-  tenant: string,
-  model: string,
-  outcomes: readonly Outcome[],
-): Promise<number> {
+export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Outcome[]): Promise<number> {
   const doc_nos = outcomes.map(({ doc_no }) => doc_no);
   // Locked, so that an erasure that comes now waits and finds the vector; never waited for, so that nobody waits in turn.
   const rows = await tx.all<{ doc_no: number }>(
     sql`SELECT d.doc_no FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM vector_docs v WHERE v.tenant_id = ${tenant} AND v.doc_no = d.doc_no
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM vector_docs v WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no
             AND v.model = ${model} AND v.content_hash IS NOT NULL)
         ${byDialect({ sqlite: sql``, postgres: sql`FOR UPDATE OF d SKIP LOCKED` })}`,
   );
@@ -123,19 +110,18 @@ export async function storeOutcomes(
   if (kept.length === 0) return 0;
   await storeVectors(
     tx,
-    tenant,
     model,
     kept.flatMap(({ made }) => made ?? []),
   );
   // Anew, and not in the place of what was there: whoever keeps them in memory reads on by their numbers.
   await tx.send(
-    sql`DELETE FROM vector_docs WHERE tenant_id = ${tenant} AND doc_no = ANY(${kept.map(({ doc_no }) => doc_no)})
+    sql`DELETE FROM vector_docs WHERE tenant_id = ${TENANT} AND doc_no = ANY(${kept.map(({ doc_no }) => doc_no)})
           AND model = ${model} AND content_hash IS NULL`,
   );
   await tx.insert(
     docsTable,
     kept.map(({ doc_no, attempts, retry_at, made }) => [
-      tenant,
+      tx.tenant,
       doc_no,
       model,
       made?.content_hash ?? null,
@@ -149,23 +135,18 @@ export async function storeOutcomes(
 }
 
 /** Those that are there already are locked: an erasure of what else has them would take them away. */
-async function storeVectors(
-  tx: Tx,
-  tenant: string,
-  model: string,
-  made: readonly MadeVector[],
-): Promise<void> {
+async function storeVectors(tx: Tx, model: string, made: readonly MadeVector[]): Promise<void> {
   const vectors = new Map(made.map((one) => [one.content_hash, one.vector]));
   const rows = await tx.all<{ content_hash: string }>(
     sql`SELECT content_hash FROM vectors
-        WHERE tenant_id = ${tenant} AND model = ${model} AND content_hash = ANY(${[...vectors.keys()]})
+        WHERE tenant_id = ${TENANT} AND model = ${model} AND content_hash = ANY(${[...vectors.keys()]})
         ORDER BY content_hash FOR UPDATE`,
   );
   for (const { content_hash } of rows) vectors.delete(content_hash);
   const added = [...vectors].sort(([a], [b]) => (a < b ? -1 : 1));
   await tx.insert(
     vectorsTable,
-    added.map(([content_hash, vector]) => [tenant, model, content_hash, vector]),
+    added.map(([content_hash, vector]) => [tx.tenant, model, content_hash, vector]),
   );
 }
 
@@ -174,23 +155,19 @@ export interface Progress {
   readonly position: number;
 }
 
-export async function readProgress(
-  query: Query,
-  tenant: string,
-  model: string,
-): Promise<Progress | undefined> {
+export async function readProgress(query: Query, model: string): Promise<Progress | undefined> {
   const row = await query.get<Progress>(
-    sql`SELECT generation, position FROM vector_progress WHERE tenant_id = ${tenant} AND model = ${model}`,
+    sql`SELECT generation, position FROM vector_progress WHERE tenant_id = ${TENANT} AND model = ${model}`,
   );
   return row && { generation: Number(row.generation), position: Number(row.position) };
 }
 
 /** Goes on to a position; one of a later indexing counts whatever there was. */
-export function noteVectorProgress(tx: Tx, tenant: string, model: string, progress: Progress): Promise<void> {
+export function noteVectorProgress(tx: Tx, model: string, progress: Progress): Promise<void> {
   const { generation, position } = progress;
   return tx.send(
     sql`UPDATE vector_progress SET generation = ${generation}, position = ${position}
-        WHERE tenant_id = ${tenant} AND model = ${model}
+        WHERE tenant_id = ${TENANT} AND model = ${model}
           AND (generation < ${generation} OR (generation = ${generation} AND position < ${position}))`,
   );
 }
@@ -198,7 +175,6 @@ export function noteVectorProgress(tx: Tx, tenant: string, model: string, progre
 /** Takes the making of a tenant's vectors, or keeps it; false while another holds it. */
 export async function takeVectors(
   tx: Tx,
-  tenant: string,
   model: string,
   holder: string,
   now: number,
@@ -206,23 +182,23 @@ export async function takeVectors(
 ): Promise<boolean> {
   const taken = await tx.run(
     sql`INSERT INTO vector_progress (tenant_id, model, generation, position, holder, held_until, removed)
-        VALUES (${tenant}, ${model}, 0, 0, ${holder}, ${until}, 0)
+        VALUES (${TENANT}, ${model}, 0, 0, ${holder}, ${until}, 0)
         ON CONFLICT (tenant_id, model) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
           WHERE vector_progress.holder = excluded.holder OR vector_progress.held_until <= ${now}`,
   );
   return taken > 0;
 }
 
-export function leaveVectors(tx: Tx, tenant: string, model: string, holder: string): Promise<void> {
+export function leaveVectors(tx: Tx, model: string, holder: string): Promise<void> {
   return tx.send(
     sql`UPDATE vector_progress SET held_until = 0
-        WHERE tenant_id = ${tenant} AND model = ${model} AND holder = ${holder}`,
+        WHERE tenant_id = ${TENANT} AND model = ${model} AND holder = ${holder}`,
   );
 }
 
 /** How many documents that can be found were not looked at yet. */
-export const countLacking = (tenant: string, model: string): Sql =>
+export const countLacking = (model: string): Sql =>
   sql`SELECT COUNT(*) AS lacking FROM search_docs d
-      WHERE d.tenant_id = ${tenant} AND d.terms IS NOT NULL
+      WHERE d.tenant_id = ${TENANT} AND d.terms IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM vector_docs v
-          WHERE v.tenant_id = ${tenant} AND v.doc_no = d.doc_no AND v.model = ${model})`;
+          WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no AND v.model = ${model})`;

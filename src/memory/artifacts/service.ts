@@ -1,8 +1,8 @@
 /** Use cases of artifacts. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { scopeHolder, sessionHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { checkLifetime, lifetimeClassOf } from '../../engine/lifetimes/ttl.js';
@@ -65,15 +65,14 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
   return scopeHolder(scope.scope_id);
 }
 
-async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
+async function enter({ call, tx }: Work, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
   const { trajectory_id, scope_id, held_by } = origin;
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id!);
+  const trajectory = await lockTrajectory(tx, trajectory_id!);
   await refuseFormerOwner(call, tx, trajectory_id);
   // Content must not be given to a scope that closes at the same time: its erasure may already be over.
   const ofScope = scope_id !== null && held_by === scopeHolder(scope_id);
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
-  const scope =
-    scope_id !== null && (ofScope || willBe) ? await lockScope(tx, call.tenant, scope_id) : undefined;
+  const scope = scope_id !== null && (ofScope || willBe) ? await lockScope(tx, scope_id) : undefined;
   return {
     check: () => refuseFinished(trajectory!),
     holder: (lifetime) => holderOf(trajectory_id!, scope, lifetime),
@@ -90,20 +89,18 @@ export const artifactNoun: Noun<Artifact> = {
 
 /** Locks the trajectory and the scope that an artifact names, in that order, and sees that it may belong to them. */
 async function belongTo(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   input: ArtifactInput,
 ): Promise<{ trajectory_id: string; scope: ScopeRow | undefined }> {
-  const { tenant } = call;
   const { scope_id } = input;
-  const named = scope_id == null ? undefined : await findScope(tx, tenant, scope_id);
+  const named = scope_id == null ? undefined : await findScope(tx, scope_id);
   if (scope_id != null && (!named || named.deleted_at !== null))
     throw unknownEntity('scope_id', 'scope', [scope_id]);
   const trajectory_id = input.trajectory_id ?? named?.trajectory_id;
   if (trajectory_id === undefined) {
     throw new CairnError('INVALID_INPUT', 'an artifact needs a trajectory_id, or the scope_id of one');
   }
-  const trajectory = await lockTrajectory(tx, tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null)
     throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
   await refuseFormerOwner(call, tx, trajectory_id, input.agent_id);
@@ -114,30 +111,28 @@ async function belongTo(
     );
   }
   refuseFinished(trajectory);
-  return { trajectory_id, scope: named && (await lockScope(tx, tenant, named.scope_id)) };
+  return { trajectory_id, scope: named && (await lockScope(tx, named.scope_id)) };
 }
 
 async function placeOf(
-  call: Call,
-  tx: Tx,
+  work: Work,
   input: ArtifactInput,
   { ttl, memory_id }: { readonly ttl: Ttl; readonly memory_id: string },
-  now: number,
 ): Promise<Place> {
-  const { tenant } = call;
-  const { trajectory_id, scope } = await belongTo(call, tx, input);
+  const { call, tx, now } = work;
+  const { trajectory_id, scope } = await belongTo(work, input);
   const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
   const sources: EntityRef[] = [];
   // The number is kept whatever became of the turn; it is a link where the turn can be read.
   const turn_id =
     input.source_turn == null || !scope || scope.closed_at !== null
       ? undefined
-      : await turnAt(tx, tenant, scope.box_id, input.source_turn);
+      : await turnAt(tx, scope.box_id, input.source_turn);
   if (turn_id !== undefined) sources.push({ entity_type: 'Turn', entity_id: turn_id });
   else if (input.source_turn != null && scope?.closed_at === null)
-    await awaitTurn(tx, tenant, scope.scope_id, { sequence: input.source_turn, memory_id });
+    await awaitTurn(tx, scope.scope_id, { sequence: input.source_turn, memory_id });
   const derived = [...new Set(input.derived_from)];
-  const known = await knownMemories(tx, tenant, derived, now, { kind: 'artifact' });
+  const known = await knownMemories(tx, derived, now, { kind: 'artifact' });
   const beyond = await beyondAmong(call, tx, 'Artifact', derived);
   const missing = derived.filter((id) => !known.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity('derived_from', 'artifact', missing);
@@ -187,9 +182,9 @@ async function prepareCreate(call: Call, sent: ArtifactInput): Promise<Action<Ar
     expires_at: input.expires_at,
     isAnswered: (answer: object) => isAnswerOf(artifactInput, answer, sent),
     prepared,
-    place: (tx: Tx, now: number, memory_id: string) => placeOf(call, tx, input, { ttl, memory_id }, now),
+    place: (work: Work, memory_id: string) => placeOf(work, input, { ttl, memory_id }),
   };
-  return { bytes, work: (tx, now) => createMemory(call, tx, artifactNoun, memory, now) };
+  return { bytes, work: (work) => createMemory(work, artifactNoun, memory) };
 }
 
 const CHANGEABLE = [
@@ -210,12 +205,12 @@ async function prepareUpdate(
   refuseEmpty(patch, CHANGEABLE);
   const { artifact_type, ...shared } = patch;
   const { bytes, ...change } = await preparePatch(call, artifact_id, { type: artifact_type, ...shared });
-  return { bytes, work: (tx, now) => updateMemory(call, tx, artifactNoun, change, now) };
+  return { bytes, work: (work) => updateMemory(work, artifactNoun, change) };
 }
 
-const prepareDelete = (call: Call, artifact_id: string): Action<null> => ({
+const prepareDelete = (artifact_id: string): Action<null> => ({
   bytes: 0,
-  work: (tx, now) => deleteMemory(call, tx, artifactNoun, artifact_id, now),
+  work: (work) => deleteMemory(work, artifactNoun, artifact_id),
 });
 
 export const create = async (call: Call, input: In<'create'>): Promise<Artifact> =>
@@ -240,7 +235,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Artifact>
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
-  await perform(call, artifactNoun, input, prepareDelete(call, input.artifact_id));
+  await perform(call, artifactNoun, input, prepareDelete(input.artifact_id));
 }
 
 export { remove as delete };
@@ -255,7 +250,7 @@ export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
       await checkUses(own, operations[item.operation].touches, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.artifact_id, item.update);
-      return prepareDelete(own, item.artifact_id);
+      return prepareDelete(item.artifact_id);
     },
     about: (item) =>
       item.operation === 'create'

@@ -4,14 +4,14 @@
  * to be written beside it.
  */
 import { eachId } from '../../driver/lookups.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 
 /** Ends of edges under the name p, by their entities. SQLite would rather scan all ends by their primary key. */
-export const endsAmong = (tenant: string, entity_ids: readonly string[], more: Sql = sql``): Sql =>
+export const endsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql =>
   byDialect({
     sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
     postgres: sql`${eachId(entity_ids)} CROSS JOIN LATERAL (SELECT * FROM edge_participants l
-      WHERE l.tenant_id = ${tenant} AND l.entity_id = i.id${more} OFFSET 0) p`,
+      WHERE l.tenant_id = ${TENANT} AND l.entity_id = i.id${more} OFFSET 0) p`,
   });
 
 /** All ends, under the name o, of the edge of an end p. */

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { atLength, DriverError, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
 import { allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
@@ -120,7 +121,7 @@ function show(row: EdgeRow): Edge {
 }
 
 async function readEdge(call: Call, query: Query, edge_id: string): Promise<Edge> {
-  const [row] = await findEdges(query, call.tenant, [edge_id]);
+  const [row] = await findEdges(query, [edge_id]);
   if (!row || row.deleted_at !== null) throw notFound(call, edge_id);
   return show(row);
 }
@@ -138,8 +139,8 @@ function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
   }
 }
 
-const known = (call: Call, tx: Tx, entities: readonly EntityRef[]): Promise<Set<string>> =>
-  knownEntities(tx, call.tenant, entities, momentFor(call));
+const known = ({ call, tx }: Work, entities: readonly EntityRef[]): Promise<Set<string>> =>
+  knownEntities(tx, entities, momentFor(call));
 
 function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<string>): void {
   const missing = participants.filter((one) => !readable.has(nameOf(one)));
@@ -154,10 +155,10 @@ function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<
   );
 }
 
-async function refuseCycle(call: Call, tx: Tx, { edge_type, participants }: PreparedEdge): Promise<void> {
+async function refuseCycle(tx: Tx, { edge_type, participants }: PreparedEdge): Promise<void> {
   if (!WITHOUT_CYCLES.includes(edge_type)) return;
-  await lockGuard(tx, call.tenant, edge_type);
-  const edge_id = await edgeThatCloses(tx, call.tenant, edge_type, participants);
+  await lockGuard(tx, edge_type);
+  const edge_id = await edgeThatCloses(tx, edge_type, participants);
   if (edge_id === undefined) return;
   const { entity_type, entity_id } = participants[0]!;
   throw new CairnError(
@@ -175,7 +176,6 @@ interface Written {
 
 /** Adds an edge, or gives the one that is there. All checks come before the first change. */
 async function addEdge(
-  call: Call,
   tx: Tx,
   prepared: PreparedEdge,
   readable: (participants: readonly EntityRef[]) => Promise<ReadonlySet<string>>,
@@ -183,26 +183,27 @@ async function addEdge(
 ): Promise<Edge> {
   const { edge_type, agent_id, participants, body, sent_hash } = prepared;
   if (prepared.edge_id !== undefined) {
-    const [existing] = await findEdges(tx, call.tenant, [prepared.edge_id]);
+    const [existing] = await findEdges(tx, [prepared.edge_id]);
     if (existing) {
       requireSame(existing, prepared);
       return made.get(existing.edge_id) ?? show(existing);
     }
   }
   requireKnown(participants, await readable(participants));
-  await refuseCycle(call, tx, prepared);
+  await refuseCycle(tx, prepared);
   const edge_id = prepared.edge_id ?? newId();
   const row = { edge_id, edge_type, agent_id, body, sent_hash, participants };
-  await insertEdges(tx, call.tenant, [row]);
+  await insertEdges(tx, [row]);
   const edge = toEdge({ ...row, created_at: PENDING, deleted_at: null });
   made.set(edge_id, edge);
   return edge;
 }
 
 /** The events of what was written, of which each settles its edges. */
-function journal(call: Call, tx: Tx, now: number, { made, deleted }: Written): void {
+function journal(work: Work, { made, deleted }: Written): void {
+  const { tx } = work;
   const settle = (ids: readonly string[]) => async (settling: Tx, recorded_at: number) => {
-    await settleEdges(settling, call.tenant, ids, recorded_at);
+    await settleEdges(settling, ids, recorded_at);
     for (const id of ids) {
       const edge = made.get(id);
       if (edge) edge.created_at = toIso(recorded_at);
@@ -211,7 +212,7 @@ function journal(call: Call, tx: Tx, now: number, { made, deleted }: Written): v
   const tell = (packet_type: string, ids: readonly string[], alone: JsonObject) => {
     const facts: JsonObject = ids.length === 1 ? alone : { edge_ids: [...ids] };
     const told: NewPacket = {
-      ...event(call, now, packet_type, 'edge', ids[0]!, facts),
+      ...event(work, packet_type, { type: 'edge', id: ids[0]! }, facts),
       settle: settle(ids),
     };
     tx.journal(told);
@@ -232,10 +233,11 @@ export async function create(call: Call, input: EdgeInput): Promise<Edge> {
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const written = nothing();
-      const edge = await addEdge(call, tx, prepared, (ends) => known(call, tx, ends), written);
-      journal(call, tx, now, written);
+      const edge = await addEdge(tx, prepared, (ends) => known(work, ends), written);
+      journal(work, written);
       return edge;
     },
     remember: ({ edge_id }) => edge_id,
@@ -280,26 +282,26 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     },
     key: 'string',
     keyOf: ({ edge_id }) => edge_id,
-    read: (request) => listEdges(query, tenant, seen, request),
+    read: (request) => listEdges(query, seen, request),
     bytesOf: edgeBytes,
-    count: countEdges(tenant, seen),
+    count: countEdges(seen),
   });
   // What was deleted while they were read says nothing any more.
   return { edges: rows.filter(({ deleted_at }) => deleted_at === null).map(toEdge), ...page };
 }
 
 /** Deletes an edge, unless it was deleted before. */
-async function removeEdge(call: Call, tx: Tx, edge_id: string, { deleted }: Written): Promise<void> {
-  const ids = await deleteEdges(tx, call.tenant, [edge_id]);
+async function removeEdge({ call, tx }: Work, edge_id: string, { deleted }: Written): Promise<void> {
+  const ids = await deleteEdges(tx, [edge_id]);
   if (ids.length > 0) deleted.push(...ids);
-  else if ((await findEdges(tx, call.tenant, [edge_id])).length === 0) throw notFound(call, edge_id);
+  else if ((await findEdges(tx, [edge_id])).length === 0) throw notFound(call, edge_id);
 }
 
 /** Deleting an edge takes what making it took. An edge never changes, so this may be asked before it is locked. */
 async function refuseUnlinking(call: Call, edge_id: string): Promise<void> {
   if (call.caller.agent_id === null) return;
   const query = call.driver.at(call.tenant);
-  const [row] = await findEdges(query, call.tenant, [edge_id]);
+  const [row] = await findEdges(query, [edge_id]);
   if (!row || row.deleted_at !== null) return;
   await refuseUnreadableEdge(call, query, row.participants);
   await refuseLinking(call, row.edge_type, row.participants);
@@ -309,13 +311,14 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   await refuseUnlinking(call, input.edge_id);
   await change(call, {
     input,
-    work: async (tx, now) => {
-      const [row] = await findEdges(tx, call.tenant, [input.edge_id]);
+    work: async (work) => {
+      const { tx } = work;
+      const [row] = await findEdges(tx, [input.edge_id]);
       if (!row) throw notFound(call, input.edge_id);
       if (row.deleted_at !== null) return null;
       const written = nothing();
-      await removeEdge(call, tx, input.edge_id, written);
-      journal(call, tx, now, written);
+      await removeEdge(work, input.edge_id, written);
+      journal(work, written);
       return null;
     },
     remember: () => null,
@@ -353,25 +356,26 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
   const edges = await change<(Edge | null)[]>(call, {
     input,
     bytes: bytesOf(fresh),
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx } = work;
       const written = nothing();
       const ends = fresh.flatMap(({ participants }) => participants);
-      const readable = await known(call, tx, ends);
+      const readable = await known(work, ends);
       // In one order for all, so that no two wait for each other.
       for (const edge_type of WITHOUT_CYCLES)
-        if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, call.tenant, edge_type);
+        if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, edge_type);
       const going = prepared.flatMap((one) => ('operation' in one ? [one.edge_id] : []));
-      await lockEdges(tx, call.tenant, going);
+      await lockEdges(tx, going);
       const answers: (Edge | null)[] = [];
       for (const [i, one] of prepared.entries()) {
         const run = async (): Promise<Edge | null> => {
-          if (!('operation' in one)) return addEdge(call, tx, one, async () => readable, written);
-          await removeEdge(call, tx, one.edge_id, written);
+          if (!('operation' in one)) return addEdge(tx, one, async () => readable, written);
+          await removeEdge(work, one.edge_id, written);
           return null;
         };
         answers.push(await inItem('items', i, run));
       }
-      journal(call, tx, now, written);
+      journal(work, written);
       return answers;
     },
     remember: (answer) => answer.map((edge) => edge?.edge_id ?? null),

@@ -1,7 +1,7 @@
 /** edges and edge_participants: the only relation between entities. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
 import { toIso } from '../../kernel/times.js';
 import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from '../entities/store.js';
@@ -65,16 +65,16 @@ export const ENDS_IN_ORDER: Sql = byDialect({
 });
 
 /** Their created_at, by which an as_of looks at them, is PENDING until they are settled. */
-export async function insertEdges(tx: Tx, tenant: string, edges: readonly NewEdge[]): Promise<void> {
+export async function insertEdges(tx: Tx, edges: readonly NewEdge[]): Promise<void> {
   await tx.insert(
     edgesTable,
-    edges.map((e) => [tenant, e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, PENDING]),
+    edges.map((e) => [tx.tenant, e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, PENDING]),
   );
   await tx.insert(
     participantsTable,
     edges.flatMap((e) =>
       e.participants.map((p, i) => [
-        tenant,
+        tx.tenant,
         e.edge_id,
         i + 1,
         e.edge_type,
@@ -88,22 +88,17 @@ export async function insertEdges(tx: Tx, tenant: string, edges: readonly NewEdg
 }
 
 /** Gives edges that were inserted or deleted by this commit the time that it has. */
-export async function settleEdges(
-  tx: Tx,
-  tenant: string,
-  edge_ids: readonly string[],
-  recorded_at: number,
-): Promise<void> {
+export async function settleEdges(tx: Tx, edge_ids: readonly string[], recorded_at: number): Promise<void> {
   if (edge_ids.length === 0) return;
   await tx.send(
     sql`UPDATE edges SET created_at = CASE WHEN created_at = ${PENDING} THEN ${recorded_at} ELSE created_at END,
           deleted_at = CASE WHEN deleted_at = ${PENDING} THEN ${recorded_at} ELSE deleted_at END
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
+        WHERE tenant_id = ${TENANT} AND edge_id = ANY(${edge_ids})`,
   );
   await tx.send(
     sql`UPDATE edge_participants SET created_at = CASE WHEN created_at = ${PENDING} THEN ${recorded_at} ELSE created_at END,
           deleted_at = CASE WHEN deleted_at = ${PENDING} THEN ${recorded_at} ELSE deleted_at END
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${edge_ids})`,
+        WHERE tenant_id = ${TENANT} AND edge_id = ANY(${edge_ids})`,
   );
 }
 
@@ -149,11 +144,11 @@ export const edgeBytes = ({ body, participants }: EdgeRow): number =>
   );
 
 /** Participants never change, so that they need not be of the same moment as the rows. */
-async function withParticipants(query: Query, tenant: string, rows: readonly Bare[]): Promise<EdgeRow[]> {
+async function withParticipants(query: Query, rows: readonly Bare[]): Promise<EdgeRow[]> {
   if (rows.length === 0) return [];
   const found = await query.all<Participant & { edge_id: string }>(
     sql`SELECT p.edge_id, p.entity_type, p.entity_id, p.role FROM edge_participants p
-        WHERE p.tenant_id = ${tenant} AND p.edge_id = ANY(${rows.map(({ edge_id }) => edge_id)})
+        WHERE p.tenant_id = ${TENANT} AND p.edge_id = ANY(${rows.map(({ edge_id }) => edge_id)})
         ORDER BY p.edge_id, p.position`,
   );
   const byEdge = grouped(found, ({ edge_id }) => edge_id);
@@ -171,18 +166,14 @@ function grouped<T>(values: readonly T[], keyOf: (value: T) => string): Map<stri
 }
 
 /** Deleted ones included, since an id is never used twice; in the order of their ids. */
-export async function findEdges(
-  query: Query,
-  tenant: string,
-  edge_ids: readonly string[],
-): Promise<EdgeRow[]> {
+export async function findEdges(query: Query, edge_ids: readonly string[]): Promise<EdgeRow[]> {
   if (edge_ids.length === 0) return [];
   const rows = await query.all<Bare>(
     sql`SELECT e.edge_id, e.edge_type, e.agent_id, e.body, e.sent_hash, e.created_at, e.deleted_at
-        FROM edges e WHERE e.tenant_id = ${tenant} AND e.edge_id = ANY(${edge_ids})
+        FROM edges e WHERE e.tenant_id = ${TENANT} AND e.edge_id = ANY(${edge_ids})
         ORDER BY e.edge_id`,
   );
-  return withParticipants(query, tenant, rows);
+  return withParticipants(query, rows);
 }
 
 export interface EdgeFilter {
@@ -197,24 +188,24 @@ export interface EdgeFilter {
 }
 
 /** What edges and their ends are both found by, in a table under the name p. */
-function conditionsOf(tenant: string, filter: EdgeFilter): Sql[] {
+function conditionsOf(filter: EdgeFilter): Sql[] {
   const { edge_type, created_after, created_before, viewer } = filter;
-  const conditions: Sql[] = [sql`p.tenant_id = ${tenant} AND p.deleted_at IS NULL`];
+  const conditions: Sql[] = [sql`p.tenant_id = ${TENANT} AND p.deleted_at IS NULL`];
   if (edge_type !== undefined) conditions.push(sql`p.edge_type = ${edge_type}`);
   if (created_after !== undefined) conditions.push(sql`p.created_at >= ${created_after}`);
   if (created_before !== undefined) conditions.push(sql`p.created_at < ${created_before}`);
   if (viewer !== undefined)
     conditions.push(
-      sql`NOT EXISTS (SELECT 1 FROM edge_participants f WHERE f.tenant_id = ${tenant} AND f.edge_id = p.edge_id
-            AND ${readableEntity(tenant, viewer)} IS NULL)`,
+      sql`NOT EXISTS (SELECT 1 FROM edge_participants f WHERE f.tenant_id = ${TENANT} AND f.edge_id = p.edge_id
+            AND ${readableEntity(viewer)} IS NULL)`,
     );
   return conditions;
 }
 
 /** By the table that leads: with an entity it is that of its ends, which say enough of their edges. */
-function edgesWhere(tenant: string, filter: EdgeFilter): Sql {
+function edgesWhere(filter: EdgeFilter): Sql {
   const { entity_ids, entity_type } = filter;
-  const conditions = conditionsOf(tenant, filter);
+  const conditions = conditionsOf(filter);
   if (entity_ids === undefined) return sql`edges p WHERE ${join(conditions, ' AND ')}`;
   // One id is asked for as such: its ends are in the order of the edges already.
   const [first, ...others] = entity_ids;
@@ -233,25 +224,19 @@ function edgesWhere(tenant: string, filter: EdgeFilter): Sql {
   return sql`${ENDS_IN_ORDER} WHERE ${join(conditions, ' AND ')}`;
 }
 
-export async function listEdges(
-  query: Query,
-  tenant: string,
-  filter: EdgeFilter,
-  page: KeysetPage,
-): Promise<EdgeRow[]> {
+export async function listEdges(query: Query, filter: EdgeFilter, page: KeysetPage): Promise<EdgeRow[]> {
   const rows = await query.all<{ edge_id: string }>(
-    sql`SELECT p.edge_id FROM ${edgesWhere(tenant, filter)}${keyset(sql`p.edge_id`, page)}`,
+    sql`SELECT p.edge_id FROM ${edgesWhere(filter)}${keyset(sql`p.edge_id`, page)}`,
   );
   const edges = await findEdges(
     query,
-    tenant,
     rows.map(({ edge_id }) => edge_id),
   );
   return page.order === 'desc' ? edges.reverse() : edges;
 }
 
-export const countEdges = (tenant: string, filter: EdgeFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${edgesWhere(tenant, filter)}`;
+export const countEdges = (filter: EdgeFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM ${edgesWhere(filter)}`;
 
 /** Whether the edge of an end, under the name p, holds at a moment; now unless given. */
 export const holdsAt = (as_of: number | undefined): Sql =>
@@ -275,7 +260,6 @@ export interface Link {
 /** The other ends of the edges of these types that these entities take part in, in the order of the edges. */
 export function linksOf(
   query: Query,
-  tenant: string,
   entity_ids: readonly string[],
   edge_types: readonly EdgeType[],
   as_of?: number,
@@ -284,9 +268,9 @@ export function linksOf(
   return query.all<Link>(
     sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
           o.position, o.entity_type, o.entity_id
-        FROM ${endsAmong(tenant, entity_ids)} CROSS JOIN ${ENDS_OF_EDGE}
+        FROM ${endsAmong(entity_ids)} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
-          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
+          AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
           AND ${holdsAt(as_of)}${more}
         ORDER BY p.edge_id, o.position`,
   );
@@ -309,12 +293,11 @@ const RELATIONS = ['Supersedes', 'Contradicts', 'DerivedFrom', 'SynthesizedFrom'
 /** What supersedes and contradicts these artifacts and notes, and what they came from; for each of them. */
 export async function relationsOf(
   query: Query,
-  tenant: string,
   entity_ids: readonly string[],
   moment: Moment,
 ): Promise<Map<string, Relations>> {
   const { as_of } = moment;
-  const found = await linksOf(query, tenant, entity_ids, RELATIONS, as_of, SOURCES_OF_NOTES);
+  const found = await linksOf(query, entity_ids, RELATIONS, as_of, SOURCES_OF_NOTES);
   const links = found.filter(({ of_type }) => of_type === 'Artifact' || of_type === 'Note');
   const superseding = links.filter((one) => one.edge_type === 'Supersedes' && one.position === 1);
   // Between A and each of the others; those say nothing of each other.
@@ -322,7 +305,7 @@ export async function relationsOf(
     (one) => one.edge_type === 'Contradicts' && (one.position === 1 || one.of_position === 1),
   );
   const ends = [...superseding, ...contradicting];
-  const readable = await knownEntities(query, tenant, ends, moment);
+  const readable = await knownEntities(query, ends, moment);
   const supersedes = grouped(
     superseding.filter((one) => readable.has(nameOf(one))),
     ({ of_id }) => of_id,
@@ -352,10 +335,10 @@ export async function relationsOf(
 export const NOTHING_MORE = '{"metadata":{},"provenance":null,"weight":null}';
 
 /** Locks edges that are about to be deleted, in one order for all, so that no two wait for each other; gives those there are. */
-export async function lockEdges(tx: Tx, tenant: string, edge_ids: readonly string[]): Promise<string[]> {
+export async function lockEdges(tx: Tx, edge_ids: readonly string[]): Promise<string[]> {
   if (edge_ids.length === 0) return [];
   const rows = await tx.all<{ edge_id: string }>(
-    sql`SELECT e.edge_id FROM edges e WHERE e.tenant_id = ${tenant} AND e.edge_id = ANY(${edge_ids})
+    sql`SELECT e.edge_id FROM edges e WHERE e.tenant_id = ${TENANT} AND e.edge_id = ANY(${edge_ids})
           AND e.deleted_at IS NULL ORDER BY e.edge_id FOR UPDATE`,
   );
   return rows.map(({ edge_id }) => edge_id);
@@ -365,33 +348,28 @@ export async function lockEdges(tx: Tx, tenant: string, edge_ids: readonly strin
  * Deletes edges from this commit on, as far as they are there, to be settled; gives those. It comes before the head row
  * is taken, as every lock. Of a deleted edge no more is left than what it linked, and when.
  */
-export async function deleteEdges(tx: Tx, tenant: string, edge_ids: readonly string[]): Promise<string[]> {
-  const ids = await lockEdges(tx, tenant, edge_ids);
+export async function deleteEdges(tx: Tx, edge_ids: readonly string[]): Promise<string[]> {
+  const ids = await lockEdges(tx, edge_ids);
   if (ids.length === 0) return ids;
   await tx.send(
     sql`UPDATE edges SET deleted_at = ${PENDING}, body = ${NOTHING_MORE}, sent_hash = NULL
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${ids})`,
+        WHERE tenant_id = ${TENANT} AND edge_id = ANY(${ids})`,
   );
   await tx.send(
     sql`UPDATE edge_participants SET deleted_at = ${PENDING}, role = NULL
-        WHERE tenant_id = ${tenant} AND edge_id = ANY(${ids})`,
+        WHERE tenant_id = ${TENANT} AND edge_id = ANY(${ids})`,
   );
   return ids;
 }
 
 /** Deletes the edges that these entities take part in, as deleteEdges does. */
-export async function deleteEdgesOf(
-  tx: Tx,
-  tenant: string,
-  entity_ids: readonly string[],
-): Promise<string[]> {
+export async function deleteEdgesOf(tx: Tx, entity_ids: readonly string[]): Promise<string[]> {
   const rows = await tx.all<{ edge_id: string }>(
-    sql`SELECT DISTINCT p.edge_id FROM ${endsAmong(tenant, entity_ids)}
-        WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${entity_ids}) AND p.deleted_at IS NULL`,
+    sql`SELECT DISTINCT p.edge_id FROM ${endsAmong(entity_ids)}
+        WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${entity_ids}) AND p.deleted_at IS NULL`,
   );
   return deleteEdges(
     tx,
-    tenant,
     rows.map(({ edge_id }) => edge_id),
   );
 }

@@ -1,21 +1,21 @@
 /** Walking along edges, set by set: what an entity leads to, and whether an edge would close a cycle. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { type EntityRef, entityKey } from '../entities/store.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import type { EdgeType, EntityType } from './model.js';
 import { ENDS_BY_ENTITY } from './store.js';
 
 /** Those that hurry past each other wait here: the look for a cycle and the edge that it allows are one step. */
-export async function lockGuard(tx: Tx, tenant: string, edge_type: EdgeType): Promise<void> {
+export async function lockGuard(tx: Tx, edge_type: EdgeType): Promise<void> {
   const lock = () =>
     tx.get(
-      sql`SELECT edge_type FROM edge_guards WHERE tenant_id = ${tenant} AND edge_type = ${edge_type} FOR UPDATE`,
+      sql`SELECT edge_type FROM edge_guards WHERE tenant_id = ${TENANT} AND edge_type = ${edge_type} FOR UPDATE`,
     );
   // It is there but for the first time, and a refusal that has changed nothing costs less.
   if (await lock()) return;
   await tx.run(
-    sql`INSERT INTO edge_guards (tenant_id, edge_type) VALUES (${tenant}, ${edge_type})
+    sql`INSERT INTO edge_guards (tenant_id, edge_type) VALUES (${TENANT}, ${edge_type})
         ON CONFLICT (tenant_id, edge_type) DO NOTHING`,
   );
   await lock();
@@ -31,27 +31,27 @@ const KEY_OF_O: Sql = sql`(${KIND_OF_O} || ' ' || o.entity_id)`;
  * The ends p at which what was reached stands behind the first, and the first end o of each edge. PostgreSQL guesses
  * badly how much a recursion holds: with OFFSET 0 each lookup is a query of its own, by the index.
  */
-const firstEnds = (tenant: string, edge_type: EdgeType): Sql =>
+const firstEnds = (edge_type: EdgeType): Sql =>
   byDialect({
     sqlite: sql`${ENDS_BY_ENTITY} CROSS JOIN edge_participants o`,
-    postgres: sql`LATERAL (SELECT * FROM edge_participants l WHERE l.tenant_id = ${tenant} AND l.entity_id = r.entity_id
+    postgres: sql`LATERAL (SELECT * FROM edge_participants l WHERE l.tenant_id = ${TENANT} AND l.entity_id = r.entity_id
           AND l.edge_type = ${edge_type} AND l.position > 1 OFFSET 0) p
-      CROSS JOIN LATERAL (SELECT * FROM edge_participants l WHERE l.tenant_id = ${tenant} AND l.edge_id = p.edge_id
+      CROSS JOIN LATERAL (SELECT * FROM edge_participants l WHERE l.tenant_id = ${TENANT} AND l.edge_id = p.edge_id
           AND l.position = 1 OFFSET 0) o`,
   });
 
 /** All that leads to an entity by edges of a type, as a table `reached` of key and id. */
-const leadingTo = (tenant: string, edge_type: EdgeType, to: EntityRef): Sql =>
+const leadingTo = (edge_type: EdgeType, to: EntityRef): Sql =>
   sql`WITH RECURSIVE reached(entity_key, entity_id) AS (
         SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
-          WHERE p.tenant_id = ${tenant} AND p.entity_id = ${to.entity_id} AND p.edge_type = ${edge_type}
+          WHERE p.tenant_id = ${TENANT} AND p.entity_id = ${to.entity_id} AND p.edge_type = ${edge_type}
             AND p.position > 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${entityKey(to)}
-            AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position = 1
+            AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND o.position = 1
         UNION
-        SELECT ${KEY_OF_O}, o.entity_id FROM reached r CROSS JOIN ${firstEnds(tenant, edge_type)}
-          WHERE p.tenant_id = ${tenant} AND p.entity_id = r.entity_id AND p.edge_type = ${edge_type}
+        SELECT ${KEY_OF_O}, o.entity_id FROM reached r CROSS JOIN ${firstEnds(edge_type)}
+          WHERE p.tenant_id = ${TENANT} AND p.entity_id = r.entity_id AND p.edge_type = ${edge_type}
             AND p.position > 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = r.entity_key
-            AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position = 1
+            AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND o.position = 1
       )`;
 
 /**
@@ -60,11 +60,10 @@ const leadingTo = (tenant: string, edge_type: EdgeType, to: EntityRef): Sql =>
  */
 export async function edgeThatCloses(
   tx: Query,
-  tenant: string,
   edge_type: EdgeType,
   [first, ...others]: readonly EntityRef[],
 ): Promise<string | undefined> {
-  const all = leadingTo(tenant, edge_type, first!);
+  const all = leadingTo(edge_type, first!);
   const keys = new Map(others.map((one) => [entityKey(one), one]));
   const found = await tx.get<{ entity_key: string }>(
     sql`${all} SELECT r.entity_key FROM reached r WHERE r.entity_key = ANY(${[...keys.keys()]}) LIMIT 1`,
@@ -73,9 +72,9 @@ export async function edgeThatCloses(
   const from = keys.get(found.entity_key)!;
   const edge = await tx.get<{ edge_id: string }>(
     sql`${all} SELECT p.edge_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
-        WHERE p.tenant_id = ${tenant} AND p.entity_id = ${from.entity_id} AND p.edge_type = ${edge_type}
+        WHERE p.tenant_id = ${TENANT} AND p.entity_id = ${from.entity_id} AND p.edge_type = ${edge_type}
           AND p.position = 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${found.entity_key}
-          AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND o.position > 1
+          AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND o.position > 1
           AND (${KEY_OF_O} = ${entityKey(first!)} OR ${KEY_OF_O} IN (SELECT r.entity_key FROM reached r))
         ORDER BY p.edge_id LIMIT 1`,
   );
@@ -98,26 +97,25 @@ const ways: Readonly<Record<Direction, Sql>> = {
   both: sql`p.position <> o.position AND (p.position = 1 OR o.position = 1)`,
 };
 
-const steps = (tenant: string, { from, direction, edge_type }: Step): Sql => {
+const steps = ({ from, direction, edge_type }: Step): Sql => {
   const ids = from.map(({ entity_id }) => entity_id);
   const ofType = edge_type === undefined ? sql`` : sql` AND l.edge_type = ${edge_type}`;
-  return sql`${endsAmong(tenant, ids, ofType)} CROSS JOIN ${ENDS_OF_EDGE}
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${ids})
+  return sql`${endsAmong(ids, ofType)} CROSS JOIN ${ENDS_OF_EDGE}
+      WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${ids})
         AND ${KEY_OF_P} = ANY(${from.map(entityKey)}) AND p.deleted_at IS NULL
-        AND o.tenant_id = ${tenant} AND o.edge_id = p.edge_id AND ${ways[direction]}
+        AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND ${ways[direction]}
         ${edge_type === undefined ? sql`` : sql`AND p.edge_type = ${edge_type}`}`;
 };
 
 /** What one step leads to, each once, in the order of the first edges that lead there; not what was seen before. */
 export function nextEntities(
   query: Query,
-  tenant: string,
   step: Step,
   seen: readonly string[],
   limit: number,
 ): Promise<EntityRef[]> {
   return query.all<{ entity_type: EntityType; entity_id: string }>(
-    sql`SELECT MIN(o.entity_type) AS entity_type, o.entity_id FROM ${steps(tenant, step)}
+    sql`SELECT MIN(o.entity_type) AS entity_type, o.entity_id FROM ${steps(step)}
           AND NOT (${KEY_OF_O} = ANY(${seen}))
         GROUP BY ${KIND_OF_O}, o.entity_id ORDER BY MIN(p.edge_id), o.entity_id, MIN(o.entity_type) LIMIT ${limit}`,
   );
@@ -126,13 +124,12 @@ export function nextEntities(
 /** The edges by which a step leads to these, in the order of their ids. */
 export async function edgesBetween(
   query: Query,
-  tenant: string,
   step: Step,
   to: readonly EntityRef[],
   { limit, after = '' }: { readonly limit: number; readonly after?: string | undefined },
 ): Promise<string[]> {
   const rows = await query.all<{ edge_id: string }>(
-    sql`SELECT DISTINCT p.edge_id FROM ${steps(tenant, step)} AND ${KEY_OF_O} = ANY(${to.map(entityKey)})
+    sql`SELECT DISTINCT p.edge_id FROM ${steps(step)} AND ${KEY_OF_O} = ANY(${to.map(entityKey)})
           AND p.edge_id > ${after} ORDER BY p.edge_id LIMIT ${limit}`,
   );
   return rows.map(({ edge_id }) => edge_id);

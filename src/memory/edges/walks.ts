@@ -66,8 +66,8 @@ async function nextReadable(
   // Each look is wider, so that many who cannot be read are passed in a few.
   for (let width = limit; found.length < limit; width *= 4) {
     const passed = [...seen, ...passedOver, ...found.map(entityKey)];
-    const next = await nextEntities(query, call.tenant, step, passed, width);
-    const readable = await knownEntities(query, call.tenant, next, moment);
+    const next = await nextEntities(query, step, passed, width);
+    const readable = await knownEntities(query, next, moment);
     const known = next.filter((one) => readable.has(nameOf(one)));
     const led = await ledTo(call, query, step, known);
     for (const one of next) {
@@ -93,8 +93,8 @@ async function* readableOf(
   let after: string | undefined;
   while (left().length > 0) {
     const page = { limit: EDGES_AT_A_TIME, after };
-    const ids = await edgesBetween(query, call.tenant, step, left(), page);
-    yield await readableEdges(call, query, await findEdges(query, call.tenant, ids));
+    const ids = await edgesBetween(query, step, left(), page);
+    yield await readableEdges(call, query, await findEdges(query, ids));
     if (ids.length < EDGES_AT_A_TIME) return;
     after = ids.at(-1);
   }
@@ -130,7 +130,7 @@ async function readableBetween(
   to: readonly EntityRef[],
   limit: number,
 ): Promise<string[]> {
-  if (call.caller.agent_id === null) return edgesBetween(query, call.tenant, step, to, { limit });
+  if (call.caller.agent_id === null) return edgesBetween(query, step, to, { limit });
   const found: string[] = [];
   for await (const edges of readableOf(call, query, step, () => to)) {
     found.push(...edges.map(({ edge_id }) => edge_id));
@@ -147,7 +147,7 @@ async function readEdges(
 ): Promise<{ edges: Edge[]; truncated: boolean }> {
   const edges: Edge[] = [];
   let bytes = 0;
-  for await (const rows of inChunks(edge_ids, (ids) => findEdges(query, call.tenant, ids), edgeBytes)) {
+  for await (const rows of inChunks(edge_ids, (ids) => findEdges(query, ids), edgeBytes)) {
     for (const row of rows) {
       // Deleted since the walk.
       if (row.deleted_at !== null) continue;

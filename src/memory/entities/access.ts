@@ -37,7 +37,7 @@ export async function beyondAmong(
 ): Promise<string[]> {
   if (!call.acting || ids.length === 0) return [];
   const entities = ids.map((entity_id) => ({ entity_type, entity_id }));
-  const readable = await knownEntities(query, call.tenant, entities, momentFor(call));
+  const readable = await knownEntities(query, entities, momentFor(call));
   return entities.filter((one) => !readable.has(nameOf(one))).map(({ entity_id }) => entity_id);
 }
 
@@ -48,7 +48,7 @@ async function firstUnreadable(
   entities: readonly EntityRef[],
 ): Promise<EntityRef | undefined> {
   if (call.caller.agent_id === null) return undefined;
-  const readable = await knownEntities(query, call.tenant, entities, momentFor(call));
+  const readable = await knownEntities(query, entities, momentFor(call));
   return entities.find((one) => !readable.has(nameOf(one)));
 }
 
@@ -70,7 +70,7 @@ export async function readableEdges<E extends { readonly participants: readonly 
 ): Promise<E[]> {
   if (call.caller.agent_id === null) return [...edges];
   const ends = edges.flatMap(({ participants }) => participants);
-  const readable = await knownEntities(query, call.tenant, ends, momentFor(call));
+  const readable = await knownEntities(query, ends, momentFor(call));
   return edges.filter(({ participants }) => participants.every((one) => readable.has(nameOf(one))));
 }
 

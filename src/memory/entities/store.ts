@@ -1,6 +1,6 @@
 /** Entities of all types that an edge may link: how they are told apart, and which of them can be read. */
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { ContainerReach, Reach } from '../../engine/access/reach.js';
 import type { CardReach } from '../../engine/access/rules.js';
 import { BOX_ENDED, CARD_ENDED } from '../../engine/lifetimes/endings.js';
@@ -56,7 +56,7 @@ interface Among {
   /** Whether this column has one of the ids. */
   readonly has: (id: Sql) => Sql;
 }
-type Known = (tenant: string, among: Among, moment: Moment) => Sql;
+type Known = (among: Among, moment: Moment) => Sql;
 
 /** One more condition, where there is a reach. */
 const reached = <R>(reach: R | undefined, within: (own: R) => Sql): Sql =>
@@ -64,63 +64,61 @@ const reached = <R>(reach: R | undefined, within: (own: R) => Sql): Sql =>
 
 const versions =
   (kind: 'artifact' | 'note'): Known =>
-  (tenant, among, { now, as_of, reach }) => {
+  (among, { now, as_of, reach }) => {
     const within = kind === 'artifact' ? artifactsWithin : notesWithin;
     return sql`SELECT v.memory_id AS id FROM ${among.versions}
-        WHERE v.tenant_id = ${tenant} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind}
-          AND ${heldAt(as_of)} AND ${livesAt(now)}${reached(reach?.[kind], (own) => within(tenant, own))}`;
+        WHERE v.tenant_id = ${TENANT} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind}
+          AND ${heldAt(as_of)} AND ${livesAt(now)}${reached(reach?.[kind], (own) => within(own))}`;
   };
 
 /** The turns of a scope are in its box; other cards that it holds are of artifacts. */
 const IS_TURN: Sql = sql`EXISTS (SELECT 1 FROM box_entries e WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id
   AND e.box_id = (SELECT s.box_id FROM scopes s WHERE s.tenant_id = c.tenant_id AND s.scope_id = SUBSTR(c.held_by, 7)))`;
 
-const seenBy = (tenant: string, agent: string | null): Sql =>
-  agent === null ? sql`` : sql` AND ${shownTo(tenant, agent)}`;
+const seenBy = (agent: string | null): Sql => (agent === null ? sql`` : sql` AND ${shownTo(agent)}`);
 
 const knownBy: Readonly<Record<EntityType, Known>> = {
-  Trajectory: (tenant, among, { reach }) =>
+  Trajectory: (among, { reach }) =>
     sql`SELECT t.trajectory_id AS id FROM trajectories t
-        WHERE t.tenant_id = ${tenant} AND ${among.has(sql`t.trajectory_id`)} AND t.deleted_at IS NULL
-          ${reached(reach?.container, (own) => trajectoriesReadable(tenant, own))}`,
-  Scope: (tenant, among, { reach }) =>
+        WHERE t.tenant_id = ${TENANT} AND ${among.has(sql`t.trajectory_id`)} AND t.deleted_at IS NULL
+          ${reached(reach?.container, (own) => trajectoriesReadable(own))}`,
+  Scope: (among, { reach }) =>
     sql`SELECT s.scope_id AS id FROM scopes s
-        WHERE s.tenant_id = ${tenant} AND ${among.has(sql`s.scope_id`)} AND s.deleted_at IS NULL
-          ${reached(reach?.container, (own) => scopesReadable(tenant, own))}`,
-  Turn: (tenant, among, { now, reach }) =>
+        WHERE s.tenant_id = ${TENANT} AND ${among.has(sql`s.scope_id`)} AND s.deleted_at IS NULL
+          ${reached(reach?.container, (own) => scopesReadable(own))}`,
+  Turn: (among, { now, reach }) =>
     sql`SELECT c.card_id AS id FROM cards c
-        WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
-          AND ${readableAt(now)} AND ${IS_TURN}${reached(reach?.turn, (own) => turnsWithin(tenant, own))}`,
+        WHERE c.tenant_id = ${TENANT} AND ${among.has(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
+          AND ${readableAt(now)} AND ${IS_TURN}${reached(reach?.turn, (own) => turnsWithin(own))}`,
   Artifact: versions('artifact'),
   Note: versions('note'),
-  Card: (tenant, among, { now, as_of, agent, reach }) =>
+  Card: (among, { now, as_of, agent, reach }) =>
     as_of === undefined
       ? sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}${seenBy(tenant, agent)}
+            WHERE c.tenant_id = ${TENANT} AND ${among.has(sql`c.card_id`)} AND ${readableAt(now)}${seenBy(agent)}
               ${reached(reach?.card, cardsWithin)}`
       : sql`SELECT c.card_id AS id FROM cards c
-            WHERE c.tenant_id = ${tenant} AND ${among.has(sql`c.card_id`)} AND c.erased_at IS NULL
+            WHERE c.tenant_id = ${TENANT} AND ${among.has(sql`c.card_id`)} AND c.erased_at IS NULL
               AND (c.deleted_at IS NULL OR c.deleted_at > ${as_of})
-              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)${seenBy(tenant, agent)}
+              AND (c.expires_at IS NULL OR c.expires_at > ${now}) AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)${seenBy(agent)}
               ${reached(reach?.card, cardsWithin)}`,
-  Box: (tenant, among, { agent }) =>
+  Box: (among, { agent }) =>
     sql`SELECT b.box_id AS id FROM boxes b
-        WHERE b.tenant_id = ${tenant} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
-          ${agent === null ? sql`` : sql` AND ${visibleBox(tenant, agent)}`}`,
-  Packet: (tenant, among, { now, agent, reach }) =>
+        WHERE b.tenant_id = ${TENANT} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
+          ${agent === null ? sql`` : sql` AND ${visibleBox(agent)}`}`,
+  Packet: (among, { now, agent, reach }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
-        WHERE p.tenant_id = ${tenant} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
-          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo(tenant, { agent, reach: reach?.packet })}`}`,
+        WHERE p.tenant_id = ${TENANT} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
+          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo({ agent, reach: reach?.packet })}`}`,
 };
 
 /**
  * The id of an end of an edge, under the name f, if what stands there can be read; else null. A turn is a card, but its
  * reach is that of turns.
  */
-export function readableEntity(tenant: string, moment: Moment): Sql {
+export function readableEntity(moment: Moment): Sql {
   const id = (entity_type: EntityType) =>
     knownBy[entity_type](
-      tenant,
       { versions: sql`memory_versions v`, has: (column) => sql`${column} = f.entity_id` },
       moment,
     );
@@ -129,15 +127,14 @@ export function readableEntity(tenant: string, moment: Moment): Sql {
     ${moment.reach ? sql`WHEN 'Turn' THEN (${id('Turn')})` : sql``} ELSE (${id('Card')}) END`;
 }
 
-const amongIds = (tenant: string, ids: readonly string[], { as_of }: Moment): Among => ({
-  versions: versionsAmong(tenant, ids, as_of),
+const amongIds = (ids: readonly string[], { as_of }: Moment): Among => ({
+  versions: versionsAmong(ids, as_of),
   has: (column) => sql`${column} = ANY(${ids})`,
 });
 
 /** The keys of those that can be read, in one statement a type. */
 export async function knownEntities(
   query: Query,
-  tenant: string,
   entities: Iterable<EntityRef>,
   moment: Moment,
 ): Promise<Set<string>> {
@@ -149,9 +146,7 @@ export async function knownEntities(
   }
   const found = await Promise.all(
     [...wanted].map(async ([entity_type, ids]) => {
-      const rows = await query.all<{ id: string }>(
-        knownBy[entity_type](tenant, amongIds(tenant, [...ids], moment), moment),
-      );
+      const rows = await query.all<{ id: string }>(knownBy[entity_type](amongIds([...ids], moment), moment));
       return rows.map(({ id }) => nameOf({ entity_type, entity_id: id }));
     }),
   );

@@ -1,5 +1,5 @@
 /** What another entity supersedes: hidden from lists unless asked for, and still read by its id. */
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { type Moment, readableEntity } from './store.js';
 
 /** Whether an end of an edge, under the name y, has it at a moment; now unless given. */
@@ -13,25 +13,25 @@ const heldAt = (as_of: number | undefined): Sql =>
  * lookup is a subquery of one value, since PostgreSQL without statistics would turn one that asks whether there are
  * rows into a join, and read all ends of the tenant for each row.
  */
-const nothingSupersedes = (tenant: string, end: Sql, moment: Pick<Moment, 'now' | 'as_of'>): Sql =>
+const nothingSupersedes = (end: Sql, moment: Pick<Moment, 'now' | 'as_of'>): Sql =>
   sql`(SELECT 1 FROM edge_participants y
-    WHERE y.tenant_id = ${tenant} AND ${end} AND y.edge_type = 'Supersedes' AND y.position > 1
+    WHERE y.tenant_id = ${TENANT} AND ${end} AND y.edge_type = 'Supersedes' AND y.position > 1
       AND ${heldAt(moment.as_of)}
-      AND (SELECT ${readableEntity(tenant, { ...moment, agent: null })} FROM edge_participants f
-           WHERE f.tenant_id = ${tenant} AND f.edge_id = y.edge_id AND f.position = 1) IS NOT NULL
+      AND (SELECT ${readableEntity({ ...moment, agent: null })} FROM edge_participants f
+           WHERE f.tenant_id = ${TENANT} AND f.edge_id = y.edge_id AND f.position = 1) IS NOT NULL
     LIMIT 1) IS NULL`;
 
 /** A card under the name c that nothing supersedes. */
-export const cardNotSuperseded = (tenant: string, now: number): Sql =>
-  nothingSupersedes(tenant, sql`y.entity_id = c.card_id AND y.entity_type IN ('Card', 'Turn')`, { now });
+export const cardNotSuperseded = (now: number): Sql =>
+  nothingSupersedes(sql`y.entity_id = c.card_id AND y.entity_type IN ('Card', 'Turn')`, { now });
 
 /** A packet under the name p that nothing supersedes. */
-export const packetNotSuperseded = (tenant: string, now: number): Sql =>
-  nothingSupersedes(tenant, sql`y.entity_id = p.packet_id AND y.entity_type = 'Packet'`, { now });
+export const packetNotSuperseded = (now: number): Sql =>
+  nothingSupersedes(sql`y.entity_id = p.packet_id AND y.entity_type = 'Packet'`, { now });
 
 /** A version of an artifact or note, under the name v, whose entity nothing supersedes. */
-export const versionNotSuperseded = (tenant: string, now: number, as_of?: number): Sql =>
-  nothingSupersedes(tenant, sql`y.entity_id = v.memory_id AND y.entity_type IN ('Artifact', 'Note')`, {
+export const versionNotSuperseded = (now: number, as_of?: number): Sql =>
+  nothingSupersedes(sql`y.entity_id = v.memory_id AND y.entity_type IN ('Artifact', 'Note')`, {
     now,
     as_of,
   });

@@ -1,8 +1,8 @@
 /** Use cases of notes. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { noteHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
 import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { checkLifetime, lifetimeClassOf } from '../../engine/lifetimes/ttl.js';
@@ -93,16 +93,17 @@ const SESSION = sessionHolder('');
 const sessionOf = (held_by: string | null): string | undefined =>
   held_by?.startsWith(SESSION) ? held_by.slice(SESSION.length) : undefined;
 
-async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
+async function enter(work: Work, origin: Origin, ttl: Ttl | undefined): Promise<Entered> {
+  const { tx } = work;
   const { memory_id } = origin;
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Session';
   // Content must not be given to a session that ends at the same time: its erasure may already be over.
   const trajectory_id =
-    sessionOf(origin.held_by) ?? (willBe ? await firstSource(call, tx, memory_id) : undefined);
+    sessionOf(origin.held_by) ?? (willBe ? await firstSource(work, memory_id) : undefined);
   const source =
     trajectory_id === undefined
       ? undefined
-      : (await lockTrajectories(tx, call.tenant, [trajectory_id])).get(trajectory_id);
+      : (await lockTrajectories(tx, [trajectory_id])).get(trajectory_id);
   return {
     check: (next) => {
       if (next) checkNote(next);
@@ -111,8 +112,8 @@ async function enter(call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined): 
   };
 }
 
-async function firstSource(call: Call, tx: Tx, note_id: string): Promise<string | undefined> {
-  const links = await memoryLinks(tx, call.tenant, [note_id], { now: call.driver.now(), agent: null });
+async function firstSource({ call, tx }: Work, note_id: string): Promise<string | undefined> {
+  const links = await memoryLinks(tx, [note_id], { now: call.driver.now(), agent: null });
   return links(note_id).source_trajectory_ids[0];
 }
 
@@ -124,23 +125,15 @@ export const noteNoun: Noun<Note> = {
   enter,
 };
 
-async function placeOf(
-  call: Call,
-  tx: Tx,
-  input: NoteInput,
-  ttl: Ttl,
-  now: number,
-  note_id: string,
-): Promise<Place> {
-  const { tenant } = call;
+async function placeOf({ call, tx, now }: Work, input: NoteInput, ttl: Ttl, note_id: string): Promise<Place> {
   const trajectory_ids = [...new Set(input.source_trajectory_ids)];
   const artifact_ids = [...new Set(input.source_artifact_ids)];
-  const trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
+  const trajectories = await lockTrajectories(tx, trajectory_ids);
   // Where a note was learned decides who reaches it: it must not be said of a trajectory that its maker cannot read.
   const hidden = await beyondAmong(call, tx, 'Trajectory', trajectory_ids);
   const unknown = trajectory_ids.filter((id) => !trajectories.has(id) || hidden.includes(id));
   if (unknown.length > 0) throw unknownEntity('source_trajectory_ids', 'trajectory', unknown);
-  const artifacts = await knownMemories(tx, tenant, artifact_ids, now, { kind: 'artifact' });
+  const artifacts = await knownMemories(tx, artifact_ids, now, { kind: 'artifact' });
   const beyond = await beyondAmong(call, tx, 'Artifact', artifact_ids);
   const missing = artifact_ids.filter((id) => !artifacts.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity('source_artifact_ids', 'artifact', missing);
@@ -179,9 +172,9 @@ async function prepareCreate(call: Call, input: NoteInput): Promise<Action<Note>
     expires_at: input.expires_at,
     isAnswered: (answer: object) => isAnswerOf(noteInput, answer, input),
     prepared,
-    place: (tx: Tx, now: number, id: string) => placeOf(call, tx, input, ttl, now, id),
+    place: (work: Work, id: string) => placeOf(work, input, ttl, id),
   };
-  return { bytes, work: (tx, now) => createMemory(call, tx, noteNoun, memory, now) };
+  return { bytes, work: (work) => createMemory(work, noteNoun, memory) };
 }
 
 const CHANGEABLE = ['note_type', 'title', 'content', 'abstraction_level', 'confidence', 'ttl', 'metadata'];
@@ -190,12 +183,12 @@ async function prepareUpdate(call: Call, note_id: string, patch: NotePatch): Pro
   refuseEmpty(patch, CHANGEABLE);
   const { note_type, title, ...shared } = patch;
   const { bytes, ...change } = await preparePatch(call, note_id, { type: note_type, name: title, ...shared });
-  return { bytes, work: (tx, now) => updateMemory(call, tx, noteNoun, change, now) };
+  return { bytes, work: (work) => updateMemory(work, noteNoun, change) };
 }
 
-const prepareDelete = (call: Call, note_id: string): Action<null> => ({
+const prepareDelete = (note_id: string): Action<null> => ({
   bytes: 0,
-  work: (tx, now) => deleteMemory(call, tx, noteNoun, note_id, now),
+  work: (work) => deleteMemory(work, noteNoun, note_id),
 });
 
 export const create = async (call: Call, input: In<'create'>): Promise<Note> =>
@@ -220,7 +213,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Note> {
 }
 
 async function remove(call: Call, input: In<'delete'>): Promise<void> {
-  await perform(call, noteNoun, input, prepareDelete(call, input.note_id));
+  await perform(call, noteNoun, input, prepareDelete(input.note_id));
 }
 
 export { remove as delete };
@@ -235,7 +228,7 @@ export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
       await checkUses(own, operations[item.operation].touches, alone);
       if (item.operation === 'create') return prepareCreate(own, item.create);
       if (item.operation === 'update') return prepareUpdate(own, item.note_id, item.update);
-      return prepareDelete(own, item.note_id);
+      return prepareDelete(item.note_id);
     },
     about: (item) => ({ changes: item.operation === 'create' ? item.create.note_id : item.note_id }),
   });

@@ -2,9 +2,10 @@
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { addEndings, checkpointHolder, scopeHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { ownerOf } from '../../facts/boxes/access.js';
 import { makeFork } from '../../facts/boxes/making.js';
 import { findBox } from '../../facts/boxes/store.js';
@@ -21,44 +22,43 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 /** Lets go of what a checkpoint kept: it ends, as a scope does, and what nothing else keeps is erased. */
 export async function endCheckpoint(
-  call: Call,
   tx: Tx,
   checkpoint: { readonly box_id: string; readonly trajectory_id: string },
   now: number,
 ): Promise<string> {
   const { box_id, trajectory_id } = checkpoint;
   const holder = checkpointHolder(box_id);
-  const ended_at = await takeDeleteTime(tx, call.tenant, now);
-  await addEndings(tx, call.tenant, [{ holder, ended_at, thread_id: trajectory_id, box_id }]);
+  const ended_at = await takeDeleteTime(tx, now);
+  await addEndings(tx, [{ holder, ended_at, thread_id: trajectory_id, box_id }]);
   return holder;
 }
 
 export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<Scope> {
-  const { tenant } = call;
   const { scope_id, context_state = null, recoverable = true } = input;
   let replaced: string | undefined;
   const answer = await change(call, {
     input,
     bytes: context_state?.length ?? 0,
-    work: async (tx, now) => {
-      const scope = await openScopeLocked(call, tx, scope_id);
-      const before = await findCheckpoint(tx, tenant, scope_id);
-      const source = await findBox(tx, tenant, scope.box_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const scope = await openScopeLocked(work, scope_id);
+      const before = await findCheckpoint(tx, scope_id);
+      const source = await findBox(tx, scope.box_id);
       const box_id = recoverable ? newId() : null;
       if (box_id !== null) {
-        const sealed_at = await takeSealTime(tx, tenant, now);
+        const sealed_at = await takeSealTime(tx, now);
         const made = { box_id, agent_id: scope.agent_id, metadata: '{}', sent_hash: null, sealed_at };
         const held_by = checkpointHolder(box_id);
-        await makeFork(call, tx, source!, source!.revision, { ...made, held_by }, now);
+        await makeFork(tx, source!, source!.revision, { ...made, held_by }, now);
       }
       // One checkpoint a scope: what only the one before kept is let go.
       replaced =
         before?.box_id == null
           ? undefined
-          : await endCheckpoint(call, tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
+          : await endCheckpoint(tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
       const turns = source!.length;
       const { tokens_used, trajectory_id } = scope;
-      await putCheckpoint(tx, tenant, {
+      await putCheckpoint(tx, {
         scope_id,
         box_id,
         context_state,
@@ -67,7 +67,7 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
         created_at: now,
       });
       const facts = { turns, tokens_used, recoverable, ...(box_id === null ? {} : { box_id }) };
-      tx.journal(event(call, now, 'cairn.scope.checkpointed', 'scope', scope_id, facts, trajectory_id));
+      appendEvent(work, 'cairn.scope.checkpointed', { type: 'scope', id: scope_id }, facts, trajectory_id);
       return readScope(call, tx, scope_id);
     },
     remember: () => scope_id,
@@ -81,24 +81,25 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
  * The scope whose checkpoint is to be restored, closed or not. It is locked, and so is its trajectory: nobody replaces
  * or removes the checkpoint before the new scope keeps what is in it.
  */
-async function restorable(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
-  const known = await findScope(tx, call.tenant, scope_id);
+async function restorable(work: Work, scope_id: string): Promise<ScopeRow> {
+  const { tx } = work;
+  const known = await findScope(tx, scope_id);
   if (!known || known.deleted_at !== null) throw noScope(scope_id);
-  await openTrajectoryLocked(call, tx, known.trajectory_id);
-  const scope = await lockScope(tx, call.tenant, scope_id);
+  await openTrajectoryLocked(work, known.trajectory_id);
+  const scope = await lockScope(tx, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
   return scope;
 }
 
 export async function restore(call: Call, input: In<'restore'>): Promise<Out<'restore'>> {
-  const { tenant } = call;
   let from: string | null = null;
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const scope = await restorable(call, tx, input.scope_id);
-      const kept = await findCheckpoint(tx, tenant, input.scope_id);
-      const source = kept?.box_id == null ? undefined : await findBox(tx, tenant, kept.box_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const scope = await restorable(work, input.scope_id);
+      const kept = await findCheckpoint(tx, input.scope_id);
+      const source = kept?.box_id == null ? undefined : await findBox(tx, kept.box_id);
       if (!kept || !source || source.ended_at !== null) {
         throw new CairnError('NOT_RECOVERABLE', `scope ${input.scope_id} has no checkpoint to restore from`);
       }
@@ -107,12 +108,11 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
       const box_id = newId();
       const agent_id = ownerOf(call, undefined) ?? scope.agent_id;
       const made = { box_id, agent_id, metadata: '{}', sent_hash: null, held_by: scopeHolder(scope_id) };
-      await makeFork(call, tx, source, source.revision, made, now);
+      await makeFork(tx, source, source.revision, made, now);
       const facts = { restored_from: input.scope_id, box_id, turns: kept.turns };
-      tx.journal(event(call, now, 'cairn.scope.restored', 'scope', scope_id, facts, scope.trajectory_id));
+      appendEvent(work, 'cairn.scope.restored', { type: 'scope', id: scope_id }, facts, scope.trajectory_id);
       await addScope(
-        call,
-        tx,
+        work,
         {
           scope_id,
           trajectory_id: scope.trajectory_id,
@@ -130,7 +130,6 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
           ...coveredOf(scope, kept.turns),
         },
         box_id,
-        now,
       );
       return { ...(await readScope(call, tx, scope_id)), context_state: kept.context_state };
     },
@@ -147,6 +146,6 @@ async function restoredAgain(
   from: string,
 ): Promise<Out<'restore'>> {
   const scope = await readScope(call, query, scope_id);
-  const kept = await findCheckpoint(query, call.tenant, scope.restored_from!);
+  const kept = await findCheckpoint(query, scope.restored_from!);
   return { ...scope, context_state: kept?.box_id === from ? kept.context_state : null };
 }

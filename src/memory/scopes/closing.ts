@@ -1,10 +1,10 @@
 /** Closing scopes: in one transaction, however many turns they have. What they held is erased after it (erasure.ts). */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { addEndings, scopeHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
 import { takeDeleteTime } from '../../facts/cards/lifetime.js';
 import type { Json } from '../../kernel/json.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
@@ -23,29 +23,27 @@ type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['in
  * still to be made of them is made after it, unless they go on elsewhere or are deleted.
  */
 export async function endScopes(
-  call: Call,
-  tx: Tx,
+  work: Work,
   scopes: readonly ScopeRow[],
-  now: number,
   what: 'closed' | 'moved' | 'deleted' = 'closed',
 ): Promise<number> {
-  const { tenant } = call;
+  const { tx, now } = work;
   const ids = scopes.map(({ scope_id }) => scope_id);
-  if (what === 'closed' && scopes.length > 0) await triggers.get('policies').onClose(call, tx, scopes, now);
+  if (what === 'closed' && scopes.length > 0) await triggers.get('policies').onClose(work, scopes);
   // Behind every seal, so that a sealed box keeps what it was sealed with.
-  const ended_at = await takeDeleteTime(tx, tenant, now);
-  await closeScopes(tx, tenant, ids, ended_at);
-  await dropLooseCheckpoints(tx, tenant, ids);
-  await dropAwaited(tx, tenant, ids);
+  const ended_at = await takeDeleteTime(tx, now);
+  await closeScopes(tx, ids, ended_at);
+  await dropLooseCheckpoints(tx, ids);
+  await dropAwaited(tx, ids);
   const endings = scopes.map(({ scope_id, box_id, trajectory_id }) => ({
     holder: scopeHolder(scope_id),
     ended_at,
     thread_id: trajectory_id,
     box_id,
   }));
-  await addEndings(tx, tenant, endings);
+  await addEndings(tx, endings);
   for (const { scope_id, trajectory_id, tokens_used } of scopes) {
-    tx.journal(event(call, now, 'cairn.scope.closed', 'scope', scope_id, { tokens_used }, trajectory_id));
+    appendEvent(work, 'cairn.scope.closed', { type: 'scope', id: scope_id }, { tokens_used }, trajectory_id);
   }
   return ended_at;
 }
@@ -70,13 +68,14 @@ export async function close(call: Call, input: In<'close'>): Promise<ClosedScope
   const made = known === undefined ? await policies.beforeClosing(call, { scope_ids: [scope_id] }) : [];
   const closed = await change<Closed>(call, {
     input: { scope_id },
-    work: async (tx, now) => {
-      const row = await findScope(tx, tenant, scope_id);
+    work: async (work) => {
+      const { tx } = work;
+      const row = await findScope(tx, scope_id);
       if (!row || row.deleted_at !== null) throw noScope(scope_id);
       await refuseFormerOwner(call, tx, row.trajectory_id);
       // Those nested in it go with it. One that is closed already stays as it is.
-      const scopes = row.closed_at === null ? await lockOpenScopes(tx, tenant, [scope_id]) : [];
-      await endScopes(call, tx, scopes, now);
+      const scopes = row.closed_at === null ? await lockOpenScopes(tx, [scope_id]) : [];
+      await endScopes(work, scopes);
       return { scope_ids: scopes.map((scope) => scope.scope_id), made };
     },
     remember: (answer) => answer as unknown as Json,

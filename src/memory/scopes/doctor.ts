@@ -1,47 +1,47 @@
 /** The doctor's questions about scopes and turns, and about what their ending leaves. */
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { pinned } from '../../facts/cards/lifetime.js';
 
 export const scopeChecks: readonly Check[] = [
   {
     name: 'an open scope has used the tokens of its turns',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'scope ' || x.scope_id || ' says ' || x.tokens_used || ', its turns have ' || x.counted AS what FROM (
             SELECT s.scope_id, s.tokens_used,
               CAST(COALESCE(SUM(CAST(c.metadata ->> 'token_count' AS BIGINT)), 0) AS BIGINT) AS counted FROM scopes s
             LEFT JOIN box_entries e ON e.tenant_id = s.tenant_id AND e.box_id = s.box_id
             LEFT JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
-            WHERE s.tenant_id = ${tenant} AND s.closed_at IS NULL AND s.restored_from IS NULL
+            WHERE s.tenant_id = ${TENANT} AND s.closed_at IS NULL AND s.restored_from IS NULL
             GROUP BY s.scope_id, s.tokens_used) x
           WHERE x.tokens_used <> x.counted LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a scope is held together',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'scope ' || s.scope_id || ' does not hold box ' || s.box_id AS what FROM scopes s
             LEFT JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id AND b.held_by = 'scope:' || s.scope_id
-            WHERE s.tenant_id = ${tenant} AND b.box_id IS NULL
+            WHERE s.tenant_id = ${TENANT} AND b.box_id IS NULL
           UNION ALL
           SELECT 'scope ' || s.scope_id || ' does not hold card ' || e.card_id AS what FROM scopes s
             JOIN box_entries e ON e.tenant_id = s.tenant_id AND e.box_id = s.box_id
             JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
-            WHERE s.tenant_id = ${tenant} AND (c.held_by IS NULL OR c.held_by <> 'scope:' || s.scope_id)
+            WHERE s.tenant_id = ${TENANT} AND (c.held_by IS NULL OR c.held_by <> 'scope:' || s.scope_id)
           UNION ALL
           SELECT 'scope ' || s.scope_id || CASE WHEN x.holder IS NULL THEN ' is closed and has not ended'
               ELSE ' is open and has ended' END AS what FROM scopes s
             LEFT JOIN endings x ON x.tenant_id = s.tenant_id AND x.holder = 'scope:' || s.scope_id
-            WHERE s.tenant_id = ${tenant} AND (s.closed_at IS NULL) <> (x.holder IS NULL)
+            WHERE s.tenant_id = ${TENANT} AND (s.closed_at IS NULL) <> (x.holder IS NULL)
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
     // While an erasure is under way, what it is to erase may be kept by nothing and still be there.
     name: 'what has ended is erased, unless something keeps it',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT 'card ' || c.card_id || ' of ' || x.holder AS what FROM endings x
           JOIN box_entries e ON e.tenant_id = x.tenant_id AND e.box_id = x.box_id
           JOIN cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id AND c.held_by = x.holder
-          WHERE x.tenant_id = ${tenant} AND x.done_at IS NOT NULL AND c.erased_at IS NULL AND NOT (${pinned(tenant, 0)})
+          WHERE x.tenant_id = ${TENANT} AND x.done_at IS NOT NULL AND c.erased_at IS NULL AND NOT (${pinned(0)})
             AND NOT EXISTS (SELECT 1 FROM endings u WHERE u.tenant_id = x.tenant_id AND u.done_at IS NULL)
           LIMIT ${MAX_EXAMPLES}`,
   },

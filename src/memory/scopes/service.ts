@@ -2,9 +2,10 @@
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change, event } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { ownerOf } from '../../facts/boxes/access.js';
 import { makeBox } from '../../facts/boxes/making.js';
@@ -79,7 +80,7 @@ export const noScope = (scope_id: string): CairnError =>
   new CairnError('SCOPE_NOT_FOUND', `there is no scope ${scope_id}`);
 
 export async function readScope(call: Call, query: Query, scope_id: string): Promise<Scope> {
-  const view = await viewScope(query, call.tenant, scope_id);
+  const view = await viewScope(query, scope_id);
   if (!view) throw noScope(scope_id);
   const [shown] = await withinReach(call, query, [view]);
   return showScope(shown!);
@@ -94,13 +95,13 @@ async function withinReach(
   const reach = reachOf(call, 'Turn');
   if (!reach || views.every(({ context_state }) => context_state === null)) return views;
   const ids = views.map(({ scope_id }) => scope_id);
-  const reached = await scopesReached(query, call.tenant, ids, reach);
+  const reached = await scopesReached(query, ids, reach);
   return views.map((view) => (reached.has(view.scope_id) ? view : { ...view, context_state: null }));
 }
 
 /** A scope that can still change, locked. */
-export async function openScopeLocked(call: Call, tx: Tx, scope_id: string): Promise<ScopeRow> {
-  const row = await lockScope(tx, call.tenant, scope_id);
+export async function openScopeLocked({ call, tx }: Work, scope_id: string): Promise<ScopeRow> {
+  const row = await lockScope(tx, scope_id);
   if (!row || row.deleted_at !== null) throw noScope(scope_id);
   await refuseFormerOwner(call, tx, row.trajectory_id);
   refuseClosed(row);
@@ -118,13 +119,12 @@ export function refuseClosed(scope: { readonly scope_id: string; readonly closed
 
 /** A trajectory that can still change, locked: nobody finishes it until the commit. */
 export async function openTrajectoryLocked(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   trajectory_id: string,
   /** The agent that a key without one names. */
   named?: string | null,
 ): Promise<TrajectoryRow> {
-  const row = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const row = await lockTrajectory(tx, trajectory_id);
   if (!row || row.deleted_at !== null) {
     throw new CairnError('UNKNOWN_ENTITY', `trajectory_id names ${trajectory_id}, which does not exist`);
   }
@@ -164,18 +164,12 @@ export type NewScope = Pick<
   Partial<Pick<ScopeRow, 'summarized_turns' | 'extracted_turns'>>;
 
 /** Adds the row of a scope whose box is there. Tells of a threshold that is reached from the start. */
-export async function addScope(
-  call: Call,
-  tx: Tx,
-  scope: NewScope,
-  box_id: string,
-  now: number,
-): Promise<void> {
+export async function addScope({ call, tx, now }: Work, scope: NewScope, box_id: string): Promise<void> {
   const threshold_at = thresholdAt(scope, scope.tokens_used, null, now);
   const times = { created_at: now, updated_at: now, closed_at: null, deleted_at: null };
   const { summarized_turns = 0, extracted_turns = 0 } = scope;
   const covered = { summarized_turns, extracted_turns };
-  await insertScope(tx, call.tenant, { ...scope, ...covered, box_id, threshold_at, ...times });
+  await insertScope(tx, { ...scope, ...covered, box_id, threshold_at, ...times });
   if (threshold_at !== null) tx.journal(thresholdEvent(call, scope, scope.tokens_used, now));
 }
 
@@ -193,18 +187,17 @@ export const thresholdEvent = (
 ) => {
   const { scope_id, trajectory_id, token_budget, threshold } = scope;
   const facts = { tokens_used, token_budget, threshold_percent: threshold };
-  return event(call, now, 'cairn.scope.threshold', 'scope', scope_id, facts, trajectory_id);
+  return event({ call, now }, 'cairn.scope.threshold', { type: 'scope', id: scope_id }, facts, trajectory_id);
 };
 
 /** A scope that is named by a member of the input, locked: open, and of this trajectory. */
 export async function openScopeOf(
-  call: Call,
   tx: Tx,
   member: 'scope_id' | 'parent_scope_id',
   scope_id: string,
   trajectory_id: string,
 ): Promise<ScopeRow> {
-  const scope = await lockScope(tx, call.tenant, scope_id);
+  const scope = await lockScope(tx, scope_id);
   if (!scope || scope.deleted_at !== null || scope.trajectory_id !== trajectory_id) {
     throw new CairnError(
       'UNKNOWN_ENTITY',
@@ -218,8 +211,7 @@ export async function openScopeOf(
 
 /** The scope that has this id already, if it came of the same request by the same agent. */
 async function sameScope(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   row: ScopeRow,
   input: In<'create'>,
   sent_hash: string | null,
@@ -243,29 +235,27 @@ async function sameScope(
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Scope> {
-  const { tenant } = call;
   const agent_id = ownerOf(call, input.agent_id ?? undefined);
   const metadata = metadataText(input.metadata);
   const sent_hash = input.scope_id === undefined ? null : sha256(canonical(input as unknown as Json));
   return change(call, {
     input,
     bytes: metadata?.length ?? 0,
-    work: async (tx, now) => {
+    work: async (work) => {
+      const { tx, now } = work;
       const scope_id = input.scope_id ?? newId();
       if (input.scope_id !== undefined) {
-        const existing = await findScope(tx, tenant, scope_id);
-        if (existing) return sameScope(call, tx, existing, input, sent_hash, agent_id);
+        const existing = await findScope(tx, scope_id);
+        if (existing) return sameScope(work, existing, input, sent_hash, agent_id);
       }
-      const { trajectory_id } = await openTrajectoryLocked(call, tx, input.trajectory_id, agent_id);
+      const { trajectory_id } = await openTrajectoryLocked(work, input.trajectory_id, agent_id);
       const parent_scope_id = input.parent_scope_id ?? null;
-      if (parent_scope_id !== null)
-        await openScopeOf(call, tx, 'parent_scope_id', parent_scope_id, trajectory_id);
+      if (parent_scope_id !== null) await openScopeOf(tx, 'parent_scope_id', parent_scope_id, trajectory_id);
       const box_id = newId();
       const held_by = scopeHolder(scope_id);
-      await makeBox(call, tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+      await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
       await addScope(
-        call,
-        tx,
+        work,
         {
           scope_id,
           trajectory_id,
@@ -282,10 +272,9 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
           sent_hash,
         },
         box_id,
-        now,
       );
       const facts = { box_id, ...(parent_scope_id === null ? {} : { parent_scope_id }) };
-      tx.journal(event(call, now, 'cairn.scope.created', 'scope', scope_id, facts, trajectory_id));
+      appendEvent(work, 'cairn.scope.created', { type: 'scope', id: scope_id }, facts, trajectory_id);
       return readScope(call, tx, scope_id);
     },
     remember: ({ scope_id }) => scope_id,
@@ -321,9 +310,9 @@ export async function scopePage(
     filters,
     key: 'string',
     keyOf: ({ scope_id }) => scope_id,
-    read: (request) => listScopes(query, tenant, reached, request),
+    read: (request) => listScopes(query, reached, request),
     bytesOf: ({ metadata, context_state }) => (metadata?.length ?? 0) + (context_state?.length ?? 0),
-    count: countScopes(tenant, reached),
+    count: countScopes(reached),
   });
   return { scopes: (await withinReach(call, query, rows)).map(showScope), ...page };
 }
@@ -335,8 +324,9 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
   }
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await openScopeLocked(call, tx, scope_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await openScopeLocked(work, scope_id);
       const budget = {
         token_budget: fields.token_budget ?? row.token_budget,
         threshold: fields.threshold_percent ?? row.threshold,
@@ -351,16 +341,16 @@ export async function update(call: Call, input: In<'update'>): Promise<Scope> {
       const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
       if (!changed) return readScope(call, tx, scope_id);
       const threshold_at = thresholdAt(budget, row.tokens_used, row.threshold_at, now);
-      await updateScope(tx, call.tenant, scope_id, { ...after, threshold_at, updated_at: now });
+      await updateScope(tx, scope_id, { ...after, threshold_at, updated_at: now });
       const facts = { fields: Object.keys(fields) };
-      tx.journal(event(call, now, 'cairn.scope.updated', 'scope', scope_id, facts, row.trajectory_id));
+      appendEvent(work, 'cairn.scope.updated', { type: 'scope', id: scope_id }, facts, row.trajectory_id);
       if (row.threshold_at === null && reachesThreshold(budget, row.tokens_used)) {
         tx.journal(thresholdEvent(call, { ...row, ...budget }, row.tokens_used, now));
       }
       const scope = await readScope(call, tx, scope_id);
       if (budget.token_budget !== row.token_budget) {
         const before = { ...row, turns: scope.turns, looked_at: row.updated_at };
-        await triggers.get('policies').onUse(call, tx, row, before, { ...before, ...budget }, now);
+        await triggers.get('policies').onUse(work, row, before, { ...before, ...budget });
       }
       return scope;
     },

@@ -1,7 +1,7 @@
 /** scopes and scope_checkpoints: one row a context window; its turns are in its box. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { ContainerReach } from '../../engine/access/reach.js';
 import { scopesReadable } from '../access/reach.js';
 
@@ -57,10 +57,10 @@ const scopesTable: Table = {
   },
 };
 
-export async function insertScope(tx: Tx, tenant: string, row: ScopeRow): Promise<void> {
+export async function insertScope(tx: Tx, row: ScopeRow): Promise<void> {
   await tx.insert(scopesTable, [
     [
-      tenant,
+      tx.tenant,
       row.scope_id,
       row.trajectory_id,
       row.parent_scope_id,
@@ -85,45 +85,41 @@ export async function insertScope(tx: Tx, tenant: string, row: ScopeRow): Promis
 }
 
 /** Closed and deleted ones included. */
-export function findScope(query: Query, tenant: string, scope_id: string): Promise<ScopeRow | undefined> {
+export function findScope(query: Query, scope_id: string): Promise<ScopeRow | undefined> {
   return query.get<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+    sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
 }
 
 /** The same, and nobody adds a turn to it or closes it until the commit. */
-export function lockScope(tx: Tx, tenant: string, scope_id: string): Promise<ScopeRow | undefined> {
+export function lockScope(tx: Tx, scope_id: string): Promise<ScopeRow | undefined> {
   return tx.get<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ${scope_id} FOR UPDATE`,
+    sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} FOR UPDATE`,
   );
 }
 
 /** The open scopes among these and all that are nested in them, locked, in the order of their ids. */
-export async function lockOpenScopes(
-  tx: Tx,
-  tenant: string,
-  scope_ids: readonly string[],
-): Promise<ScopeRow[]> {
+export async function lockOpenScopes(tx: Tx, scope_ids: readonly string[]): Promise<ScopeRow[]> {
   let locked: ScopeRow[] = [];
   for (let known = 0; ; ) {
-    const found = await nestedIn(tx, tenant, scope_ids);
+    const found = await nestedIn(tx, scope_ids);
     // Whoever nests a scope locks the one that it is nested in: when all are locked and none came, none can come.
     if (found.length === known) return locked;
     known = found.length;
     locked = await tx.all<ScopeRow>(
-      sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ANY(${found})
+      sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ANY(${found})
             AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
     );
   }
 }
 
-async function nestedIn(tx: Query, tenant: string, scope_ids: readonly string[]): Promise<string[]> {
+async function nestedIn(tx: Query, scope_ids: readonly string[]): Promise<string[]> {
   const rows = await tx.all<{ scope_id: string }>(
     sql`WITH RECURSIVE nested(scope_id) AS (
-          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = ANY(${scope_ids})
+          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = ANY(${scope_ids})
           UNION
           SELECT s.scope_id FROM nested n CROSS JOIN scopes s
-            WHERE s.tenant_id = ${tenant} AND s.parent_scope_id = n.scope_id
+            WHERE s.tenant_id = ${TENANT} AND s.parent_scope_id = n.scope_id
         )
         SELECT scope_id FROM nested`,
   );
@@ -137,29 +133,23 @@ const byTrajectory: Sql = byDialect({
 });
 
 /** The open scopes of these trajectories, locked, in the order of their ids. */
-export function lockScopesOf(tx: Tx, tenant: string, trajectory_ids: readonly string[]): Promise<ScopeRow[]> {
+export function lockScopesOf(tx: Tx, trajectory_ids: readonly string[]): Promise<ScopeRow[]> {
   return tx.all<ScopeRow>(
-    sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids})
+    sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})
           AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
   );
 }
 
-export async function closeScopes(
-  tx: Tx,
-  tenant: string,
-  scope_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export async function closeScopes(tx: Tx, scope_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE scopes SET closed_at = ${now}, updated_at = ${now}
-        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND closed_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids}) AND closed_at IS NULL`,
   );
 }
 
 /** Notes up to which turn a scope, which is locked, was summarised or looked through for facts. */
 export function noteCovered(
   tx: Tx,
-  tenant: string,
   {
     scope_id,
     summarized_turns,
@@ -168,24 +158,23 @@ export function noteCovered(
 ): Promise<void> {
   return tx.send(
     sql`UPDATE scopes SET summarized_turns = ${summarized_turns}, extracted_turns = ${extracted_turns}
-        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
 }
 
 /** The open scopes among these and those nested in them, or of these trajectories: only to be looked at. */
 export async function openScopesAt(
   query: Query,
-  tenant: string,
   at: { readonly scope_ids?: readonly string[]; readonly trajectory_ids?: readonly string[] },
 ): Promise<ScopeRow[]> {
   if (at.trajectory_ids)
     return query.all<ScopeRow>(
-      sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${at.trajectory_ids})
+      sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${at.trajectory_ids})
             AND closed_at IS NULL ORDER BY scope_id`,
     );
-  const ids = await nestedIn(query, tenant, at.scope_ids ?? []);
+  const ids = await nestedIn(query, at.scope_ids ?? []);
   return query.all<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${tenant} AND scope_id = ANY(${ids}) AND closed_at IS NULL
+    sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ANY(${ids}) AND closed_at IS NULL
         ORDER BY scope_id`,
   );
 }
@@ -211,9 +200,9 @@ const VIEW: Sql = sql`SELECT s.*, b.length AS turns, k.box_id AS checkpoint_box_
   LEFT JOIN scope_checkpoints k ON k.tenant_id = s.tenant_id AND k.scope_id = s.scope_id
   LEFT JOIN endings x ON x.tenant_id = s.tenant_id AND x.holder = 'scope:' || s.scope_id`;
 
-export function viewScope(query: Query, tenant: string, scope_id: string): Promise<ScopeView | undefined> {
+export function viewScope(query: Query, scope_id: string): Promise<ScopeView | undefined> {
   return query.get<ScopeView>(
-    sql`${VIEW} WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} AND s.deleted_at IS NULL`,
+    sql`${VIEW} WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${scope_id} AND s.deleted_at IS NULL`,
   );
 }
 
@@ -227,9 +216,9 @@ export interface ScopeFilter {
   readonly reach?: ContainerReach | undefined;
 }
 
-function where(tenant: string, filter: ScopeFilter): Sql {
+function where(filter: ScopeFilter): Sql {
   const { trajectory_id, parent_scope_id, status, agent_id, name, reach } = filter;
-  const conditions: Sql[] = [sql`s.tenant_id = ${tenant}`, sql`s.deleted_at IS NULL`];
+  const conditions: Sql[] = [sql`s.tenant_id = ${TENANT}`, sql`s.deleted_at IS NULL`];
   if (trajectory_id !== undefined) conditions.push(sql`s.trajectory_id = ${trajectory_id}`);
   if (parent_scope_id !== undefined) conditions.push(sql`s.parent_scope_id = ${parent_scope_id}`);
   if (status === 'active') conditions.push(sql`s.closed_at IS NULL`);
@@ -237,38 +226,28 @@ function where(tenant: string, filter: ScopeFilter): Sql {
   if (agent_id !== undefined) conditions.push(sql`s.agent_id = ${agent_id}`);
   if (name !== undefined) conditions.push(startsWith(sql`s.name`, name));
   conditions.push(...within(sql`s.created_at`, sql`s.updated_at`, filter.times));
-  if (reach !== undefined) conditions.push(scopesReadable(tenant, reach));
+  if (reach !== undefined) conditions.push(scopesReadable(reach));
   return join(conditions, ' AND ');
 }
 
-export function listScopes(
-  query: Query,
-  tenant: string,
-  filter: ScopeFilter,
-  page: KeysetPage,
-): Promise<ScopeView[]> {
-  return query.all<ScopeView>(sql`${VIEW} WHERE ${where(tenant, filter)}${keyset(sql`s.scope_id`, page)}`);
+export function listScopes(query: Query, filter: ScopeFilter, page: KeysetPage): Promise<ScopeView[]> {
+  return query.all<ScopeView>(sql`${VIEW} WHERE ${where(filter)}${keyset(sql`s.scope_id`, page)}`);
 }
 
-export const countScopes = (tenant: string, filter: ScopeFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM scopes s WHERE ${where(tenant, filter)}`;
+export const countScopes = (filter: ScopeFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM scopes s WHERE ${where(filter)}`;
 
 export type ScopeChange = Pick<
   ScopeRow,
   'name' | 'purpose' | 'token_budget' | 'threshold' | 'threshold_at' | 'enforce' | 'metadata' | 'updated_at'
 >;
 
-export async function updateScope(
-  tx: Tx,
-  tenant: string,
-  scope_id: string,
-  change: ScopeChange,
-): Promise<void> {
+export async function updateScope(tx: Tx, scope_id: string, change: ScopeChange): Promise<void> {
   await tx.send(
     sql`UPDATE scopes SET name = ${change.name}, purpose = ${change.purpose}, token_budget = ${change.token_budget},
           threshold = ${change.threshold}, threshold_at = ${change.threshold_at}, enforce = ${change.enforce},
           metadata = ${change.metadata}, updated_at = ${change.updated_at}
-        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
 }
 
@@ -281,21 +260,17 @@ export interface CheckpointRow {
   readonly created_at: number;
 }
 
-export function findCheckpoint(
-  query: Query,
-  tenant: string,
-  scope_id: string,
-): Promise<CheckpointRow | undefined> {
+export function findCheckpoint(query: Query, scope_id: string): Promise<CheckpointRow | undefined> {
   return query.get<CheckpointRow>(
     sql`SELECT scope_id, box_id, context_state, tokens_used, turns, created_at FROM scope_checkpoints
-        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
 }
 
-export async function putCheckpoint(tx: Tx, tenant: string, row: CheckpointRow): Promise<void> {
+export async function putCheckpoint(tx: Tx, row: CheckpointRow): Promise<void> {
   await tx.run(
     sql`INSERT INTO scope_checkpoints (tenant_id, scope_id, box_id, context_state, tokens_used, turns, created_at)
-        VALUES (${tenant}, ${row.scope_id}, ${row.box_id}, ${row.context_state}, ${row.tokens_used}, ${row.turns},
+        VALUES (${TENANT}, ${row.scope_id}, ${row.box_id}, ${row.context_state}, ${row.tokens_used}, ${row.turns},
           ${row.created_at})
         ON CONFLICT (tenant_id, scope_id) DO UPDATE SET box_id = excluded.box_id,
           context_state = excluded.context_state, tokens_used = excluded.tokens_used, turns = excluded.turns,
@@ -304,13 +279,9 @@ export async function putCheckpoint(tx: Tx, tenant: string, row: CheckpointRow):
 }
 
 /** Removes checkpoints that nothing can be restored from, when their scopes are closed. */
-export async function dropLooseCheckpoints(
-  tx: Tx,
-  tenant: string,
-  scope_ids: readonly string[],
-): Promise<void> {
+export async function dropLooseCheckpoints(tx: Tx, scope_ids: readonly string[]): Promise<void> {
   await tx.send(
     sql`DELETE FROM scope_checkpoints
-        WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids}) AND box_id IS NULL`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids}) AND box_id IS NULL`,
   );
 }

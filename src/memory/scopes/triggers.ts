@@ -1,7 +1,8 @@
 /** What turns, artifacts and closing scopes trigger in the modules above, which fill this in: policies fire. */
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import type { Sql } from '../../driver/sql.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { SlotRegistry } from '../../engine/registry.js';
 import type { Made } from './model.js';
 import type { ScopeRow } from './store.js';
@@ -32,20 +33,13 @@ export interface Triggers {
   readonly watched: Sql;
   /** In the transaction that adds turns, or changes the budget; the scope is locked. `looked_at`: when this was last called. */
   onUse(
-    call: Call,
-    tx: Tx,
+    work: Work,
     scope: TriggerPlace & { readonly scope_id: string },
     before: ScopeUsage & { readonly looked_at: number },
     after: ScopeUsage,
-    now: number,
   ): Promise<void>;
   /** In the transaction that makes an artifact. */
-  onArtifact(
-    call: Call,
-    tx: Tx,
-    artifact: TriggerPlace & { readonly abstraction_level: string },
-    now: number,
-  ): Promise<void>;
+  onArtifact(work: Work, artifact: TriggerPlace & { readonly abstraction_level: string }): Promise<void>;
   /** Before the transaction that closes scopes: does the work that needs their turns. `check` may refuse the closing first. */
   beforeClosing(
     call: Call,
@@ -53,7 +47,7 @@ export interface Triggers {
     check?: (query: Query) => Promise<void>,
   ): Promise<readonly Made[]>;
   /** In the transaction that closes scopes, which are locked: queues work that is still left. */
-  onClose(call: Call, tx: Tx, scopes: readonly ScopeRow[], now: number): Promise<void>;
+  onClose(work: Work, scopes: readonly ScopeRow[]): Promise<void>;
 }
 
 export const triggers = new SlotRegistry<'policies', Triggers>('what changes of memory trigger', [

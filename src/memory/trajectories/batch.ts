@@ -1,7 +1,7 @@
 /** Batches over trajectories: each item alone, or all in one transaction. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
 import { type About, allDone, runEach } from '../../engine/writes/batch.js';
 import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
@@ -48,7 +48,7 @@ async function alone(call: Call, item: Item): Promise<Trajectory | null> {
 
 interface Prepared {
   readonly bytes: number;
-  readonly work: (tx: Tx, now: number) => Promise<Done>;
+  readonly work: (work: Work) => Promise<Done>;
 }
 
 interface Done {
@@ -61,18 +61,18 @@ function prepare(call: Call, item: Item): Prepared {
     const prepared = prepareCreate(call, item.create);
     return {
       bytes: prepared.bytes,
-      work: async (tx, now) => ({ trajectory: await createIn(call, tx, prepared, now), ended: [] }),
+      work: async (work) => ({ trajectory: await createIn(work, prepared), ended: [] }),
     };
   }
   if (item.operation === 'update') {
     const prepared = preparePatch(item.trajectory_id, item.update);
-    return { bytes: prepared.bytes, work: (tx, now) => moveIn(call, tx, prepared, now) };
+    return { bytes: prepared.bytes, work: (work) => moveIn(work, prepared) };
   }
   return {
     bytes: 0,
-    work: async (tx, now) => ({
+    work: async (work) => ({
       trajectory: null,
-      ended: await removeIn(call, tx, item.trajectory_id, now),
+      ended: await removeIn(work, item.trajectory_id),
     }),
   };
 }
@@ -83,10 +83,10 @@ async function together(call: Call, input: In): Promise<Out> {
   const done = await change<Done[]>(call, {
     input,
     bytes: bytesOf(prepared),
-    work: async (tx, now) => {
+    work: async (work) => {
       const answers: Done[] = [];
-      for (const [i, { work }] of prepared.entries())
-        answers.push(await inItem('items', i, () => work(tx, now)));
+      for (const [i, item] of prepared.entries())
+        answers.push(await inItem('items', i, () => item.work(work)));
       return answers;
     },
     remember: (answers) => answers.map(({ trajectory }): Json => trajectory?.trajectory_id ?? null),

@@ -1,6 +1,7 @@
 /** Hooks for what ends with a trajectory outside of memory. The modules above fill them in, each in its register.ts. */
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { SlotRegistry } from '../../engine/registry.js';
 import type { FinalStatus } from './rules.js';
 
@@ -25,25 +26,19 @@ export interface TreeDeletion {
 }
 
 /** What is deleted with trajectories. The order of the slots is that of the locks (invariant 7 in ARCHITECTURE.md). */
-export const treeDeletions = new SlotRegistry<
-  'tasks' | 'jobs' | 'executions',
-  (call: Call, tx: Tx) => TreeDeletion
->('what is deleted with trajectories', ['tasks', 'jobs', 'executions']);
+export const treeDeletions = new SlotRegistry<'tasks' | 'jobs' | 'executions', (work: Work) => TreeDeletion>(
+  'what is deleted with trajectories',
+  ['tasks', 'jobs', 'executions'],
+);
 
 /** The task that a trajectory was made for: it ends with the trajectory, and finishes the one above. */
 export interface FinishingHooks {
   /** Refuses a status that disagrees with a task under way. */
   check(call: Call, query: Query, trajectory_id: string, status: FinalStatus): Promise<void>;
   /** The same, and ends the task; called before the trajectory is locked. Gives holders whose content is to be erased. */
-  end(
-    call: Call,
-    tx: Tx,
-    trajectory_id: string,
-    status: FinalStatus,
-    now: number,
-  ): Promise<readonly string[]>;
+  end(work: Work, trajectory_id: string, status: FinalStatus): Promise<readonly string[]>;
   /** Finishes the trajectories above one that finished or was deleted, if they waited for it alone. Gives holders likewise. */
-  finishAbove(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<readonly string[]>;
+  finishAbove(work: Work, trajectory_id: string): Promise<readonly string[]>;
 }
 
 export const finishingHooks = new SlotRegistry<'tasks', FinishingHooks>('what finishes with a trajectory', [

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { addEndings, scopeHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
 import { change, event } from '../../engine/writes/change.js';
@@ -57,37 +58,35 @@ const producedOf = ({ outcome = {} }: Finish) => ({
 /** Refuses to finish a trajectory that has parts under way, or with an outcome that names what is not there. */
 export async function checkFinish(call: Call, query: Query, what: Finish, now: number): Promise<void> {
   const { trajectory_id, status } = what;
-  if (status === 'Completed') await refuseActiveChildren(call, query, trajectory_id);
+  if (status === 'Completed') await refuseActiveChildren(query, trajectory_id);
   const named = producedOf(what);
   await refuseUnknown(call, query, 'artifact', named.artifact ?? [], now);
   await refuseUnknown(call, query, 'note', named.note ?? [], now);
 }
 
 /** Ends what lives as long as the trajectory, which is locked: its open scopes, and what is kept for the session. */
-export async function finish(call: Call, tx: Tx, what: Finish, now: number): Promise<Finished> {
-  const { tenant } = call;
+export async function finish(work: Work, what: Finish): Promise<Finished> {
+  const { call, tx, now } = work;
   const { trajectory_id, status, outcome: given = {} } = what;
   await checkFinish(call, tx, what, now);
   const named = producedOf(what);
-  const scopes = await lockScopesOf(tx, tenant, [trajectory_id]);
-  const finished_at = await endScopes(call, tx, scopes, now);
+  const scopes = await lockScopesOf(tx, [trajectory_id]);
+  const finished_at = await endScopes(work, scopes);
   const session = sessionHolder(trajectory_id);
-  await addEndings(tx, tenant, [
-    { holder: session, ended_at: finished_at, thread_id: trajectory_id, box_id: null },
-  ]);
+  await addEndings(tx, [{ holder: session, ended_at: finished_at, thread_id: trajectory_id, box_id: null }]);
   // Asked after the endings: what ends with the trajectory is nothing that it leaves behind.
   const outcome: Outcome = {
     status: given.status ?? (status === 'Completed' ? 'Success' : 'Failure'),
     summary: given.summary ?? '',
-    produced_artifacts: named.artifact ?? (await artifactsOf(tx, tenant, trajectory_id, now, MAX_PRODUCED)),
-    produced_notes: named.note ?? (await notesFrom(tx, tenant, trajectory_id, now, MAX_PRODUCED)),
+    produced_artifacts: named.artifact ?? (await artifactsOf(tx, trajectory_id, now, MAX_PRODUCED)),
+    produced_notes: named.note ?? (await notesFrom(tx, trajectory_id, now, MAX_PRODUCED)),
   };
   const closed_scope_ids = scopes.map(({ scope_id }) => scope_id);
   return { outcome, finished_at, ended: [...closed_scope_ids.map(scopeHolder), session], closed_scope_ids };
 }
 
-async function refuseActiveChildren(call: Call, query: Query, trajectory_id: string): Promise<void> {
-  const active = await activeChildren(query, call.tenant, trajectory_id, MAX_NAMED);
+async function refuseActiveChildren(query: Query, trajectory_id: string): Promise<void> {
+  const active = await activeChildren(query, trajectory_id, MAX_NAMED);
   if (active.length === 0) return;
   throw new CairnError(
     'STATE_CONFLICT',
@@ -103,7 +102,7 @@ async function refuseUnknown(
   ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const known = await knownMemories(query, call.tenant, ids, now, { kind });
+  const known = await knownMemories(query, ids, now, { kind });
   // To credit a trajectory with what its writer cannot read would tell whether it is there.
   const beyond = await beyondAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
   const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
@@ -119,9 +118,9 @@ async function refuseUnknown(
 const IDS_PER_EVENT = 1000;
 
 /** Refuses to delete a tree with a trajectory in it that another agent made of its own accord. */
-async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
+async function refuseForeignBelow({ call, tx }: Work, trajectory_ids: readonly string[]): Promise<void> {
   const reach = trajectoryWriteReach(call);
-  const foreign = reach && (await trajectoryBeyond(tx, call.tenant, trajectory_ids, reach));
+  const foreign = reach && (await trajectoryBeyond(tx, trajectory_ids, reach));
   if (foreign === undefined) return;
   throw new CairnError(
     'FORBIDDEN',
@@ -131,57 +130,56 @@ async function refuseForeignBelow(call: Call, tx: Tx, trajectory_ids: readonly s
 }
 
 /** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
-export async function removeIn(call: Call, tx: Tx, trajectory_id: string, now: number): Promise<string[]> {
+export async function removeIn(work: Work, trajectory_id: string): Promise<string[]> {
+  const { call, tx, now } = work;
   const { tenant } = call;
-  if (!(await findTrajectory(tx, tenant, trajectory_id))) {
+  if (!(await findTrajectory(tx, trajectory_id))) {
     throw new CairnError(
       'TRAJECTORY_NOT_FOUND',
       `there is no trajectory ${trajectory_id} in tenant ${tenant}`,
     );
   }
-  const others = Array.from(treeDeletions, ([, begin]) => begin(call, tx));
+  const others = Array.from(treeDeletions, ([, begin]) => begin(work));
   for (const other of others) await other.lockBeforeTree?.(trajectory_id);
-  const ids = await lockTree(tx, tenant, trajectory_id);
+  const ids = await lockTree(tx, trajectory_id);
   // Deleted before: there may still be something to wait for.
-  if (ids.length === 0) return endedBelow(tx, tenant, trajectory_id);
+  if (ids.length === 0) return endedBelow(tx, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
-  await refuseForeignBelow(call, tx, ids);
+  await refuseForeignBelow(work, ids);
   const ended: string[] = [];
   for (const other of others) ended.push(...((await other.stop?.(ids, now)) ?? []));
-  const scopes = await lockScopesOf(tx, tenant, ids);
+  const scopes = await lockScopesOf(tx, ids);
   for (const other of others) await other.lockAfterScopes?.(ids);
-  const deleted_at = await endScopes(call, tx, scopes, now, 'deleted');
+  const deleted_at = await endScopes(work, scopes, 'deleted');
   for (const other of others) await other.remove?.(ids, deleted_at, now);
-  await endTrajectories(tx, tenant, ids, deleted_at);
+  await endTrajectories(tx, ids, deleted_at);
   for (const other of others) await other.addEndings?.(ids, deleted_at);
-  await clearTrajectories(tx, tenant, ids, deleted_at);
+  await clearTrajectories(tx, ids, deleted_at);
   for (const other of others) await other.clear?.(ids, deleted_at);
-  ended.push(...(await finishingHooks.get('tasks').finishAbove(call, tx, trajectory_id, deleted_at)));
-  const edge_ids = await deleteEdgesBelow(tx, tenant, ids);
+  ended.push(...(await finishingHooks.get('tasks').finishAbove({ ...work, now: deleted_at }, trajectory_id)));
+  const edge_ids = await deleteEdgesBelow(tx, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };
     const packet = event(
-      call,
-      now,
+      work,
       'cairn.trajectory.deleted',
-      'trajectory',
-      trajectory_id,
+      { type: 'trajectory', id: trajectory_id },
       facts,
       trajectory_id,
     );
-    const settle = (last: Tx, recorded_at: number) => settleEdges(last, tenant, edge_ids, recorded_at);
+    const settle = (last: Tx, recorded_at: number) => settleEdges(last, edge_ids, recorded_at);
     tx.journal(from === 0 ? { ...packet, settle } : packet);
   }
-  return [...ended, ...(await endedBelow(tx, tenant, trajectory_id))];
+  return [...ended, ...(await endedBelow(tx, trajectory_id))];
 }
 
 export async function remove(call: Call, input: In<'delete'>): Promise<void> {
   const ended = await change<readonly string[]>(call, {
     input,
-    work: (tx, now) => removeIn(call, tx, input.trajectory_id, now),
+    work: (work) => removeIn(work, input.trajectory_id),
     remember: () => null,
-    again: (query) => endedBelow(query, call.tenant, input.trajectory_id),
+    again: (query) => endedBelow(query, input.trajectory_id),
   });
   if (input.wait) await waitForErasure(call, ended);
   else if (ended.length > 0) startErasure(call, ended);

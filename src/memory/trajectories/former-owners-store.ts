@@ -1,6 +1,6 @@
 /** former_owners: which agents gave a trajectory away, and may no longer write in it. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 
 export interface FormerOwner {
   readonly trajectory_id: string;
@@ -10,10 +10,10 @@ export interface FormerOwner {
 }
 
 /** The caller holds the trajectory's row, and has locked its open scopes: whoever writes there comes before or after. */
-export function addFormerOwner(tx: Tx, tenant: string, owner: FormerOwner): Promise<void> {
+export function addFormerOwner(tx: Tx, owner: FormerOwner): Promise<void> {
   return tx.send(
     sql`INSERT INTO former_owners (tenant_id, trajectory_id, agent_id, handoff_id)
-        VALUES (${tenant}, ${owner.trajectory_id}, ${owner.agent_id}, ${owner.handoff_id})
+        VALUES (${TENANT}, ${owner.trajectory_id}, ${owner.agent_id}, ${owner.handoff_id})
         ON CONFLICT (tenant_id, trajectory_id, agent_id) DO UPDATE SET handoff_id = excluded.handoff_id`,
   );
 }
@@ -21,25 +21,23 @@ export function addFormerOwner(tx: Tx, tenant: string, owner: FormerOwner): Prom
 /** One that was given the trajectory back writes in it again. */
 export function dropFormerOwner(
   tx: Tx,
-  tenant: string,
   { trajectory_id, agent_id }: Pick<FormerOwner, 'trajectory_id' | 'agent_id'>,
 ): Promise<void> {
   return tx.send(
     sql`DELETE FROM former_owners
-        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} AND agent_id = ${agent_id}`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} AND agent_id = ${agent_id}`,
   );
 }
 
 /** The first of these trajectories that the agent gave away. */
 export function findFormerOwner(
   query: Query,
-  tenant: string,
   trajectory_ids: readonly string[],
   agent_id: string,
 ): Promise<FormerOwner | undefined> {
   return query.get<FormerOwner>(
     sql`SELECT trajectory_id, agent_id, handoff_id FROM former_owners
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND agent_id = ${agent_id}
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND agent_id = ${agent_id}
         ORDER BY trajectory_id LIMIT 1`,
   );
 }
@@ -47,14 +45,13 @@ export function findFormerOwner(
 /** Whether a trajectory went over to another agent: given away by this one, which has not got it back, or by any. */
 export async function wasHandedOver(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   giver: string | null,
 ): Promise<boolean> {
   const by = giver === null ? sql`` : sql`AND agent_id = ${giver}`;
   const row = await query.get<{ handoff_id: string }>(
     sql`SELECT handoff_id FROM former_owners
-        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} ${by} LIMIT 1`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} ${by} LIMIT 1`,
   );
   return row !== undefined;
 }

@@ -16,7 +16,7 @@ export async function formerOwnerRefusal(
 ): Promise<CairnError | undefined> {
   const agent_id = call.caller.agent_id ?? named;
   if (agent_id === null || trajectory_ids.length === 0) return undefined;
-  const former = await findFormerOwner(query, call.tenant, trajectory_ids, agent_id);
+  const former = await findFormerOwner(query, trajectory_ids, agent_id);
   if (!former) return undefined;
   const { trajectory_id, handoff_id } = former;
   return new CairnError(

@@ -10,14 +10,20 @@ import { edgesLeftBelow } from './removal-store.js';
 export async function deleteLateEdges(call: Call, { holder, thread_id }: EndingRow): Promise<object> {
   if (thread_id === null || holder !== trajectoryHolder(thread_id)) return {};
   const { driver, tenant } = call;
-  const late = await edgesLeftBelow(atLength(driver, tenant), tenant, [thread_id]);
+  const late = await edgesLeftBelow(atLength(driver, tenant), [thread_id]);
   if (late.length === 0) return {};
   await driver.write(tenant, async (tx) => {
-    const edge_ids = await deleteEdges(tx, tenant, late);
+    const edge_ids = await deleteEdges(tx, late);
     if (edge_ids.length === 0) return;
     const told: NewPacket = {
-      ...event(call, driver.now(), 'cairn.edge.deleted', 'edge', edge_ids[0]!, { edge_ids }, thread_id),
-      settle: (settling, recorded_at) => settleEdges(settling, tenant, edge_ids, recorded_at),
+      ...event(
+        { call, now: driver.now() },
+        'cairn.edge.deleted',
+        { type: 'edge', id: edge_ids[0]! },
+        { edge_ids },
+        thread_id,
+      ),
+      settle: (settling, recorded_at) => settleEdges(settling, edge_ids, recorded_at),
     };
     tx.journal(told);
   });

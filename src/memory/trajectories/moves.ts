@@ -1,7 +1,7 @@
 /** Changing a trajectory as its caller asks: its agent_turn agrees with it, and what waited for it above finishes. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
 import { change, keptAnswer } from '../../engine/writes/change.js';
 import { triggers } from '../scopes/triggers.js';
@@ -15,24 +15,24 @@ import { findTrajectory, isFinished } from './store.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
-export async function moveIn(call: Call, tx: Tx, prepared: PreparedPatch, now: number): Promise<Changed> {
+export async function moveIn(work: Work, prepared: PreparedPatch): Promise<Changed> {
   const { trajectory_id, patch } = prepared;
   const { status } = patch;
-  if (status === undefined || !isFinal(status)) return updateIn(call, tx, prepared, now);
+  if (status === undefined || !isFinal(status)) return updateIn(work, prepared);
   const tasks = finishingHooks.get('tasks');
-  const stopped = await tasks.end(call, tx, trajectory_id, status, now);
-  const { trajectory, ended } = await updateIn(call, tx, prepared, now);
-  const above = await tasks.finishAbove(call, tx, trajectory_id, now);
+  const stopped = await tasks.end(work, trajectory_id, status);
+  const { trajectory, ended } = await updateIn(work, prepared);
+  const above = await tasks.finishAbove(work, trajectory_id);
   return { trajectory, ended: [...stopped, ...ended, ...above] };
 }
 
 /** What policies make of its scopes is made before they close with it; not where it is refused that it finishes. */
 async function workBefore(call: Call, input: In<'update'>, status: FinalStatus): Promise<void> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   const { trajectory_id, outcome } = input;
   if ((await keptAnswer(call, input)) !== undefined) return;
   await triggers.get('policies').beforeClosing(call, { trajectory_ids: [trajectory_id] }, async (query) => {
-    const row = await findTrajectory(query, tenant, trajectory_id);
+    const row = await findTrajectory(query, trajectory_id);
     if (!row || row.deleted_at !== null || isFinished(row)) return;
     await finishingHooks.get('tasks').check(call, query, trajectory_id, status);
     checkMove(trajectory_id, row.status, status);
@@ -47,7 +47,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Trajector
   const { trajectory, ended } = await change<Changed>(call, {
     input,
     bytes: prepared.bytes,
-    work: (tx, now) => moveIn(call, tx, prepared, now),
+    work: (work) => moveIn(work, prepared),
     remember: () => trajectory_id,
     again: async (query) => ({ trajectory: await readAgain(call, query, trajectory_id), ended: [] }),
   });

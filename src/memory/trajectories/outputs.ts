@@ -1,6 +1,6 @@
 /** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { ENDS_OF_EDGE, endsAmong } from '../edges/lookups.js';
 import { artifactsAmong, VERSION_OF_END } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
@@ -12,38 +12,36 @@ const idsOf = (rows: readonly { memory_id: string }[]): string[] => rows.map(({ 
 
 export async function artifactsOf(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   now: number,
   limit: number,
 ): Promise<string[]> {
   return idsOf(
     await query.all<{ memory_id: string }>(
-      sql`SELECT v.memory_id FROM ${artifactsAmong(tenant, [trajectory_id])}
-          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
+      sql`SELECT v.memory_id FROM ${artifactsAmong([trajectory_id])}
+          WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
             AND ${readableVersion(now)} ORDER BY v.memory_id LIMIT ${limit}`,
     ),
   );
 }
 
 /** Notes (under the name v) that come from these trajectories (p.entity_id). */
-export const notesFromThese = (tenant: string, trajectory_ids: readonly string[], now: number): Sql =>
-  sql`FROM ${endsAmong(tenant, trajectory_ids)} CROSS JOIN ${ENDS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
+export const notesFromThese = (trajectory_ids: readonly string[], now: number): Sql =>
+  sql`FROM ${endsAmong(trajectory_ids)} CROSS JOIN ${ENDS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
+      WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
         AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL
         AND o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
         AND v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note' AND ${readableVersion(now)}`;
 
 export async function notesFrom(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   now: number,
   limit: number,
 ): Promise<string[]> {
   return idsOf(
     await query.all<{ memory_id: string }>(
-      sql`SELECT DISTINCT v.memory_id ${notesFromThese(tenant, [trajectory_id], now)}
+      sql`SELECT DISTINCT v.memory_id ${notesFromThese([trajectory_id], now)}
           ORDER BY v.memory_id LIMIT ${limit}`,
     ),
   );

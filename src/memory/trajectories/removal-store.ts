@@ -1,35 +1,35 @@
 /** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { checkpointHolder, sessionHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import { deleteEdges, ENDS_IN_ORDER } from '../edges/store.js';
 import type { TrajectoryRow } from './store.js';
 
 /** A trajectory and all below it, deleted ones included. */
-const below = (tenant: string, trajectory_id: string): Sql =>
+const below = (trajectory_id: string): Sql =>
   sql`WITH RECURSIVE below(trajectory_id) AS (
         SELECT t.trajectory_id FROM trajectories t
-          WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${trajectory_id}
+          WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${trajectory_id}
         UNION
         SELECT t.trajectory_id FROM below b CROSS JOIN trajectories t
-          WHERE t.tenant_id = ${tenant} AND t.parent_trajectory_id = b.trajectory_id
+          WHERE t.tenant_id = ${TENANT} AND t.parent_trajectory_id = b.trajectory_id
       )
       SELECT trajectory_id FROM below`;
 
 /** Their ids. */
-export async function idsBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
-  const rows = await query.all<{ trajectory_id: string }>(below(tenant, trajectory_id));
+export async function idsBelow(query: Query, trajectory_id: string): Promise<string[]> {
+  const rows = await query.all<{ trajectory_id: string }>(below(trajectory_id));
   return rows.map((row) => row.trajectory_id);
 }
 
 /** Locks a trajectory and all below it: nothing more comes below it until the commit. Gives those that are not deleted. */
-export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): Promise<string[]> {
+export async function lockTree(tx: Tx, trajectory_id: string): Promise<string[]> {
   let before = -1;
   for (;;) {
-    const ids = await idsBelow(tx, tenant, trajectory_id);
+    const ids = await idsBelow(tx, trajectory_id);
     const rows = await tx.all<Pick<TrajectoryRow, 'trajectory_id' | 'deleted_at'>>(
       sql`SELECT trajectory_id, deleted_at FROM trajectories
-          WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
+          WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
     );
     // A part may have been added before its parent was locked; to those that are locked none is.
     if (ids.length === before) {
@@ -40,11 +40,11 @@ export async function lockTree(tx: Tx, tenant: string, trajectory_id: string): P
 }
 
 /** What ended in a trajectory or below it and is still to be erased. */
-export async function endedBelow(query: Query, tenant: string, trajectory_id: string): Promise<string[]> {
+export async function endedBelow(query: Query, trajectory_id: string): Promise<string[]> {
   // In two steps: as one, PostgreSQL would walk the tree anew for every ending.
-  const ids = await idsBelow(query, tenant, trajectory_id);
+  const ids = await idsBelow(query, trajectory_id);
   const rows = await query.all<{ holder: string }>(
-    sql`SELECT x.holder FROM endings x WHERE x.tenant_id = ${tenant} AND x.done_at IS NULL
+    sql`SELECT x.holder FROM endings x WHERE x.tenant_id = ${TENANT} AND x.done_at IS NULL
           AND x.thread_id = ANY(${ids}) ORDER BY x.ended_at, x.holder`,
   );
   return rows.map(({ holder }) => holder);
@@ -53,7 +53,6 @@ export async function endedBelow(query: Query, tenant: string, trajectory_id: st
 /** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes. */
 export async function endTrajectories(
   tx: Tx,
-  tenant: string,
   trajectory_ids: readonly string[],
   ended_at: number,
 ): Promise<void> {
@@ -61,7 +60,7 @@ export async function endTrajectories(
     await tx.send(
       sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
           SELECT t.tenant_id, ${holder('')} || t.trajectory_id, CAST(${ended_at} AS BIGINT), t.trajectory_id, 0, 0, 0, 0
-          FROM trajectories t WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+          FROM trajectories t WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ANY(${trajectory_ids})
           ON CONFLICT (tenant_id, holder) DO NOTHING`,
     );
   }
@@ -69,8 +68,8 @@ export async function endTrajectories(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
         SELECT s.tenant_id, ${checkpointHolder('')} || c.box_id, CAST(${ended_at} AS BIGINT), s.trajectory_id, c.box_id, 0, 0, 0, 0
         FROM scopes s CROSS JOIN scope_checkpoints c
-        WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
-          AND c.tenant_id = ${tenant} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL
+        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${trajectory_ids})
+          AND c.tenant_id = ${TENANT} AND c.scope_id = s.scope_id AND c.box_id IS NOT NULL
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
 }
@@ -78,23 +77,22 @@ export async function endTrajectories(
 /** Leaves of trajectories and their scopes no more than their ids and times. */
 export async function clearTrajectories(
   tx: Tx,
-  tenant: string,
   trajectory_ids: readonly string[],
   now: number,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE trajectories SET name = '', description = NULL, metadata = NULL, outcome = NULL, sent_hash = NULL,
           updated_at = ${now}, deleted_at = ${now}
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
   );
   await tx.send(
-    sql`DELETE FROM scope_checkpoints WHERE tenant_id = ${tenant} AND scope_id IN (
-          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}))`,
+    sql`DELETE FROM scope_checkpoints WHERE tenant_id = ${TENANT} AND scope_id IN (
+          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${trajectory_ids}))`,
   );
   await tx.send(
     sql`UPDATE scopes SET name = '', purpose = NULL, metadata = NULL, sent_hash = NULL, updated_at = ${now},
           deleted_at = ${now}
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
   );
 }
 
@@ -102,43 +100,36 @@ export async function clearTrajectories(
  * The edges that these trajectories, their scopes, turns and artifacts, or the cards of those take part in. What an entity
  * takes part in is asked of the index alone, and its type after that: else SQLite goes through all edges of the tenant.
  */
-const edgesBelow = (tenant: string, trajectory_ids: readonly string[]): Sql =>
+const edgesBelow = (trajectory_ids: readonly string[]): Sql =>
   sql`WITH gone(entity_type, entity_id) AS (
         SELECT 'Trajectory', t.trajectory_id FROM trajectories t
-          WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ANY(${trajectory_ids})
+          WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ANY(${trajectory_ids})
         UNION ALL
         SELECT 'Scope', s.scope_id FROM scopes s
-          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
+          WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${trajectory_ids})
         UNION ALL
         SELECT 'Artifact', v.memory_id FROM memory_versions v
-          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact' AND v.version = 1
+          WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact' AND v.version = 1
         UNION ALL
         SELECT 'Card', v.card_id FROM memory_versions v
-          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
+          WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
         UNION ALL
         SELECT 'Card', n.card_id FROM scopes s CROSS JOIN box_entries n
-          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids})
-            AND n.tenant_id = ${tenant} AND n.box_id = s.box_id
+          WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${trajectory_ids})
+            AND n.tenant_id = ${TENANT} AND n.box_id = s.box_id
       )
       SELECT p.edge_id FROM gone g CROSS JOIN ${ENDS_IN_ORDER}
-      WHERE p.tenant_id = ${tenant} AND p.entity_id = g.entity_id AND p.deleted_at IS NULL
-        AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${tenant} AND q.edge_id = p.edge_id
+      WHERE p.tenant_id = ${TENANT} AND p.entity_id = g.entity_id AND p.deleted_at IS NULL
+        AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${TENANT} AND q.edge_id = p.edge_id
           AND q.position = p.position
           AND g.entity_type = CASE WHEN q.entity_type = 'Turn' THEN 'Card' ELSE q.entity_type END)`;
 
 /** Those edges that are not deleted. */
-export async function edgesLeftBelow(
-  query: Query,
-  tenant: string,
-  trajectory_ids: readonly string[],
-): Promise<string[]> {
-  const rows = await query.all<{ edge_id: string }>(edgesBelow(tenant, trajectory_ids));
+export async function edgesLeftBelow(query: Query, trajectory_ids: readonly string[]): Promise<string[]> {
+  const rows = await query.all<{ edge_id: string }>(edgesBelow(trajectory_ids));
   return [...new Set(rows.map(({ edge_id }) => edge_id))];
 }
 
 /** Deletes them, as deleteEdges does, and gives them. */
-export const deleteEdgesBelow = async (
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-): Promise<string[]> => deleteEdges(tx, tenant, await edgesLeftBelow(tx, tenant, trajectory_ids));
+export const deleteEdgesBelow = async (tx: Tx, trajectory_ids: readonly string[]): Promise<string[]> =>
+  deleteEdges(tx, await edgesLeftBelow(tx, trajectory_ids));

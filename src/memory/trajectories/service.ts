@@ -1,10 +1,11 @@
 /** Use cases of trajectories: start, read, list, and how one is changed. How they end is in ending.ts. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
+import { atLength, type Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { reads } from '../../engine/contract/touches.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { ownerOf } from '../../facts/boxes/access.js';
 import { checkUses, containerReachOf } from '../../identity/access/permissions.js';
@@ -49,7 +50,7 @@ export async function openTrajectory(
   query: Query,
   trajectory_id: string,
 ): Promise<TrajectoryRow> {
-  return present(call, trajectory_id, await findTrajectory(query, call.tenant, trajectory_id));
+  return present(call, trajectory_id, await findTrajectory(query, trajectory_id));
 }
 
 /** A trajectory checked and hashed, before any transaction. */
@@ -76,8 +77,7 @@ export function prepareCreate(call: Call, input: TrajectoryInput): PreparedTraje
 
 /** The trajectory that has this id already, if it came of the same request by the same agent, which may have given it away. */
 async function sameTrajectory(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   row: TrajectoryRow,
   { input, sent_hash, agent_id }: PreparedTrajectory,
 ): Promise<Trajectory> {
@@ -87,8 +87,7 @@ async function sameTrajectory(
       `trajectory ${row.trajectory_id} existed and is gone: an id is never used twice`,
     );
   }
-  const madeByIt =
-    row.agent_id === agent_id || (await wasHandedOver(tx, call.tenant, row.trajectory_id, agent_id));
+  const madeByIt = row.agent_id === agent_id || (await wasHandedOver(tx, row.trajectory_id, agent_id));
   const shown = toTrajectory(call.tenant, row);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
   if (!isSame || !madeByIt) {
@@ -129,21 +128,17 @@ function refuseFinished(parent_id: string, parent: TrajectoryRow | undefined): v
   }
 }
 
-export async function createIn(
-  call: Call,
-  tx: Tx,
-  prepared: PreparedTrajectory,
-  now: number,
-): Promise<Trajectory> {
+export async function createIn(work: Work, prepared: PreparedTrajectory): Promise<Trajectory> {
+  const { call, tx, now } = work;
   const { input, agent_id, metadata, sent_hash } = prepared;
   const trajectory_id = input.trajectory_id ?? newId();
   if (input.trajectory_id !== undefined) {
-    const existing = await findTrajectory(tx, call.tenant, trajectory_id);
-    if (existing) return withReadableOutcome(call, tx, await sameTrajectory(call, tx, existing, prepared));
+    const existing = await findTrajectory(tx, trajectory_id);
+    if (existing) return withReadableOutcome(call, tx, await sameTrajectory(work, existing, prepared));
   }
   const parent_trajectory_id = input.parent_trajectory_id ?? null;
   if (parent_trajectory_id !== null) {
-    refuseFinished(parent_trajectory_id, await lockTrajectory(tx, call.tenant, parent_trajectory_id));
+    refuseFinished(parent_trajectory_id, await lockTrajectory(tx, parent_trajectory_id));
     await refuseFormerOwner(call, tx, parent_trajectory_id, agent_id);
   }
   const row: TrajectoryRow = {
@@ -161,27 +156,31 @@ export async function createIn(
     finished_at: null,
     deleted_at: null,
   };
-  await insertTrajectory(tx, call.tenant, row);
-  journal(call, tx, now, 'created', trajectory_id, { parent_trajectory_id, agent_id });
+  await insertTrajectory(tx, row);
+  journal(work, 'created', trajectory_id, { parent_trajectory_id, agent_id });
   return toTrajectory(call.tenant, row);
 }
 
 const journal = (
-  call: Call,
-  tx: Tx,
-  now: number,
+  work: Work,
   what: 'created' | 'updated' | 'completed' | 'failed',
   trajectory_id: string,
   facts: JsonObject,
 ): void =>
-  tx.journal(event(call, now, `cairn.trajectory.${what}`, 'trajectory', trajectory_id, facts, trajectory_id));
+  appendEvent(
+    work,
+    `cairn.trajectory.${what}`,
+    { type: 'trajectory', id: trajectory_id },
+    facts,
+    trajectory_id,
+  );
 
 export async function create(call: Call, input: In<'create'>): Promise<Trajectory> {
   const prepared = prepareCreate(call, input);
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: (tx, now) => createIn(call, tx, prepared, now),
+    work: (work) => createIn(work, prepared),
     remember: ({ trajectory_id }) => trajectory_id,
     again: (query, kept) => readAgain(call, query, kept as string),
   });
@@ -207,9 +206,9 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
     key: 'string',
     keyOf: (row) => row.trajectory_id,
     // What no index finds is looked for among all, which may take a while.
-    read: (request) => listTrajectories(atLength(driver, tenant), tenant, reached, request),
+    read: (request) => listTrajectories(atLength(driver, tenant), reached, request),
     bytesOf,
-    count: countTrajectories(tenant, reached),
+    count: countTrajectories(reached),
   });
   const trajectories = rows.map((row) => toTrajectory(tenant, row));
   return { trajectories: await withReadableOutcomes(call, driver.at(tenant), trajectories), ...rest };
@@ -282,14 +281,15 @@ export interface Changed {
   readonly ended: readonly string[];
 }
 
-export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now: number): Promise<Changed> {
+export async function updateIn(work: Work, prepared: PreparedPatch): Promise<Changed> {
+  const { call, tx, now } = work;
   const { tenant } = call;
   const { trajectory_id, patch } = prepared;
   // Parents are locked before their children; which one it is never changes.
   const { parent_trajectory_id: parent_id } = await openTrajectory(call, tx, trajectory_id);
   const upward = patch.status === 'Active' ? parent_id : null;
-  const parent = upward === null ? undefined : await lockTrajectory(tx, tenant, upward);
-  const row = present(call, trajectory_id, await lockTrajectory(tx, tenant, trajectory_id));
+  const parent = upward === null ? undefined : await lockTrajectory(tx, upward);
+  const row = present(call, trajectory_id, await lockTrajectory(tx, trajectory_id));
   await refuseFormerOwner(call, tx, trajectory_id);
   const shown = await withReadableOutcome(call, tx, toTrajectory(tenant, row));
   const fields = changedFields(row, shown.outcome, prepared);
@@ -313,19 +313,18 @@ export async function updateIn(call: Call, tx: Tx, prepared: PreparedPatch, now:
     updated_at: now,
   };
   if (!isFinal(status)) {
-    await updateTrajectory(tx, tenant, trajectory_id, changed);
-    journal(call, tx, now, 'updated', trajectory_id, { status, fields });
+    await updateTrajectory(tx, trajectory_id, changed);
+    journal(work, 'updated', trajectory_id, { status, fields });
     return { trajectory: toTrajectory(tenant, changed), ended: [] };
   }
-  const { outcome, finished_at, ended, closed_scope_ids } = await finish(
-    call,
-    tx,
-    { trajectory_id, status, outcome: patch.outcome },
-    now,
-  );
+  const { outcome, finished_at, ended, closed_scope_ids } = await finish(work, {
+    trajectory_id,
+    status,
+    outcome: patch.outcome,
+  });
   const finished = { ...changed, outcome: canonical(outcome), finished_at, updated_at: finished_at };
-  await updateTrajectory(tx, tenant, trajectory_id, finished);
+  await updateTrajectory(tx, trajectory_id, finished);
   const facts = { status, fields, outcome: outcome.status, closed_scope_ids: [...closed_scope_ids] };
-  journal(call, tx, now, status === 'Completed' ? 'completed' : 'failed', trajectory_id, facts);
+  journal(work, status === 'Completed' ? 'completed' : 'failed', trajectory_id, facts);
   return { trajectory: await withReadableOutcome(call, tx, toTrajectory(tenant, finished)), ended };
 }

@@ -1,7 +1,7 @@
 /** trajectories: one row a task. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { ContainerReach } from '../../engine/access/reach.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
@@ -61,10 +61,10 @@ export function toTrajectory(tenant: string, row: TrajectoryRow): Trajectory {
   };
 }
 
-export async function insertTrajectory(tx: Tx, tenant: string, row: TrajectoryRow): Promise<void> {
+export async function insertTrajectory(tx: Tx, row: TrajectoryRow): Promise<void> {
   await tx.insert(trajectoriesTable, [
     [
-      tenant,
+      tx.tenant,
       row.trajectory_id,
       row.parent_trajectory_id,
       row.agent_id,
@@ -80,24 +80,16 @@ export async function insertTrajectory(tx: Tx, tenant: string, row: TrajectoryRo
 }
 
 /** Deleted ones included, since an id is never used twice. */
-export function findTrajectory(
-  query: Query,
-  tenant: string,
-  trajectory_id: string,
-): Promise<TrajectoryRow | undefined> {
+export function findTrajectory(query: Query, trajectory_id: string): Promise<TrajectoryRow | undefined> {
   return query.get<TrajectoryRow>(
-    sql`SELECT * FROM trajectories WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}`,
+    sql`SELECT * FROM trajectories WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id}`,
   );
 }
 
 /** The same, and nobody finishes or deletes it until the commit. */
-export function lockTrajectory(
-  tx: Tx,
-  tenant: string,
-  trajectory_id: string,
-): Promise<TrajectoryRow | undefined> {
+export function lockTrajectory(tx: Tx, trajectory_id: string): Promise<TrajectoryRow | undefined> {
   return tx.get<TrajectoryRow>(
-    sql`SELECT * FROM trajectories WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} FOR UPDATE`,
+    sql`SELECT * FROM trajectories WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} FOR UPDATE`,
   );
 }
 
@@ -114,7 +106,6 @@ export interface TrajectoryChange {
 
 export async function updateTrajectory(
   tx: Tx,
-  tenant: string,
   trajectory_id: string,
   change: TrajectoryChange,
 ): Promise<void> {
@@ -122,21 +113,20 @@ export async function updateTrajectory(
     sql`UPDATE trajectories SET name = ${change.name}, description = ${change.description}, status = ${change.status},
           metadata = ${change.metadata}, outcome = ${change.outcome}, updated_at = ${change.updated_at},
           finished_at = ${change.finished_at}
-        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id}`,
   );
 }
 
 /** Gives a trajectory, which is locked, to another agent. */
 export async function moveTrajectory(
   tx: Tx,
-  tenant: string,
   trajectory_id: string,
   agent_id: string,
   now: number,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE trajectories SET agent_id = ${agent_id}, updated_at = ${now}
-        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id}`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id}`,
   );
 }
 
@@ -147,15 +137,10 @@ const byParent: Sql = byDialect({
 });
 
 /** Those of a trajectory's children that are Active, at most so many. */
-export async function activeChildren(
-  query: Query,
-  tenant: string,
-  trajectory_id: string,
-  limit: number,
-): Promise<string[]> {
+export async function activeChildren(query: Query, trajectory_id: string, limit: number): Promise<string[]> {
   const rows = await query.all<{ trajectory_id: string }>(
     sql`SELECT trajectory_id FROM ${byParent}
-        WHERE tenant_id = ${tenant} AND parent_trajectory_id = ${trajectory_id} AND status = 'Active' AND deleted_at IS NULL
+        WHERE tenant_id = ${TENANT} AND parent_trajectory_id = ${trajectory_id} AND status = 'Active' AND deleted_at IS NULL
         ORDER BY trajectory_id LIMIT ${limit}`,
   );
   return rows.map((row) => row.trajectory_id);
@@ -173,29 +158,28 @@ export interface TrajectoryFilter {
   readonly reach?: ContainerReach | undefined;
 }
 
-function where(tenant: string, filter: TrajectoryFilter): Sql {
+function where(filter: TrajectoryFilter): Sql {
   const { status, agent_id, parent_id, top_level, name, reach } = filter;
-  const conditions: Sql[] = [sql`t.tenant_id = ${tenant}`, sql`t.deleted_at IS NULL`];
+  const conditions: Sql[] = [sql`t.tenant_id = ${TENANT}`, sql`t.deleted_at IS NULL`];
   if (status !== undefined) conditions.push(sql`t.status = ${status}`);
   if (agent_id !== undefined) conditions.push(sql`t.agent_id = ${agent_id}`);
   if (parent_id !== undefined) conditions.push(sql`t.parent_trajectory_id = ${parent_id}`);
   if (top_level) conditions.push(sql`t.parent_trajectory_id IS NULL`);
   if (name !== undefined) conditions.push(startsWith(sql`t.name`, name));
   conditions.push(...within(sql`t.created_at`, sql`t.updated_at`, filter.times ?? {}));
-  if (reach !== undefined) conditions.push(trajectoriesReadable(tenant, reach));
+  if (reach !== undefined) conditions.push(trajectoriesReadable(reach));
   return join(conditions, ' AND ');
 }
 
 export function listTrajectories(
   query: Query,
-  tenant: string,
   filter: TrajectoryFilter,
   page: KeysetPage,
 ): Promise<TrajectoryRow[]> {
   return query.all<TrajectoryRow>(
-    sql`SELECT t.* FROM trajectories t WHERE ${where(tenant, filter)}${keyset(sql`t.trajectory_id`, page)}`,
+    sql`SELECT t.* FROM trajectories t WHERE ${where(filter)}${keyset(sql`t.trajectory_id`, page)}`,
   );
 }
 
-export const countTrajectories = (tenant: string, filter: TrajectoryFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM trajectories t WHERE ${where(tenant, filter)}`;
+export const countTrajectories = (filter: TrajectoryFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM trajectories t WHERE ${where(filter)}`;

@@ -1,6 +1,6 @@
 /** What is below a trajectory, read for all of its tree at once. */
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { ContainerReach, Reach } from '../../engine/access/reach.js';
 import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
 import { artifactsAmong } from '../versions/lookups.js';
@@ -15,7 +15,6 @@ export interface Branch {
 /** A trajectory and those below it, the nearest first, at most so many. */
 export function branchesOf(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   limit: number,
   reach: TreeReach,
@@ -23,11 +22,11 @@ export function branchesOf(
   return query.all<Branch>(
     sql`WITH RECURSIVE below(trajectory_id, parent_trajectory_id) AS (
           SELECT t.trajectory_id, t.parent_trajectory_id FROM trajectories t
-            WHERE t.tenant_id = ${tenant} AND t.trajectory_id = ${trajectory_id}
+            WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${trajectory_id}
           UNION ALL
           SELECT t.trajectory_id, t.parent_trajectory_id FROM below b CROSS JOIN trajectories t
-            WHERE t.tenant_id = ${tenant} AND t.parent_trajectory_id = b.trajectory_id AND t.deleted_at IS NULL
-              ${trajectoriesShown(tenant, reach)}
+            WHERE t.tenant_id = ${TENANT} AND t.parent_trajectory_id = b.trajectory_id AND t.deleted_at IS NULL
+              ${trajectoriesShown(reach)}
         )
         SELECT trajectory_id, parent_trajectory_id FROM below LIMIT ${limit}`,
   );
@@ -40,37 +39,35 @@ export interface TreeReach {
   readonly containers?: ContainerReach | undefined;
 }
 
-const artifactsShown = (tenant: string, { artifacts }: TreeReach = {}): Sql =>
-  artifacts ? sql` AND ${artifactsWithin(tenant, artifacts)}` : sql``;
-const notesShown = (tenant: string, { notes }: TreeReach = {}): Sql =>
-  notes ? sql` AND ${notesWithin(tenant, notes)}` : sql``;
+const artifactsShown = ({ artifacts }: TreeReach = {}): Sql =>
+  artifacts ? sql` AND ${artifactsWithin(artifacts)}` : sql``;
+const notesShown = ({ notes }: TreeReach = {}): Sql => (notes ? sql` AND ${notesWithin(notes)}` : sql``);
 
-const scopesShown = (tenant: string, { containers }: TreeReach = {}): Sql =>
-  containers ? sql` AND ${scopesReadable(tenant, containers)}` : sql``;
-const trajectoriesShown = (tenant: string, { containers }: TreeReach = {}): Sql =>
-  containers ? sql` AND ${trajectoriesReadable(tenant, containers)}` : sql``;
+const scopesShown = ({ containers }: TreeReach = {}): Sql =>
+  containers ? sql` AND ${scopesReadable(containers)}` : sql``;
+const trajectoriesShown = ({ containers }: TreeReach = {}): Sql =>
+  containers ? sql` AND ${trajectoriesReadable(containers)}` : sql``;
 
 /** How many scopes, artifacts and notes each of these trajectories has. */
 export async function sizesOf(
   query: Query,
-  tenant: string,
   trajectory_ids: readonly string[],
   now: number,
   reach: TreeReach = {},
 ): Promise<Map<string, number>> {
   const rows = await query.all<{ trajectory_id: string; total: number }>(
     sql`SELECT s.trajectory_id, COUNT(*) AS total FROM scopes s
-          WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${trajectory_ids}) AND s.deleted_at IS NULL
-            ${scopesShown(tenant, reach)}
+          WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${trajectory_ids}) AND s.deleted_at IS NULL
+            ${scopesShown(reach)}
           GROUP BY s.trajectory_id
         UNION ALL
-        SELECT v.trajectory_id, COUNT(*) AS total FROM ${artifactsAmong(tenant, trajectory_ids)}
-          WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
-            AND ${readableVersion(now)}${artifactsShown(tenant, reach)}
+        SELECT v.trajectory_id, COUNT(*) AS total FROM ${artifactsAmong(trajectory_ids)}
+          WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ANY(${trajectory_ids}) AND v.kind = 'artifact'
+            AND ${readableVersion(now)}${artifactsShown(reach)}
           GROUP BY v.trajectory_id
         UNION ALL
-        SELECT p.entity_id, COUNT(DISTINCT v.memory_id) AS total ${notesFromThese(tenant, trajectory_ids, now)}
-            ${notesShown(tenant, reach)}
+        SELECT p.entity_id, COUNT(DISTINCT v.memory_id) AS total ${notesFromThese(trajectory_ids, now)}
+            ${notesShown(reach)}
           GROUP BY p.entity_id`,
   );
   const sizes = new Map<string, number>();
@@ -93,10 +90,10 @@ export interface TrajectoryLeaf {
   readonly status: TrajectoryStatus;
 }
 
-export function trajectoryLeaves(query: Query, tenant: string, wanted: Wanted): Promise<TrajectoryLeaf[]> {
+export function trajectoryLeaves(query: Query, wanted: Wanted): Promise<TrajectoryLeaf[]> {
   return query.all<TrajectoryLeaf>(
     sql`SELECT trajectory_id, name, status FROM trajectories
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${wanted.trajectory_ids}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${wanted.trajectory_ids}) AND deleted_at IS NULL`,
   );
 }
 
@@ -111,13 +108,13 @@ export interface ScopeLeaf {
   readonly turns: number;
 }
 
-export function scopeLeaves(query: Query, tenant: string, wanted: Wanted): Promise<ScopeLeaf[]> {
+export function scopeLeaves(query: Query, wanted: Wanted): Promise<ScopeLeaf[]> {
   return query.all<ScopeLeaf>(
     sql`SELECT s.trajectory_id, s.scope_id, s.parent_scope_id, s.name, s.closed_at, s.token_budget, s.tokens_used,
           b.length AS turns
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
-        WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ANY(${wanted.trajectory_ids}) AND s.deleted_at IS NULL
-          ${scopesShown(tenant, wanted.reach)}
+        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${wanted.trajectory_ids}) AND s.deleted_at IS NULL
+          ${scopesShown(wanted.reach)}
         ORDER BY CASE WHEN s.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, s.scope_id LIMIT ${wanted.limit}`,
   );
 }
@@ -129,26 +126,21 @@ export interface MemoryLeaf {
   readonly type: string;
 }
 
-export function artifactLeaves(
-  query: Query,
-  tenant: string,
-  wanted: Wanted,
-  now: number,
-): Promise<MemoryLeaf[]> {
+export function artifactLeaves(query: Query, wanted: Wanted, now: number): Promise<MemoryLeaf[]> {
   return query.all<MemoryLeaf>(
-    sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM ${artifactsAmong(tenant, wanted.trajectory_ids)}
-        WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ANY(${wanted.trajectory_ids}) AND v.kind = 'artifact'
-          AND ${readableVersion(now)}${artifactsShown(tenant, wanted.reach)}
+    sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM ${artifactsAmong(wanted.trajectory_ids)}
+        WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ANY(${wanted.trajectory_ids}) AND v.kind = 'artifact'
+          AND ${readableVersion(now)}${artifactsShown(wanted.reach)}
         ORDER BY CASE WHEN v.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, v.memory_id LIMIT ${wanted.limit}`,
   );
 }
 
-export function noteLeaves(query: Query, tenant: string, wanted: Wanted, now: number): Promise<MemoryLeaf[]> {
+export function noteLeaves(query: Query, wanted: Wanted, now: number): Promise<MemoryLeaf[]> {
   return query.all<MemoryLeaf>(
     sql`SELECT n.trajectory_id, n.memory_id, n.name, n.type FROM (
           SELECT DISTINCT v.tenant_id, p.entity_id AS trajectory_id, v.memory_id, v.name, v.type
-          ${notesFromThese(tenant, wanted.trajectory_ids, now)}${notesShown(tenant, wanted.reach)}) n
-        WHERE n.tenant_id = ${tenant}
+          ${notesFromThese(wanted.trajectory_ids, now)}${notesShown(wanted.reach)}) n
+        WHERE n.tenant_id = ${TENANT}
         ORDER BY CASE WHEN n.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, n.memory_id LIMIT ${wanted.limit}`,
   );
 }

@@ -35,7 +35,7 @@ export async function tree(call: Call, input: In): Promise<Out> {
   const root = await openTrajectory(call, query, trajectory_id);
   const now = driver.now();
   const reach = reachInto(call);
-  const branches = await branchesOf(query, tenant, trajectory_id, MAX_BRANCHES + 1, reach);
+  const branches = await branchesOf(query, trajectory_id, MAX_BRANCHES + 1, reach);
   const order = depthFirst(
     [...branches].sort((a, b) => (a.trajectory_id < b.trajectory_id ? -1 : 1)),
     (branch) => branch.trajectory_id,
@@ -46,7 +46,6 @@ export async function tree(call: Call, input: In): Promise<Out> {
   const first = order.slice(0, limit + 1);
   const sizes = await sizesOf(
     query,
-    tenant,
     first.map(({ id }) => id),
     now,
     reach,
@@ -76,10 +75,10 @@ async function nodesOf(call: Call, reached: readonly Placed[], limit: number, no
     reach: reachInto(call),
   };
   const [tasks, scopes, artifacts, notes] = await Promise.all([
-    trajectoryLeaves(query, tenant, wanted),
-    scopeLeaves(query, tenant, wanted),
-    artifactLeaves(query, tenant, wanted, now),
-    noteLeaves(query, tenant, wanted, now),
+    trajectoryLeaves(query, wanted),
+    scopeLeaves(query, wanted),
+    artifactLeaves(query, wanted, now),
+    noteLeaves(query, wanted, now),
   ]);
   const taskOf = new Map(tasks.map((task) => [task.trajectory_id, task]));
   const scopesOf = byTrajectory(scopes);

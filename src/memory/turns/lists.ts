@@ -26,8 +26,8 @@ export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
   return call.driver.snapshot(tenant, async (query) => {
     const scope = await readScope(call, query, scope_id);
     if (!scope.is_active) return { turns: [], next_cursor: null, total: 0 };
-    const box = await findBox(query, tenant, scope.box_id);
-    const segments = await segmentsOf(query, tenant, box!);
+    const box = await findBox(query, scope.box_id);
+    const segments = await segmentsOf(query, box!);
     const entries = { segments, input, filters: { scope_id }, total: box!.length };
     const { rows, ...page } = await entryPage(call, query, entries);
     const ids = rows.map(({ card_id }) => card_id);

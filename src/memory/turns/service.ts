@@ -1,8 +1,9 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
 import { answerOf, type ItemResult, itemAgain, resultsOf } from '../../engine/writes/batch.js';
 import { bytesOf } from '../../engine/writes/batch-item-errors.js';
@@ -126,12 +127,11 @@ interface Filling {
 }
 
 async function fillingOf(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   scope_id: string,
   agents: Iterable<string | null>,
 ): Promise<Filling | undefined> {
-  const scope = await lockForTurn(tx, call.tenant, scope_id);
+  const scope = await lockForTurn(tx, scope_id);
   if (!scope) return undefined;
   const refusals = new Map<string | null, CairnError | undefined>();
   for (const agent of agents)
@@ -178,31 +178,30 @@ function take(filling: Filling | undefined, turn: PreparedTurn, now: number): Ad
 }
 
 /** Writes the turns that a scope has taken: cards, entries, counters, events. */
-async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise<void> {
+async function write(work: Work, filling: Filling): Promise<void> {
+  const { call, tx, now } = work;
   const { scope, taken, tokens_used } = filling;
   const first = taken[0];
   if (!first) return;
-  const { tenant } = call;
   const { scope_id, box_id, trajectory_id } = scope;
   const cards = taken.map(({ card }) => card);
   const revision = scope.revision + 1;
   const place = { position: scope.next_position, behind: scope.length, revision };
-  await insertCards(tx, tenant, cards);
+  await insertCards(tx, cards);
   await insertEntries(
     tx,
-    tenant,
     box_id,
     place,
     cards.map(({ card_id }) => card_id),
   );
-  await growBox(tx, tenant, box_id, {
+  await growBox(tx, box_id, {
     revision,
     length: scope.length + taken.length,
     next_position: scope.next_position + taken.length,
     updated_at: now,
   });
   const threshold_at = thresholdAt(scope, tokens_used, scope.threshold_at, now);
-  await noteUse(tx, tenant, scope_id, { tokens_used, threshold_at, updated_at: now });
+  await noteUse(tx, scope_id, { tokens_used, threshold_at, updated_at: now });
   const { erasure_key } = call.meta;
   const facts: JsonObject =
     taken.length === 1
@@ -213,16 +212,22 @@ async function write(call: Call, tx: Tx, filling: Filling, now: number): Promise
           content_hash: keyedHash(erasure_key, first.card.content_hash),
         }
       : { scope_id, sequence: first.sequence, turn_ids: cards.map(({ card_id }) => card_id) };
-  const told = event(call, now, 'cairn.turn.added', 'turn', first.card.card_id, facts, trajectory_id);
+  const told = event(
+    work,
+    'cairn.turn.added',
+    { type: 'turn', id: first.card.card_id },
+    facts,
+    trajectory_id,
+  );
   const placed = taken.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
-  tx.journal(await linkAwaited(call, tx, scope, placed, told));
+  tx.journal(await linkAwaited(work, scope, placed, told));
   if (scope.threshold_at === null && threshold_at !== null) {
     tx.journal(thresholdEvent(call, scope, tokens_used, now));
   }
   if (scope.watched === 0) return;
   const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
   const after = { ...before, turns: scope.length + taken.length, tokens_used };
-  await triggers.get('policies').onUse(call, tx, scope, before, after, now);
+  await triggers.get('policies').onUse(work, scope, before, after);
 }
 
 /** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
@@ -232,7 +237,7 @@ async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTu
   }
   const { sent_hash, held_by, author_id } = turn.card;
   const isOwn = row.held_by === held_by && row.author_id === author_id;
-  const shown = isOwn ? await readTurn(call, query, row.card_id) : undefined;
+  const shown = isOwn ? await readTurn(query, row.card_id) : undefined;
   if (!shown || (row.sent_hash !== sent_hash && !isAnswerOf(turnInput, shown, turn.input))) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
@@ -262,24 +267,24 @@ export async function add(call: Call, input: In<'add'>): Promise<AddedTurn> {
     bytes: turn.bytes,
     // An id that the client chose may be that of another scope's turn.
     ...(input.turn_id === undefined ? { entity: input.scope_id } : {}),
-    work: async (tx, now) => {
-      const known = input.turn_id === undefined ? undefined : await findCard(tx, call.tenant, input.turn_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const known = input.turn_id === undefined ? undefined : await findCard(tx, input.turn_id);
       if (known) return sameTurn(call, tx, known, turn);
-      const filling = await fillingOf(call, tx, input.scope_id, [turn.card.author_id]);
+      const filling = await fillingOf(work, input.scope_id, [turn.card.author_id]);
       const answer = take(filling, turn, now);
-      await write(call, tx, filling!, now);
+      await write(work, filling!);
       return answer;
     },
     remember: ({ turn_id, budget }) => ({ turn_id, budget }),
-    again: (query, kept) => addedAgain(call, query, kept as unknown as Pick<AddedTurn, 'turn_id' | 'budget'>),
+    again: (query, kept) => addedAgain(query, kept as unknown as Pick<AddedTurn, 'turn_id' | 'budget'>),
   });
 }
 
 const addedAgain = async (
-  call: Call,
   query: Query,
   { turn_id, budget }: Pick<AddedTurn, 'turn_id' | 'budget'>,
-): Promise<AddedTurn> => ({ ...(await readTurn(call, query, turn_id)), budget });
+): Promise<AddedTurn> => ({ ...(await readTurn(query, turn_id)), budget });
 
 /** What is kept of a batch to answer it again. */
 type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; message: string };
@@ -298,7 +303,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
   const results = await change<ItemResult<AddedTurn>[]>(call, {
     input,
     bytes: bytesOf(prepared),
-    work: (tx, now) => addAll(call, tx, input, turns, now),
+    work: (work) => addAll(work, input, turns),
     remember: (answers) =>
       answers.map((one): Kept => {
         if (one.status === 'error') return { code: one.code, message: one.message };
@@ -308,7 +313,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
       Promise.all(
         (kept as unknown as Kept[]).map(async (one): Promise<ItemResult<AddedTurn>> => {
           if ('code' in one) return { status: 'error', ...one };
-          return itemAgain(() => addedAgain(call, query, one));
+          return itemAgain(() => addedAgain(query, one));
         }),
       ),
   });
@@ -316,22 +321,21 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
 }
 
 async function addAll(
-  call: Call,
-  tx: Tx,
+  work: Work,
   input: In<'batch'>,
   turns: readonly PromiseSettledResult<PreparedTurn>[],
-  now: number,
 ): Promise<ItemResult<AddedTurn>[]> {
+  const { tx } = work;
   const scope_ids = [...new Set(input.items.map(({ create }) => create.scope_id))].sort();
   const fillings = new Map<string, Filling | undefined>();
   const prepared = turns.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   for (const scope_id of scope_ids) {
     const own = prepared.filter(({ input }) => input.scope_id === scope_id);
     const authors = new Set(own.map(({ card }) => card.author_id));
-    fillings.set(scope_id, await fillingOf(call, tx, scope_id, authors));
+    fillings.set(scope_id, await fillingOf(work, scope_id, authors));
   }
   const chosen = input.items.map(({ create }) => create.turn_id).filter((id) => id !== undefined);
-  const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, call.tenant, chosen);
+  const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, chosen);
   const settled: PromiseSettledResult<AddedTurn>[] = [];
   for (const one of turns) {
     const failed = settled.some(({ status }) => status === 'rejected');
@@ -340,24 +344,22 @@ async function addAll(
       ...(await Promise.allSettled([
         (async () => {
           if (one.status === 'rejected') throw one.reason;
-          return takeOnce(call, tx, one.value, known, fillings, now);
+          return takeOnce(work, one.value, known, fillings);
         })(),
       ])),
     );
   }
   const answers = resultsOf(settled, turns.length, { noun: 'turn', atomic: input.atomic, list: 'items' });
-  for (const filling of fillings.values()) if (filling) await write(call, tx, filling, now);
+  for (const filling of fillings.values()) if (filling) await write(work, filling);
   return answers;
 }
 
 /** Takes a turn of a batch, whose id may be in the store or earlier in the batch. */
 async function takeOnce(
-  call: Call,
-  tx: Tx,
+  { call, tx, now }: Work,
   turn: PreparedTurn,
   known: ReadonlyMap<string, CardRow>,
   fillings: ReadonlyMap<string, Filling | undefined>,
-  now: number,
 ): Promise<AddedTurn> {
   const { turn_id, scope_id } = turn.input;
   const filling = fillings.get(scope_id);
@@ -373,10 +375,10 @@ async function takeOnce(
 }
 
 /** A turn that can be read: one of an open scope, its own or one restored from it. */
-async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn> {
-  const row = await findCard(query, call.tenant, turn_id);
+async function readTurn(query: Query, turn_id: string): Promise<Turn> {
+  const row = await findCard(query, turn_id);
   const isTurn = row?.held_by?.startsWith('scope:') && row.erased_at === null;
-  const [place] = isTurn ? await placesOfTurn(query, call.tenant, turn_id) : [];
+  const [place] = isTurn ? await placesOfTurn(query, turn_id) : [];
   if (!row || !place) {
     throw new CairnError('TURN_NOT_FOUND', `there is no turn ${turn_id}, or its scope was closed`);
   }
@@ -384,4 +386,4 @@ async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn
 }
 
 export const get = (call: Call, input: In<'get'>): Promise<Turn> =>
-  call.driver.snapshot(call.tenant, (query) => readTurn(call, query, input.turn_id));
+  call.driver.snapshot(call.tenant, (query) => readTurn(query, input.turn_id));

@@ -1,6 +1,6 @@
 /** Turns: cards in the box of a scope. What adding one must know, and where one is. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { CardRow } from '../../facts/cards/store.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { toIso } from '../../kernel/times.js';
@@ -31,45 +31,43 @@ export interface OpenScope {
 }
 
 /** Locks a scope and its box: turns are added one after another. */
-export function lockForTurn(tx: Tx, tenant: string, scope_id: string): Promise<OpenScope | undefined> {
+export function lockForTurn(tx: Tx, scope_id: string): Promise<OpenScope | undefined> {
   return tx.get<OpenScope>(
     sql`SELECT s.scope_id, s.trajectory_id, s.box_id, s.token_budget, s.tokens_used, s.threshold, s.threshold_at,
           s.enforce, s.awaited_turn, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
           ${triggers.get('policies').watched} AS watched
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
-        WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id} FOR UPDATE`,
+        WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${scope_id} FOR UPDATE`,
   );
 }
 
 export async function noteUse(
   tx: Tx,
-  tenant: string,
   scope_id: string,
   use: { readonly tokens_used: number; readonly threshold_at: number | null; readonly updated_at: number },
 ): Promise<void> {
   await tx.send(
     sql`UPDATE scopes SET tokens_used = ${use.tokens_used}, threshold_at = ${use.threshold_at},
           updated_at = ${use.updated_at}
-        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id}`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
 }
 
 /** The open scopes that a card is a turn of, and at which place: its own first, then those restored from it. */
 export function placesOfTurn(
   query: Query,
-  tenant: string,
   card_id: string,
 ): Promise<{ scope_id: string; position: number; depth: number }[]> {
   return query.all(
     sql`WITH RECURSIVE held(box_id, position, depth) AS (
           SELECT e.box_id, e.position, 0 FROM box_entries e
-            WHERE e.tenant_id = ${tenant} AND e.card_id = ${card_id} AND e.removed_revision IS NULL
+            WHERE e.tenant_id = ${TENANT} AND e.card_id = ${card_id} AND e.removed_revision IS NULL
           UNION
           SELECT f.box_id, h.position, h.depth + 1 FROM held h CROSS JOIN boxes f
-            WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
+            WHERE f.tenant_id = ${TENANT} AND f.base_box_id = h.box_id AND h.position < f.base_position
         )
         SELECT s.scope_id, h.position, h.depth FROM held h CROSS JOIN scopes s
-          WHERE s.tenant_id = ${tenant} AND s.box_id = h.box_id AND s.closed_at IS NULL
+          WHERE s.tenant_id = ${TENANT} AND s.box_id = h.box_id AND s.closed_at IS NULL
           ORDER BY h.depth, s.scope_id LIMIT 1`,
   );
 }

@@ -1,6 +1,6 @@
 /** memory_access: how often artifacts and notes were read, apart from them, so that reading writes no version. */
 import type { Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 
 export interface Accesses {
   readonly memory_id: string;
@@ -9,12 +9,12 @@ export interface Accesses {
 }
 
 /** Adds to the counters. In the order of the ids, so that servers that count the same do not wait for each other in a circle. */
-export async function addAccesses(tx: Tx, tenant: string, accesses: readonly Accesses[]): Promise<void> {
+export async function addAccesses(tx: Tx, accesses: readonly Accesses[]): Promise<void> {
   const ordered = [...accesses].sort((a, b) => (a.memory_id < b.memory_id ? -1 : 1));
   for (const { memory_id, count, accessed_at } of ordered) {
     await tx.send(
       sql`INSERT INTO memory_access (tenant_id, memory_id, access_count, accessed_at)
-          VALUES (${tenant}, ${memory_id}, ${count}, ${accessed_at})
+          VALUES (${TENANT}, ${memory_id}, ${count}, ${accessed_at})
           ON CONFLICT (tenant_id, memory_id) DO UPDATE SET
             access_count = memory_access.access_count + excluded.access_count,
             accessed_at = CASE WHEN memory_access.accessed_at > excluded.accessed_at

@@ -53,7 +53,7 @@ export class AccessCounts {
     for (const [tenant, counts] of this.#waiting) {
       const taken = [...counts].map(([memory_id, counted]) => ({ memory_id, ...counted }));
       try {
-        await this.#driver.write(tenant, (tx) => addAccesses(tx, tenant, taken));
+        await this.#driver.write(tenant, (tx) => addAccesses(tx, taken));
       } catch {
         // A count is no fact: it waits for the next time.
         continue;

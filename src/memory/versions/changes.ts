@@ -1,6 +1,6 @@
 /** Changes of artifacts and notes as they are asked for: alone, or as items of a batch. */
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import {
   type About,
   allDone,
@@ -19,7 +19,7 @@ import { type Memory, type Noun, readVersion } from './views.js';
 /** A change that is checked, hashed and counted, and needs nothing but a transaction. */
 export interface Action<O> {
   readonly bytes: number;
-  readonly work: (tx: Tx, now: number) => Promise<O>;
+  readonly work: (work: Work) => Promise<O>;
 }
 
 /** Of an answer, what is kept to give it again: which version of what it was. */
@@ -28,8 +28,8 @@ type Kept = [memory_id: string, version: number] | null;
 const keep = (answer: Memory | null): Json =>
   answer === null ? null : ['artifact_id' in answer ? answer.artifact_id : answer.note_id, answer.version];
 
-async function again<M extends Memory>(call: Call, tx: Tx, noun: Noun<M>, kept: Kept): Promise<M | null> {
-  return kept === null ? null : readVersion(call, tx, noun, ...kept);
+async function again<M extends Memory>(work: Work, noun: Noun<M>, kept: Kept): Promise<M | null> {
+  return kept === null ? null : readVersion(work, noun, ...kept);
 }
 
 export function perform<M extends Memory, O extends M | null>(
@@ -43,7 +43,7 @@ export function perform<M extends Memory, O extends M | null>(
     bytes,
     work,
     remember: keep,
-    again: (tx, kept) => again(call, tx, noun, kept as Kept) as Promise<O>,
+    again: (tx, kept) => again({ call, tx, now: call.driver.now() }, noun, kept as Kept) as Promise<O>,
   });
 }
 
@@ -74,16 +74,17 @@ export async function performBatch<M extends Memory, I>(
   const results = await change<ItemResult<M | null>[]>(call, {
     input,
     bytes: bytesOf(actions),
-    work: async (tx, now) => {
+    work: async (work) => {
       const done: (M | null)[] = [];
       for (const [i, action] of actions.entries())
-        done.push(await inItem('items', i, () => action.work(tx, now)));
+        done.push(await inItem('items', i, () => action.work(work)));
       return allDone(done).results;
     },
     remember: (list) => list.map((one) => (one.status === 'success' ? keep(one.data) : null)),
     again: async (tx, kept) => {
       const list: ItemResult<M | null>[] = [];
-      for (const one of kept as Kept[]) list.push(await itemAgain(() => again(call, tx, noun, one)));
+      for (const one of kept as Kept[])
+        list.push(await itemAgain(() => again({ call, tx, now: call.driver.now() }, noun, one)));
       return list;
     },
   });

@@ -1,5 +1,5 @@
 /** The doctor's questions about artifacts and notes. */
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
 import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
@@ -7,18 +7,18 @@ import { PENDING } from '../../engine/writes/recorded-time.js';
 export const memoryChecks: readonly Check[] = [
   {
     name: 'an artifact or note has versions from 1 on without a hole, and one current at most',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' has ' || COUNT(*) || ' versions up to ' || MAX(v.version) AS what
-          FROM memory_versions v WHERE v.tenant_id = ${tenant} GROUP BY v.kind, v.memory_id
+          FROM memory_versions v WHERE v.tenant_id = ${TENANT} GROUP BY v.kind, v.memory_id
           HAVING MIN(v.version) <> 1 OR MAX(v.version) <> COUNT(*) OR COUNT(*) - COUNT(v.superseded_at) > 1 LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'a version holds until the next one was recorded, and what is recorded has its time',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN memory_versions f ON f.tenant_id = v.tenant_id AND f.memory_id = v.memory_id AND f.version = 1
           LEFT JOIN memory_versions n ON n.tenant_id = v.tenant_id AND n.memory_id = v.memory_id AND n.version = v.version + 1
-          WHERE v.tenant_id = ${tenant} AND (v.recorded_at >= ${PENDING} OR v.created_at <> f.recorded_at
+          WHERE v.tenant_id = ${TENANT} AND (v.recorded_at >= ${PENDING} OR v.created_at <> f.recorded_at
             OR v.superseded_at >= ${PENDING} OR (v.superseded_at < v.recorded_at AND NOT EXISTS (
               SELECT 1 FROM clock_overlaps o WHERE o.tenant_id = v.tenant_id AND v.superseded_at >= o.from_at
                 AND v.recorded_at <= o.until_at))
@@ -26,11 +26,11 @@ export const memoryChecks: readonly Check[] = [
   },
   {
     name: 'every version has its card, and all versions of an artifact or note and their cards live equally long',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN memory_versions f ON f.tenant_id = v.tenant_id AND f.memory_id = v.memory_id AND f.version = 1
           LEFT JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
-          WHERE v.tenant_id = ${tenant} AND (c.card_id IS NULL OR v.lifetime <> f.lifetime
+          WHERE v.tenant_id = ${TENANT} AND (c.card_id IS NULL OR v.lifetime <> f.lifetime
             OR CAST(v.ttl AS TEXT) <> CAST(f.ttl AS TEXT)
             OR COALESCE(v.expires_at, -1) <> COALESCE(f.expires_at, -1) OR COALESCE(v.held_by, '') <> COALESCE(f.held_by, '')
             OR COALESCE(c.expires_at, -1) <> COALESCE(v.expires_at, -1) OR COALESCE(c.held_by, '') <> COALESCE(v.held_by, ''))
@@ -38,17 +38,17 @@ export const memoryChecks: readonly Check[] = [
   },
   {
     name: 'of what has neither expired nor ended, all versions have their content',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
-          WHERE v.tenant_id = ${tenant} AND v.erased_at IS NULL AND c.erased_at IS NOT NULL
+          WHERE v.tenant_id = ${TENANT} AND v.erased_at IS NULL AND c.erased_at IS NOT NULL
             AND (v.expires_at IS NULL OR v.expires_at > c.erased_at) AND ${VERSION_ENDED} IS NULL LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'an erased version says nothing of itself',
-    broken: (tenant) =>
+    broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
-          WHERE v.tenant_id = ${tenant} AND v.erased_at IS NOT NULL
+          WHERE v.tenant_id = ${TENANT} AND v.erased_at IS NOT NULL
             AND (v.name IS NOT NULL OR v.metadata IS NOT NULL OR v.provenance IS NOT NULL OR v.sent_hash IS NOT NULL) LIMIT ${MAX_EXAMPLES}`,
   },
 ];

@@ -9,8 +9,8 @@ export async function eraseHeld(call: Call, { holder }: EndingRow): Promise<obje
   const { driver, tenant } = call;
   const whole = await inBatches(call, (limit) =>
     driver.write(tenant, async (tx) => {
-      const erased = await eraseMemories(tx, tenant, holder, limit, call.meta.erasure_key, driver.now());
-      if (erased > 0) await noteVersions(tx, tenant, holder, erased);
+      const erased = await eraseMemories(tx, holder, limit, call.meta.erasure_key, driver.now());
+      if (erased > 0) await noteVersions(tx, holder, erased);
       return erased;
     }),
   );

@@ -71,12 +71,11 @@ const NO_LINKS: Links = {
 /** The links of each of these entities, as they are or as they were at a moment. */
 export async function memoryLinks(
   query: Query,
-  tenant: string,
   ids: readonly string[],
   moment: Moment,
 ): Promise<(memory_id: string) => Links> {
   if (ids.length === 0) return () => NO_LINKS;
-  const relations = await relationsOf(query, tenant, ids, moment);
+  const relations = await relationsOf(query, ids, moment);
   return (memory_id) => {
     const own = relations.get(memory_id);
     if (!own) return NO_LINKS;

@@ -1,7 +1,7 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
 import type { Query } from '../../driver/driver.js';
 import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { join, type Sql, sql } from '../../driver/sql.js';
+import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Reach } from '../../engine/access/reach.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
 import { ENDS_OF_EDGE } from '../edges/lookups.js';
@@ -27,18 +27,18 @@ export interface MemoryFilter {
 }
 
 /** The first participants of the edges by which something came from a source. */
-const derivedFrom = (tenant: string, source_id: string, as_of: number | undefined): Sql =>
+const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
   sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
         CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
-          AND p.tenant_id = ${tenant} AND p.entity_id = ${source_id} AND p.edge_type IN ('DerivedFrom', 'SynthesizedFrom')
+          AND p.tenant_id = ${TENANT} AND p.entity_id = ${source_id} AND p.edge_type IN ('DerivedFrom', 'SynthesizedFrom')
           AND p.position > 1 AND (p.edge_type = 'DerivedFrom' OR p.entity_type = 'Artifact')
           AND ${holdsAt(as_of)})`;
 
-function where(tenant: string, filter: MemoryFilter, now: number): Sql {
+function where(filter: MemoryFilter, now: number): Sql {
   const { as_of, name_prefix: prefix } = filter;
   const conditions: Sql[] = [
-    sql`v.tenant_id = ${tenant} AND v.kind = ${filter.kind}`,
+    sql`v.tenant_id = ${TENANT} AND v.kind = ${filter.kind}`,
     heldAt(as_of),
     livesAt(now),
   ];
@@ -53,24 +53,23 @@ function where(tenant: string, filter: MemoryFilter, now: number): Sql {
   add(filter.abstraction_level, (level) => sql`v.abstraction_level = ${level}`);
   add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
   conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
-  for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(tenant, id, as_of));
-  if (!filter.include_superseded) conditions.push(versionNotSuperseded(tenant, now, as_of));
+  for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(id, as_of));
+  if (!filter.include_superseded) conditions.push(versionNotSuperseded(now, as_of));
   const reached = filter.kind === 'artifact' ? artifactsWithin : notesWithin;
-  add(filter.reach, (reach) => reached(tenant, reach));
+  add(filter.reach, (reach) => reached(reach));
   return join(conditions, ' AND ');
 }
 
 export function listMemories(
   query: Query,
-  tenant: string,
   filter: MemoryFilter,
   page: KeysetPage,
   now: number,
 ): Promise<VersionRow[]> {
   return query.all<VersionRow>(
-    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(tenant, filter, now)}${keyset(sql`v.memory_id`, page)}`,
+    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(filter, now)}${keyset(sql`v.memory_id`, page)}`,
   );
 }
 
-export const countMemories = (tenant: string, filter: MemoryFilter, now: number): Sql =>
-  sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE ${where(tenant, filter, now)}`;
+export const countMemories = (filter: MemoryFilter, now: number): Sql =>
+  sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE ${where(filter, now)}`;

@@ -4,14 +4,14 @@
  * to be written beside it.
  */
 import { eachId } from '../../driver/lookups.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 
 /** Versions of artifacts and notes under the name v: of each of these the newest, or the newest up to a moment. */
-export const versionsAmong = (tenant: string, memory_ids: readonly string[], as_of?: number): Sql =>
+export const versionsAmong = (memory_ids: readonly string[], as_of?: number): Sql =>
   byDialect({
     sqlite: sql`memory_versions v`,
     postgres: sql`${eachId(memory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
-      WHERE l.tenant_id = ${tenant} AND l.memory_id = i.id${as_of === undefined ? sql`` : sql` AND l.recorded_at <= ${as_of}`}
+      WHERE l.tenant_id = ${TENANT} AND l.memory_id = i.id${as_of === undefined ? sql`` : sql` AND l.recorded_at <= ${as_of}`}
       ORDER BY l.version DESC LIMIT 1) v`,
   });
 
@@ -23,11 +23,11 @@ export const VERSION_OF_END: Sql = byDialect({
 });
 
 /** Versions of the artifacts of these trajectories, under the name v. */
-export const artifactsAmong = (tenant: string, trajectory_ids: readonly string[]): Sql =>
+export const artifactsAmong = (trajectory_ids: readonly string[]): Sql =>
   byDialect({
     sqlite: sql`memory_versions v`,
     postgres: sql`${eachId(trajectory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
-      WHERE l.tenant_id = ${tenant} AND l.trajectory_id = i.id AND l.kind = 'artifact' OFFSET 0) v`,
+      WHERE l.tenant_id = ${TENANT} AND l.trajectory_id = i.id AND l.kind = 'artifact' OFFSET 0) v`,
   });
 
 /**

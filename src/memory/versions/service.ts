@@ -1,6 +1,7 @@
 /** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { Ttl } from '../../engine/lifetimes/model.js';
 import { lifetimeOf } from '../../engine/lifetimes/ttl.js';
 import { event } from '../../engine/writes/change.js';
@@ -102,15 +103,13 @@ interface Written {
 
 /** Writes a version and its card, and tells of it; the answer gets its times by the commit. */
 async function writeVersion<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   { row, edges, thread_id, learned_in, found_by }: Written,
   answer: M,
-  now: number,
 ): Promise<void> {
-  const { tenant } = call;
-  await insertCards(tx, tenant, [
+  const { call, tx, now } = work;
+  await insertCards(tx, [
     {
       card_id: row.card_id,
       content: row.content!,
@@ -129,24 +128,24 @@ async function writeVersion<M extends Memory>(
       doc: memoryDoc(row, learned_in, measuredAs(call, row, found_by)),
     },
   ]);
-  await insertVersion(tx, tenant, row);
-  if (noun.kind === 'note' && row.version === 1) await insertLearnedIn(tx, tenant, row.memory_id, learned_in);
-  await insertEdges(tx, tenant, edges);
+  await insertVersion(tx, row);
+  if (noun.kind === 'note' && row.version === 1) await insertLearnedIn(tx, row.memory_id, learned_in);
+  await insertEdges(tx, edges);
   const facts = {
     version: row.version,
     card_id: row.card_id,
     content_hash: keyedHash(call.meta.erasure_key, row.content_hash),
   };
   const type = `cairn.${noun.kind}.${row.version === 1 ? 'created' : 'updated'}`;
-  const packet = event(call, now, type, noun.kind, row.memory_id, facts, thread_id);
+  const packet = event(work, type, { type: noun.kind, id: row.memory_id }, facts, thread_id);
   const when_settled = [(recorded_at: number) => giveTimes(answer, row, recorded_at)];
   const settling: Settling = {
     ...packet,
     when_settled,
     settle: async (settled, recorded_at) => {
-      await settleVersions(settled, tenant, row.memory_id, Math.max(1, row.version - 1), recorded_at);
+      await settleVersions(settled, row.memory_id, Math.max(1, row.version - 1), recorded_at);
       const edge_ids = edges.map(({ edge_id }) => edge_id);
-      await settleEdges(settled, tenant, edge_ids, recorded_at);
+      await settleEdges(settled, edge_ids, recorded_at);
       for (const tell of when_settled) tell(recorded_at);
     },
   };
@@ -165,24 +164,23 @@ export interface NewMemory {
   readonly isAnswered?: (answer: Memory) => boolean;
   readonly prepared: PreparedContent;
   /** Sees that all it refers to is there, and locks it. */
-  readonly place: (tx: Tx, now: number, memory_id: string) => Promise<Place>;
+  readonly place: (work: Work, memory_id: string) => Promise<Place>;
 }
 
 export async function createMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   memory: NewMemory,
-  now: number,
 ): Promise<M> {
+  const { call, tx, now } = work;
   if (memory.memory_id !== undefined) {
-    const existing = await findOrigin(tx, call.tenant, memory.memory_id);
-    if (existing) return sameMemory(call, tx, noun, existing, memory, now);
+    const existing = await findOrigin(tx, memory.memory_id);
+    if (existing) return sameMemory(work, noun, existing, memory);
   }
   const memory_id = memory.memory_id ?? newId();
   const { fields, agent_id } = memory;
   const { found_by, ...prepared } = memory.prepared;
-  const place = await memory.place(tx, now, memory_id);
+  const place = await memory.place(work, memory_id);
   const row: VersionRow = {
     memory_id,
     version: 1,
@@ -205,9 +203,8 @@ export async function createMemory<M extends Memory>(
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
   const { trajectory_id, thread_id } = place;
-  await writeVersion(call, tx, noun, { row, edges, thread_id, learned_in, found_by }, answer, now);
-  if (trajectory_id !== null)
-    await triggers.get('policies').onArtifact(call, tx, { ...row, trajectory_id }, now);
+  await writeVersion(work, noun, { row, edges, thread_id, learned_in, found_by }, answer);
+  if (trajectory_id !== null) await triggers.get('policies').onArtifact(work, { ...row, trajectory_id });
   return answer;
 }
 
@@ -223,20 +220,19 @@ const NEW = {
 
 /** The entity that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
 async function sameMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   origin: Origin,
   { sent_hash, agent_id, isAnswered = () => false }: NewMemory,
-  now: number,
 ): Promise<M> {
-  const current = await findMemory(tx, call.tenant, origin.memory_id);
+  const { tx, now } = work;
+  const current = await findMemory(tx, origin.memory_id);
   const what = `${origin.kind} ${origin.memory_id}`;
   if (!current || !lives(current, now)) {
     throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
   }
   const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id;
-  const shown = isOwn ? await showMemory(call, tx, noun, current) : undefined;
+  const shown = isOwn ? await showMemory(work, noun, current) : undefined;
   if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown))) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
@@ -248,22 +244,21 @@ async function sameMemory<M extends Memory>(
 
 /** The entity as a change finds it: locked, and readable. Deleted ones are undefined. */
 async function enterMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   memory_id: string,
   ttl: Ttl | undefined,
-  now: number,
 ): Promise<{ current: VersionRow | undefined; entered: Entered }> {
-  const origin = await findOrigin(tx, call.tenant, memory_id);
+  const { call, tx, now } = work;
+  const origin = await findOrigin(tx, memory_id);
   if (!origin || origin.kind !== noun.kind) throw notFound(call, noun, memory_id);
-  let entered = await noun.enter(call, tx, origin, ttl);
-  await lockMemory(tx, call.tenant, memory_id);
-  let current = await findMemory(tx, call.tenant, memory_id);
+  let entered = await noun.enter(work, origin, ttl);
+  await lockMemory(tx, memory_id);
+  let current = await findMemory(tx, memory_id);
   if (current && current.held_by !== origin.held_by) {
     // Another change gave it to another holder meanwhile, which must not end either until the commit.
-    entered = await noun.enter(call, tx, current, ttl);
-    current = await findMemory(tx, call.tenant, memory_id);
+    entered = await noun.enter(work, current, ttl);
+    current = await findMemory(tx, memory_id);
   }
   if (current && !lives(current, now)) throw erased(noun.kind, memory_id);
   return { current, entered };
@@ -295,7 +290,7 @@ export async function preparePatch(
 ): Promise<Patch & { bytes: number }> {
   const { content, confidence, version, ttl } = patch;
   // As it most likely is when the change comes to it; the transaction sees whether it was.
-  const current = await findMemory(call.driver.at(call.tenant), call.tenant, memory_id);
+  const current = await findMemory(call.driver.at(call.tenant), memory_id);
   const name = patch.name ?? current?.name ?? null;
   const metadata = patch.metadata ?? (current?.metadata ? (JSON.parse(current.metadata) as JsonObject) : {});
   const prepared = content === undefined ? undefined : await prepareContent(call, content, name, metadata);
@@ -315,15 +310,10 @@ export async function preparePatch(
   return { memory_id, version, next, ttl, prepared, found_by, bytes: prepared?.bytes ?? 0 };
 }
 
-export async function updateMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
-  noun: Noun<M>,
-  patch: Patch,
-  now: number,
-): Promise<M> {
+export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, patch: Patch): Promise<M> {
+  const { call, tx, now } = work;
   const { memory_id } = patch;
-  const { current, entered } = await enterMemory(call, tx, noun, memory_id, patch.ttl, now);
+  const { current, entered } = await enterMemory(work, noun, memory_id, patch.ttl);
   if (!current) throw notFound(call, noun, memory_id);
   if (patch.version !== undefined && patch.version !== current.version) {
     throw new CairnError(
@@ -340,12 +330,11 @@ export async function updateMemory<M extends Memory>(
   const same =
     prepared.content_hash === current.content_hash &&
     Object.entries(columns).every(([name, value]) => current[name as keyof typeof columns] === value);
-  if (same) return showMemory(call, tx, noun, current);
+  if (same) return showMemory(work, noun, current);
   const renewed = columns.ttl === current.ttl ? undefined : lifetimeOf(next.ttl, now);
   const lifetime = renewed && { ...renewed, held_by: entered.holder(renewed.lifetime) };
   // A sweep by a clock that is ahead may have erased a part of it already, which cannot be given a longer life.
-  if (lifetime && (await lockContents(tx, call.tenant, memory_id)) < current.version)
-    throw erased(noun.kind, memory_id);
+  if (lifetime && (await lockContents(tx, memory_id)) < current.version) throw erased(noun.kind, memory_id);
   const row: VersionRow = {
     ...current,
     version: current.version + 1,
@@ -356,44 +345,46 @@ export async function updateMemory<M extends Memory>(
     sent_hash: null,
     recorded_at: PENDING,
   };
-  const links = (await memoryLinks(tx, call.tenant, [memory_id], { now, agent: null }))(memory_id);
+  const links = (await memoryLinks(tx, [memory_id], { now, agent: null }))(memory_id);
   // What the version was learned in stays whole, whoever writes it; the answer has the links that the writer can read.
   const shown =
-    call.caller.agent_id === null
-      ? links
-      : (await memoryLinks(tx, call.tenant, [memory_id], momentFor(call)))(memory_id);
+    call.caller.agent_id === null ? links : (await memoryLinks(tx, [memory_id], momentFor(call)))(memory_id);
   const answer = noun.render(call, row, shown);
-  await endVersion(tx, call.tenant, current);
-  if (lifetime) await changeLifetime(tx, call.tenant, memory_id, { ttl: columns.ttl, ...lifetime });
+  await endVersion(tx, current);
+  if (lifetime) await changeLifetime(tx, memory_id, { ttl: columns.ttl, ...lifetime });
   const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
   const learned_in = links.source_trajectory_ids;
   const written = { row, edges, thread_id: row.trajectory_id, learned_in, found_by: patch.found_by };
-  await writeVersion(call, tx, noun, written, answer, now);
+  await writeVersion(work, noun, written, answer);
   return answer;
 }
 
 export async function deleteMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   memory_id: string,
-  now: number,
 ): Promise<null> {
-  const { tenant } = call;
-  const { current, entered } = await enterMemory(call, tx, noun, memory_id, undefined, now);
+  const { tx, now } = work;
+  const { current, entered } = await enterMemory(work, noun, memory_id, undefined);
   if (!current) return null;
   entered.check();
-  const moment = await takeDeleteTime(tx, tenant, now);
-  await deleteCardsOf(tx, tenant, memory_id, moment);
-  await endVersion(tx, tenant, current);
+  const moment = await takeDeleteTime(tx, now);
+  await deleteCardsOf(tx, memory_id, moment);
+  await endVersion(tx, current);
   // What supersedes no longer does once it is gone; an earlier as_of still sees the edges.
-  const edge_ids = await deleteEdgesOf(tx, tenant, [memory_id]);
+  const edge_ids = await deleteEdgesOf(tx, [memory_id]);
   const facts = { version: current.version };
   tx.journal({
-    ...event(call, now, `cairn.${noun.kind}.deleted`, noun.kind, memory_id, facts, current.trajectory_id),
+    ...event(
+      work,
+      `cairn.${noun.kind}.deleted`,
+      { type: noun.kind, id: memory_id },
+      facts,
+      current.trajectory_id,
+    ),
     settle: async (settled: Tx, recorded_at: number) => {
-      await settleVersions(settled, tenant, memory_id, current.version, recorded_at);
-      await settleEdges(settled, tenant, edge_ids, recorded_at);
+      await settleVersions(settled, memory_id, current.version, recorded_at);
+      await settleEdges(settled, edge_ids, recorded_at);
     },
   } as NewPacket);
   return null;

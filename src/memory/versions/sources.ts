@@ -1,20 +1,16 @@
 /** What artifacts and notes come from, as it must be when they are made: trajectories and turns. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
 import { findBox } from '../../facts/boxes/store.js';
 import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
 
 /** Those of these trajectories that were not deleted; nobody finishes or deletes them until the commit. */
-export async function lockTrajectories(
-  tx: Tx,
-  tenant: string,
-  ids: readonly string[],
-): Promise<Map<string, TrajectoryRow>> {
+export async function lockTrajectories(tx: Tx, ids: readonly string[]): Promise<Map<string, TrajectoryRow>> {
   if (ids.length === 0) return new Map();
   const rows = await tx.all<TrajectoryRow>(
-    sql`SELECT * FROM trajectories WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${ids})
+    sql`SELECT * FROM trajectories WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${ids})
         ORDER BY trajectory_id FOR UPDATE`,
   );
   return new Map(rows.filter((row) => row.deleted_at === null).map((row) => [row.trajectory_id, row]));
@@ -28,28 +24,22 @@ const learnedInTable: Table = {
 /** Stores where a note was learned. Never changed afterwards: reach rests on it. */
 export async function insertLearnedIn(
   tx: Tx,
-  tenant: string,
   note_id: string,
   trajectory_ids: readonly string[],
 ): Promise<void> {
   if (trajectory_ids.length === 0) return;
   await tx.insert(
     learnedInTable,
-    trajectory_ids.map((trajectory_id) => [tenant, note_id, trajectory_id]),
+    trajectory_ids.map((trajectory_id) => [tx.tenant, note_id, trajectory_id]),
   );
 }
 
 /** The turn of this sequence in a box of turns: a card. */
-export async function turnAt(
-  query: Query,
-  tenant: string,
-  box_id: string,
-  sequence: number,
-): Promise<string | undefined> {
-  const box = await findBox(query, tenant, box_id);
+export async function turnAt(query: Query, box_id: string, sequence: number): Promise<string | undefined> {
+  const box = await findBox(query, box_id);
   if (!box || sequence > box.length) return undefined;
-  const segments = await segmentsOf(query, tenant, box);
-  const [entry] = await entriesAfter(query, tenant, segments, { after: 0, limit: 1, offset: sequence - 1 });
+  const segments = await segmentsOf(query, box);
+  const [entry] = await entriesAfter(query, segments, { after: 0, limit: 1, offset: sequence - 1 });
   return entry?.card_id;
 }
 
@@ -61,15 +51,14 @@ const awaitedTable: Table = {
 /** Records that an artifact awaits a turn of a scope, which is locked. */
 export async function awaitTurn(
   tx: Tx,
-  tenant: string,
   scope_id: string,
   { sequence, memory_id }: AwaitedTurn,
 ): Promise<void> {
-  await tx.insert(awaitedTable, [[tenant, scope_id, sequence, memory_id]]);
+  await tx.insert(awaitedTable, [[tx.tenant, scope_id, sequence, memory_id]]);
   // On the row that each turn locks, so that a turn in a scope without such artifacts needs no lookup.
   await tx.run(
     sql`UPDATE scopes SET awaited_turn = ${sequence}
-        WHERE tenant_id = ${tenant} AND scope_id = ${scope_id} AND (awaited_turn IS NULL OR awaited_turn < ${sequence})`,
+        WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} AND (awaited_turn IS NULL OR awaited_turn < ${sequence})`,
   );
 }
 
@@ -79,20 +68,15 @@ export interface AwaitedTurn {
 }
 
 /** Removes the records of turns up to this sequence and gives them: each is linked once. */
-export const takeAwaited = (
-  tx: Tx,
-  tenant: string,
-  scope_id: string,
-  sequence: number,
-): Promise<AwaitedTurn[]> =>
+export const takeAwaited = (tx: Tx, scope_id: string, sequence: number): Promise<AwaitedTurn[]> =>
   tx.returning<AwaitedTurn>(
-    sql`DELETE FROM awaited_turns WHERE tenant_id = ${tenant} AND scope_id = ${scope_id} AND sequence <= ${sequence}
+    sql`DELETE FROM awaited_turns WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} AND sequence <= ${sequence}
         RETURNING sequence, memory_id`,
   );
 
 /** Removes the records of scopes that end: no turn is added to them. */
-export function dropAwaited(tx: Tx, tenant: string, scope_ids: readonly string[]): Promise<void> {
-  return tx.send(sql`DELETE FROM awaited_turns WHERE tenant_id = ${tenant} AND scope_id = ANY(${scope_ids})`);
+export function dropAwaited(tx: Tx, scope_ids: readonly string[]): Promise<void> {
+  return tx.send(sql`DELETE FROM awaited_turns WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids})`);
 }
 
 export interface AwaitingArtifact {
@@ -103,13 +87,12 @@ export interface AwaitingArtifact {
 /** Those of these artifacts that can be read. */
 export const readableArtifacts = (
   tx: Tx,
-  tenant: string,
   memory_ids: readonly string[],
   now: number,
 ): Promise<AwaitingArtifact[]> =>
   tx.all<AwaitingArtifact>(
     sql`SELECT v.memory_id, v.agent_id FROM memory_versions v
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.kind = 'artifact'
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.kind = 'artifact'
           AND ${readableVersion(now)}
         ORDER BY v.memory_id`,
   );

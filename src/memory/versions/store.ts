@@ -1,7 +1,7 @@
 /** memory_versions: artifacts and notes, one row a version; how they are written and found. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
 import type { LifetimeClass } from '../../engine/lifetimes/model.js';
 import { PENDING } from '../../engine/writes/recorded-time.js';
@@ -76,10 +76,10 @@ const versionsTable: Table = {
 };
 
 /** Writes a version that holds from the recorded time of the commit on: see PENDING. */
-export async function insertVersion(tx: Tx, tenant: string, row: NewVersion): Promise<void> {
+export async function insertVersion(tx: Tx, row: NewVersion): Promise<void> {
   await tx.insert(versionsTable, [
     [
-      tenant,
+      tx.tenant,
       row.memory_id,
       row.version,
       row.kind,
@@ -107,20 +107,18 @@ export async function insertVersion(tx: Tx, tenant: string, row: NewVersion): Pr
 /** Ends the current version at the recorded time of the commit: another follows it, or it was deleted. */
 export async function endVersion(
   tx: Tx,
-  tenant: string,
   { memory_id, version, card_id }: Pick<VersionRow, 'memory_id' | 'version' | 'card_id'>,
 ): Promise<void> {
-  await forgetDoc(tx, tenant, card_id);
+  await forgetDoc(tx, card_id);
   await tx.send(
     sql`UPDATE memory_versions SET superseded_at = ${PENDING}
-        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version}`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version = ${version}`,
   );
 }
 
 /** Gives what was written in this commit its recorded time: the versions of an entity from this one on. */
 export async function settleVersions(
   tx: Tx,
-  tenant: string,
   memory_id: string,
   from: number,
   recorded_at: number,
@@ -130,7 +128,7 @@ export async function settleVersions(
           recorded_at = CASE WHEN recorded_at = ${PENDING} THEN ${recorded_at} ELSE recorded_at END,
           created_at = CASE WHEN created_at = ${PENDING} THEN ${recorded_at} ELSE created_at END,
           superseded_at = CASE WHEN superseded_at = ${PENDING} THEN ${recorded_at} ELSE superseded_at END
-        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version >= ${from}`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version >= ${from}`,
   );
 }
 
@@ -165,13 +163,12 @@ export const lives = (row: Lifetime, now: number): boolean =>
 /** The version that holds now, or held at a moment. By the newest up to then, so that those before are not walked over. */
 export async function findMemory(
   query: Query,
-  tenant: string,
   memory_id: string,
   as_of = PENDING,
 ): Promise<VersionRow | undefined> {
   const row = await query.get<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND v.recorded_at <= ${as_of}
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id} AND v.recorded_at <= ${as_of}
         ORDER BY v.version DESC LIMIT 1`,
   );
   const over = row && row.superseded_at !== null && row.superseded_at <= as_of;
@@ -180,13 +177,12 @@ export async function findMemory(
 
 export function findVersion(
   query: Query,
-  tenant: string,
   memory_id: string,
   version: number,
 ): Promise<VersionRow | undefined> {
   return query.get<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND v.version = ${version}`,
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id} AND v.version = ${version}`,
   );
 }
 
@@ -201,10 +197,10 @@ export interface Origin {
   readonly sent_hash: string | null;
 }
 
-export function findOrigin(query: Query, tenant: string, memory_id: string): Promise<Origin | undefined> {
+export function findOrigin(query: Query, memory_id: string): Promise<Origin | undefined> {
   return query.get<Origin>(
     sql`SELECT memory_id, agent_id, kind, trajectory_id, scope_id, held_by, sent_hash FROM memory_versions
-        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = 1`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version = 1`,
   );
 }
 
@@ -213,37 +209,36 @@ export function findOrigin(query: Query, tenant: string, memory_id: string): Pro
  * waited for the current one would find it superseded, and not see the one that took its place.
  */
 /** The cards of all versions of an artifact or note. */
-export async function cardsOfMemory(query: Query, tenant: string, memory_id: string): Promise<string[]> {
+export async function cardsOfMemory(query: Query, memory_id: string): Promise<string[]> {
   const rows = await query.all<{ card_id: string }>(
-    sql`SELECT card_id FROM memory_versions WHERE tenant_id = ${tenant} AND memory_id = ${memory_id}`,
+    sql`SELECT card_id FROM memory_versions WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id}`,
   );
   return rows.map(({ card_id }) => card_id);
 }
 
-export async function lockMemory(tx: Tx, tenant: string, memory_id: string): Promise<void> {
+export async function lockMemory(tx: Tx, memory_id: string): Promise<void> {
   await tx.get(
     sql`SELECT version FROM memory_versions
-        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = 1 FOR UPDATE`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version = 1 FOR UPDATE`,
   );
 }
 
 /** Versions of an entity in their order, behind one of them. */
 export function listVersions(
   query: Query,
-  tenant: string,
   memory_id: string,
   page: KeysetPage<number>,
 ): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}${keyset(sql`v.version`, page)}`,
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id}${keyset(sql`v.version`, page)}`,
   );
 }
 
-export function findLatest(query: Query, tenant: string, memory_id: string): Promise<VersionRow | undefined> {
+export function findLatest(query: Query, memory_id: string): Promise<VersionRow | undefined> {
   return query.get<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} ORDER BY v.version DESC LIMIT 1`,
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id} ORDER BY v.version DESC LIMIT 1`,
   );
 }
 
@@ -254,14 +249,14 @@ export interface NewLifetime {
   readonly held_by: string;
 }
 
-const cardsOf = (tenant: string, memory_id: string): Sql =>
-  sql`SELECT v.card_id FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`;
+const cardsOf = (memory_id: string): Sql =>
+  sql`SELECT v.card_id FROM memory_versions v WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id}`;
 
 /** Keeps what all versions say from being erased until the commit, and says of how many it still was there. */
-export async function lockContents(tx: Tx, tenant: string, memory_id: string): Promise<number> {
+export async function lockContents(tx: Tx, memory_id: string): Promise<number> {
   const rows = await tx.all(
     sql`SELECT v.version FROM memory_versions v JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id} AND v.erased_at IS NULL AND c.erased_at IS NULL
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id} AND v.erased_at IS NULL AND c.erased_at IS NULL
         ORDER BY v.version FOR UPDATE`,
   );
   return rows.length;
@@ -270,38 +265,31 @@ export async function lockContents(tx: Tx, tenant: string, memory_id: string): P
 /** The lifetime is the entity's: all its versions and their cards get it. */
 export async function changeLifetime(
   tx: Tx,
-  tenant: string,
   memory_id: string,
   { ttl, lifetime, expires_at, held_by }: NewLifetime,
 ): Promise<void> {
   await tx.send(
     sql`UPDATE memory_versions SET ttl = ${ttl}, lifetime = ${lifetime}, expires_at = ${expires_at}, held_by = ${held_by}
-        WHERE tenant_id = ${tenant} AND memory_id = ${memory_id}`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id}`,
   );
   // A sweep may have noted one of them as kept: with another end, it is looked at anew.
   await tx.send(
     sql`UPDATE cards SET expires_at = ${expires_at}, held_by = ${held_by}, kept_at = NULL
-        WHERE tenant_id = ${tenant} AND card_id IN (${cardsOf(tenant, memory_id)})`,
+        WHERE tenant_id = ${TENANT} AND card_id IN (${cardsOf(memory_id)})`,
   );
 }
 
 /** The cards of a deleted entity go with it, as cards that are deleted do. */
-export async function deleteCardsOf(
-  tx: Tx,
-  tenant: string,
-  memory_id: string,
-  moment: number,
-): Promise<void> {
+export async function deleteCardsOf(tx: Tx, memory_id: string, moment: number): Promise<void> {
   await tx.send(
     sql`UPDATE cards SET deleted_at = ${moment}
-        WHERE tenant_id = ${tenant} AND card_id IN (${cardsOf(tenant, memory_id)}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND card_id IN (${cardsOf(memory_id)}) AND deleted_at IS NULL`,
   );
 }
 
 /** Which of these are artifacts or notes that can be read now, or could at a moment and were not erased since. */
 export async function knownMemories(
   query: Query,
-  tenant: string,
   ids: readonly string[],
   now: number,
   options: { readonly kind?: MemoryKind; readonly as_of?: number | undefined } = {},
@@ -310,8 +298,8 @@ export async function knownMemories(
   if (ids.length === 0) return new Set();
   const ofKind = kind === undefined ? sql`` : sql` AND v.kind = ${kind}`;
   const rows = await query.all<{ memory_id: string }>(
-    sql`SELECT v.memory_id FROM ${versionsAmong(tenant, ids, as_of)}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${ids})${ofKind} AND ${heldAt(as_of)} AND ${livesAt(now)}`,
+    sql`SELECT v.memory_id FROM ${versionsAmong(ids, as_of)}
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${ids})${ofKind} AND ${heldAt(as_of)} AND ${livesAt(now)}`,
   );
   return new Set(rows.map(({ memory_id }) => memory_id));
 }
@@ -323,30 +311,20 @@ export interface OverVersion {
 }
 
 /** Versions that have expired and still say something, in the order in which their time ended. */
-export function expiredVersions(
-  query: Query,
-  tenant: string,
-  now: number,
-  limit: number,
-): Promise<OverVersion[]> {
+export function expiredVersions(query: Query, now: number, limit: number): Promise<OverVersion[]> {
   return query.all<OverVersion>(
     sql`SELECT memory_id, version FROM memory_versions
-        WHERE tenant_id = ${tenant} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
+        WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
         ORDER BY expires_at LIMIT ${limit}`,
   );
 }
 
 /** Erases what versions say of themselves that are still expired, and says of how many. Their cards are another matter. */
-export const eraseExpired = (
-  tx: Tx,
-  tenant: string,
-  versions: readonly OverVersion[],
-  now: number,
-): Promise<number> => eraseVersions(tx, tenant, versions, now, sql` AND expires_at <= ${now}`);
+export const eraseExpired = (tx: Tx, versions: readonly OverVersion[], now: number): Promise<number> =>
+  eraseVersions(tx, versions, now, sql` AND expires_at <= ${now}`);
 
 async function eraseVersions(
   tx: Tx,
-  tenant: string,
   versions: readonly OverVersion[],
   now: number,
   still: Sql,
@@ -355,7 +333,7 @@ async function eraseVersions(
   for (const { memory_id, version } of versions) {
     erased += await tx.run(
       sql`UPDATE memory_versions SET name = NULL, metadata = NULL, provenance = NULL, sent_hash = NULL, erased_at = ${now}
-          WHERE tenant_id = ${tenant} AND memory_id = ${memory_id} AND version = ${version} AND erased_at IS NULL${still}`,
+          WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version = ${version} AND erased_at IS NULL${still}`,
     );
   }
   return erased;
@@ -367,7 +345,6 @@ async function eraseVersions(
  */
 export async function eraseMemories(
   tx: Tx,
-  tenant: string,
   holder: string,
   limit: number,
   key: string,
@@ -375,11 +352,11 @@ export async function eraseMemories(
 ): Promise<number> {
   const held = await tx.all<OverVersion & { card_id: string }>(
     sql`SELECT memory_id, version, card_id FROM memory_versions
-        WHERE tenant_id = ${tenant} AND held_by = ${holder} AND erased_at IS NULL
+        WHERE tenant_id = ${TENANT} AND held_by = ${holder} AND erased_at IS NULL
         ORDER BY memory_id, version LIMIT ${limit}`,
   );
   const cards = held.map(({ card_id }) => card_id);
-  await eraseCards(tx, tenant, cards, key, now);
-  await eraseVersions(tx, tenant, held, now, sql``);
+  await eraseCards(tx, cards, key, now);
+  await eraseVersions(tx, held, now, sql``);
   return held.length;
 }

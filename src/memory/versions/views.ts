@@ -2,6 +2,7 @@
 import { atLength, type Query, type Tx } from '../../driver/driver.js';
 import { sql } from '../../driver/sql.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
 import { settledMoment } from '../../engine/reads/as-of.js';
 import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
@@ -55,7 +56,7 @@ export interface Noun<M extends Memory> {
   readonly not_found: ErrorCode;
   readonly render: (call: Call, row: VersionRow, links: Links) => M;
   /** Locks what a change depends on, in the order of locks. */
-  readonly enter: (call: Call, tx: Tx, origin: Origin, ttl: Ttl | undefined) => Promise<Entered>;
+  readonly enter: (work: Work, origin: Origin, ttl: Ttl | undefined) => Promise<Entered>;
 }
 
 /** A packet that tells others of the same commit the recorded time as well. */
@@ -80,12 +81,11 @@ export function giveTimes(answer: Memory, row: VersionRow, recorded_at: number):
 
 /** An entity as it is shown, also to the writer of another change of the same commit. */
 export async function showMemory<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   noun: Noun<M>,
   row: VersionRow,
 ): Promise<M> {
-  const links = await memoryLinks(tx, call.tenant, [row.memory_id], momentFor(call));
+  const links = await memoryLinks(tx, [row.memory_id], momentFor(call));
   const answer = noun.render(call, row, links(row.memory_id));
   completeLater(tx, row, answer);
   return answer;
@@ -147,10 +147,10 @@ export async function readMemory<M extends Memory>(
   const moment = await settledMoment(call, as_of);
   const query = driver.at(tenant);
   const now = driver.now();
-  const row = await findMemory(query, tenant, memory_id, moment);
+  const row = await findMemory(query, memory_id, moment);
   if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
   if (!lives(row, now)) throw erased(noun.kind, memory_id);
-  const links = await memoryLinks(query, tenant, [memory_id], momentFor(call, moment));
+  const links = await memoryLinks(query, [memory_id], momentFor(call, moment));
   // What was is no use of what is.
   if (moment === undefined) accessCounts.of(call).touch(tenant, [memory_id]);
   return noun.render(call, row, links(memory_id));
@@ -158,17 +158,17 @@ export async function readMemory<M extends Memory>(
 
 /** Gives the answer of a change again: the version that it made, as long as the entity is there. */
 export async function readVersion<M extends Memory>(
-  call: Call,
-  tx: Tx,
+  work: Work,
   noun: Noun<M>,
   memory_id: string,
   version: number,
 ): Promise<M> {
-  const current = await findMemory(tx, call.tenant, memory_id);
-  const row = await findVersion(tx, call.tenant, memory_id, version);
+  const { call, tx } = work;
+  const current = await findMemory(tx, memory_id);
+  const row = await findVersion(tx, memory_id, version);
   if (!current || !row) throw notFound(call, noun, memory_id);
   if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
-  return showMemory(call, tx, noun, row);
+  return showMemory(work, noun, row);
 }
 
 const sizeOf = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text));
@@ -217,9 +217,9 @@ export async function listOf<M extends Memory>(
     filters: Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value ?? null])) as Json,
     key: 'string',
     keyOf: (row) => row.memory_id,
-    read: (request) => listMemories(query, tenant, reached, request, now),
+    read: (request) => listMemories(query, reached, request, now),
     bytesOf: versionBytes,
-    count: countMemories(tenant, reached, now),
+    count: countMemories(reached, now),
   });
   return { memories: await renderAll(call, query, noun, rows, as_of), ...page };
 }
@@ -232,7 +232,7 @@ async function renderAll<M extends Memory>(
   as_of?: number,
 ): Promise<M[]> {
   const ids = [...new Set(rows.map(({ memory_id }) => memory_id))];
-  const links = await memoryLinks(query, call.tenant, ids, momentFor(call, as_of));
+  const links = await memoryLinks(query, ids, momentFor(call, as_of));
   return rows.map((row) => noun.render(call, row, links(row.memory_id)));
 }
 
@@ -252,7 +252,7 @@ export async function historyOf<M extends Memory>(
 ): Promise<History<M>> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
-  const latest = await findLatest(query, tenant, memory_id);
+  const latest = await findLatest(query, memory_id);
   if (!latest || latest.kind !== noun.kind) throw notFound(call, noun, memory_id);
   if (!lives(latest, driver.now())) throw erased(noun.kind, memory_id);
   const { rows, ...page } = await listPage<VersionRow, number>(call, {
@@ -260,7 +260,7 @@ export async function historyOf<M extends Memory>(
     filters: { memory_id },
     key: 'number',
     keyOf: (row) => row.version,
-    read: (request) => listVersions(query, tenant, memory_id, request),
+    read: (request) => listVersions(query, memory_id, request),
     bytesOf: versionBytes,
     count: sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`,
   });

@@ -32,7 +32,6 @@ export async function withCards(
   found: readonly Found[],
   turns: readonly TurnCard[],
 ): Promise<Read> {
-  const { tenant } = call;
   const memories = found
     .filter(({ entity_type }) => entity_type !== 'Turn')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
@@ -41,14 +40,13 @@ export async function withCards(
   const turn_ids = turns.map(({ card_id }) => card_id);
   const [cards, names, sources, counts, contradictions] = await Promise.all([
     cardsOf(
-      call,
       query,
       found.map(({ card_id }) => card_id),
     ),
-    namesOf(query, tenant, memories),
-    tiesAmong(query, tenant, 'SynthesizedFrom', summaries, turn_ids),
-    sourceCounts(query, tenant, summaries),
-    tiesAmong(query, tenant, 'Contradicts', memory_ids, memory_ids),
+    namesOf(query, memories),
+    tiesAmong(query, 'SynthesizedFrom', summaries, turn_ids),
+    sourceCounts(query, summaries),
+    tiesAmong(query, 'Contradicts', memory_ids, memory_ids),
   ]);
   const candidates: Uncounted[] = [];
   const refused: [Uncounted, ContextReason][] = [];

@@ -11,31 +11,31 @@ export async function eraseContexts(call: Call, { holder, thread_id }: EndingRow
   const { driver, tenant } = call;
   // What a job keeps is the turns of the scope, which it is made from; it has no use for what a request said.
   const erase = (tx: Tx, card_ids: readonly string[]) =>
-    eraseCards(tx, tenant, card_ids, call.meta.erasure_key, driver.now(), inBox);
+    eraseCards(tx, card_ids, call.meta.erasure_key, driver.now(), inBox);
   const texts = await inBatches(call, (limit) =>
     driver.write(tenant, async (tx) => {
-      const held = await manifestsHeldBy(tx, tenant, holder, limit);
+      const held = await manifestsHeldBy(tx, holder, limit);
       if (held.length === 0) return 0;
       await erase(
         tx,
         held.flatMap(({ card_ids }) => card_ids),
       );
       const ids = held.map(({ manifest_id }) => manifest_id);
-      await noteTextsErased(tx, tenant, ids, driver.now());
+      await noteTextsErased(tx, ids, driver.now());
       return held.length;
     }),
   );
   if (!texts || thread_id === null || holder !== trajectoryHolder(thread_id)) return texts;
   return inBatches(call, (limit) =>
     driver.write(tenant, async (tx) => {
-      const gone = await manifestsOf(tx, tenant, thread_id, limit);
+      const gone = await manifestsOf(tx, thread_id, limit);
       if (gone.length === 0) return 0;
       // Those of its scopes may not have been erased yet, and without the manifest nobody would find them.
       await erase(
         tx,
         gone.flatMap(({ card_ids }) => card_ids),
       );
-      await removeManifests(tx, tenant, gone);
+      await removeManifests(tx, gone);
       return gone.length;
     }),
   );

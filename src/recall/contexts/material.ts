@@ -218,8 +218,8 @@ async function findNotes(call: Call, query: Query, input: Wanted, found: Promise
   const look = lookOf(call, 'Note', limit);
   const [hits, principles, learned] = await Promise.all([
     found,
-    newestPrinciples(query, call.tenant, look),
-    notesLearnedIn(query, call.tenant, input.trajectory_id, look),
+    newestPrinciples(query, look),
+    notesLearnedIn(query, input.trajectory_id, look),
   ]);
   const isPrinciple = ({ doc }: Hits[number]) => doc.abstraction_level === 'L2';
   return [
@@ -245,7 +245,7 @@ async function findArtifacts(
   if (limit === 0) return [];
   const [hits, newest] = await Promise.all([
     found,
-    newestArtifacts(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit)),
+    newestArtifacts(query, trajectory_id, lookOf(call, 'Artifact', limit)),
   ]);
   const own = hits
     .filter(({ doc }) => doc.entity_type === 'artifact')
@@ -257,7 +257,7 @@ async function findArtifacts(
 async function findSummaries(call: Call, query: Query, input: Wanted): Promise<Found[]> {
   const { max_summaries: limit = 5, trajectory_id } = input;
   if (limit === 0) return [];
-  const newest = await newestSummaries(query, call.tenant, trajectory_id, lookOf(call, 'Artifact', limit));
+  const newest = await newestSummaries(query, trajectory_id, lookOf(call, 'Artifact', limit));
   return newest.map(({ memory_id, card_id }) => ({
     section: 'summaries',
     entity_type: 'Artifact',

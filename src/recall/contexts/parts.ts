@@ -1,7 +1,6 @@
 /** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
 import { setImmediate } from 'node:timers/promises';
 import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
 import { inChunks } from '../../engine/reads/chunks.js';
 import { cardBytes } from '../../facts/cards/reading.js';
 import { type CardRow, findCards } from '../../facts/cards/store.js';
@@ -103,13 +102,9 @@ export function passagePart(row: CardRow): WindowPart {
 }
 
 /** Cards by their ids, those that are still there. */
-export async function cardsOf(
-  call: Call,
-  query: Query,
-  card_ids: readonly string[],
-): Promise<Map<string, CardRow>> {
+export async function cardsOf(query: Query, card_ids: readonly string[]): Promise<Map<string, CardRow>> {
   const found = new Map<string, CardRow>();
-  const read = async (ids: readonly string[]) => [...(await findCards(query, call.tenant, ids)).values()];
+  const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];
   for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
     for (const row of rows) if (row.erased_at === null) found.set(row.card_id, row);
   }

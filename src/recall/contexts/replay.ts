@@ -25,7 +25,7 @@ import { type MemoryName, namesOf } from './sources.js';
 
 /** That of this id, if the caller may see it: a packed context by its box, the others by what the table says. */
 export async function openManifest(call: Call, query: Query, manifest_id: string): Promise<ManifestRow> {
-  const row = await findManifest(query, call.tenant, manifest_id);
+  const row = await findManifest(query, manifest_id);
   if (!row) {
     throw new CairnError(
       'MANIFEST_NOT_FOUND',
@@ -58,7 +58,7 @@ export const sectionsOf = (row: ManifestRow, entries: readonly ContextEntry[]): 
 
 /** The same bytes again, or a refusal that names what is gone. */
 export async function replayed(call: Call, query: Query, row: ManifestRow): Promise<Replayed> {
-  const entries = await readEntries(query, call.tenant, row.entries!);
+  const entries = await readEntries(query, row.entries!);
   const rendering = await renderedAgain(call, query, row, entries);
   const content_hash = sha256(rendering.text);
   if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {
@@ -101,7 +101,7 @@ async function renderedAgain(
   const memories = shown
     .filter(({ entity_type }) => entity_type === 'Artifact' || entity_type === 'Note')
     .map(({ id, card_id }) => ({ memory_id: id, card_id }));
-  const names = await namesOf(query, call.tenant, memories);
+  const names = await namesOf(query, memories);
   return shapes[row.format!].render(windowOf(row, shown, cards, names));
 }
 
@@ -119,7 +119,7 @@ async function cardsShown(
   shown: readonly ContextEntry[],
 ): Promise<{ cards: Map<string, CardRow>; erased: string[] }> {
   const ids = shown.map(({ card_id }) => card_id);
-  const cards = await cardsOf(call, query, ids);
+  const cards = await cardsOf(query, ids);
   const now = call.driver.now();
   const erased: string[] = [];
   for (const card_id of new Set(ids)) {
@@ -128,7 +128,7 @@ async function cardsShown(
     const isThere =
       row &&
       (isVisible(row, now) ||
-        (row.held_by?.startsWith('scope:') && (await placesOfTurn(query, call.tenant, card_id)).length > 0));
+        (row.held_by?.startsWith('scope:') && (await placesOfTurn(query, card_id)).length > 0));
     if (!isThere) erased.push(card_id);
   }
   return { cards, erased };
@@ -212,7 +212,7 @@ async function reachBehind(
   const reach = reachOf(call, entity_type);
   if (!reach) return undefined;
   const by: ReachedBy = REACHED_BY[entity_type];
-  const within = reach.extent !== 'none' && (await isWithin(query, call.tenant, by, id, reach)) !== false;
+  const within = reach.extent !== 'none' && (await isWithin(query, by, id, reach)) !== false;
   return within ? undefined : reach;
 }
 
@@ -228,7 +228,6 @@ export async function readableEntries(
   const given = isOwn ? [] : entries.filter(({ entity_type }) => entity_type === 'Card');
   const cards = await findCards(
     query,
-    call.tenant,
     given.map(({ card_id }) => card_id),
   );
   const known = new Map<string, boolean>();

@@ -1,9 +1,10 @@
 /** Assembling a context: gathered and rendered beside all writers, then recorded as a manifest in one transaction. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
+import type { Query } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { scopeHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
+import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
 import { keyedHash } from '../../facts/cards/lifetime.js';
 import { addCard, type PreparedCard, prepareCard } from '../../facts/cards/service.js';
 import { type CardRow, findCards } from '../../facts/cards/store.js';
@@ -55,7 +56,7 @@ async function placeOf(call: Call, query: Query, input: In): Promise<{ trajector
     if (trajectory_id === undefined) refuseCommonGround(call, 'Card');
     return openTrajectory(call, query, trajectory_id ?? (await defaultTrajectory(call)));
   }
-  const scope = await findScope(query, call.tenant, scope_id);
+  const scope = await findScope(query, scope_id);
   if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
   if (trajectory_id !== undefined && scope.trajectory_id !== trajectory_id) {
     throw new CairnError(
@@ -69,14 +70,14 @@ async function placeOf(call: Call, query: Query, input: In): Promise<{ trajector
 }
 
 /** What holds the manifest and the texts of its request: they end with it. Locked, so that it does not end meanwhile. */
-async function lockHolder(call: Call, tx: Tx, { trajectory_id, scope_id }: Wanted): Promise<string> {
+async function lockHolder({ call, tx }: Work, { trajectory_id, scope_id }: Wanted): Promise<string> {
   if (scope_id !== undefined) {
-    const scope = await lockScope(tx, call.tenant, scope_id);
+    const scope = await lockScope(tx, scope_id);
     if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
     refuseClosed(scope);
     return scopeHolder(scope_id);
   }
-  const trajectory = await lockTrajectory(tx, call.tenant, trajectory_id);
+  const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null) throw noTrajectory(call, trajectory_id);
   return trajectoryHolder(trajectory_id);
 }
@@ -98,14 +99,13 @@ function requestCards(call: Call, wanted: Wanted): Map<RequestText, PreparedCard
 
 /** Adds the texts as cards; one that the request before brought as well is not kept twice. */
 async function keepTexts(
-  call: Call,
-  tx: Tx,
+  work: Work,
   texts: ReadonlyMap<RequestText, PreparedCard>,
   held_by: string,
-  now: number,
 ): Promise<Map<RequestText, string>> {
+  const { tx } = work;
   if (texts.size === 0) return new Map();
-  const before = await findCards(tx, call.tenant, await lastRequestCards(tx, call.tenant, held_by));
+  const before = await findCards(tx, await lastRequestCards(tx, held_by));
   const says = (row: CardRow, { content_hash, metadata, author_id }: PreparedCard): boolean =>
     row.erased_at === null &&
     row.held_by === held_by &&
@@ -115,7 +115,7 @@ async function keepTexts(
   const kept = new Map<RequestText, string>();
   for (const [name, prepared] of texts) {
     const known = [...before.values()].find((row) => says(row, prepared));
-    const card_id = known?.card_id ?? (await addCard(call, tx, prepared, now, held_by)).card.card_id;
+    const card_id = known?.card_id ?? (await addCard(work, prepared, held_by)).card.card_id;
     kept.set(name, card_id);
   }
   return kept;
@@ -201,13 +201,14 @@ export async function assemble(call: Call, input: In): Promise<AssembledContext>
   return change(call, {
     input,
     bytes: [...texts.values()].reduce((sum, { bytes }) => sum + bytes, 0),
-    work: async (tx, now) => {
-      const held_by = await lockHolder(call, tx, wanted);
-      const text_ids = await keepTexts(call, tx, texts, held_by, now);
+    work: async (work) => {
+      const { tx, now } = work;
+      const held_by = await lockHolder(work, wanted);
+      const text_ids = await keepTexts(work, texts, held_by);
       const entries = namedEntries(assembly.entries, text_ids);
       const row = manifestRow(call, wanted, gathered, assembly, { content_hash, held_by, now }, text_ids);
-      await insertManifest(tx, tenant, row, { entries, turns, places: gathered.places });
-      journalAssembly(call, tx, row, now);
+      await insertManifest(tx, row, { entries, turns, places: gathered.places });
+      journalAssembly(work, row);
       return answerOf(row, { ...assembly, content_hash }, entries);
     },
     remember: ({ manifest_id }) => manifest_id,
@@ -245,7 +246,7 @@ function manifestRow(
   };
 }
 
-function journalAssembly(call: Call, tx: Tx, row: NewManifest, now: number): void {
+function journalAssembly(work: Work, row: NewManifest): void {
   const facts = {
     ...(row.scope_id === null ? {} : { scope_id: row.scope_id }),
     ...(row.agent_turn_id === null ? {} : { agent_turn_id: row.agent_turn_id }),
@@ -255,7 +256,7 @@ function journalAssembly(call: Call, tx: Tx, row: NewManifest, now: number): voi
     content_hash: row.content_hash,
   };
   const { manifest_id, trajectory_id } = row;
-  tx.journal(event(call, now, 'cairn.context.assembled', 'manifest', manifest_id, facts, trajectory_id));
+  appendEvent(work, 'cairn.context.assembled', { type: 'manifest', id: manifest_id }, facts, trajectory_id);
 }
 
 async function assembledAgain(call: Call, query: Query, manifest_id: string): Promise<AssembledContext> {

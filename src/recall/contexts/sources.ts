@@ -1,6 +1,6 @@
 /** Where the parts of a context are found without a search: open scopes, principles, summaries, the newest of a trajectory. */
 import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Reach } from '../../engine/access/reach.js';
 import { artifactsWithin, notesWithin } from '../../memory/access/reach.js';
 import { ENDS_OF_EDGE, endsAmong } from '../../memory/edges/lookups.js';
@@ -31,18 +31,18 @@ const ofTrajectory: Sql = byDialect({
   postgres: sql`memory_versions v`,
 });
 
-const holds = (tenant: string, { reach, now }: MemoryLook, kind: 'artifact' | 'note'): Sql => {
+const holds = ({ reach, now }: MemoryLook, kind: 'artifact' | 'note'): Sql => {
   const within = kind === 'artifact' ? artifactsWithin : notesWithin;
-  const reached = reach ? sql` AND ${within(tenant, reach)}` : sql``;
-  return sql`${heldAt(undefined)} AND ${livesAt(now)} AND ${versionNotSuperseded(tenant, now)}${reached}`;
+  const reached = reach ? sql` AND ${within(reach)}` : sql``;
+  return sql`${heldAt(undefined)} AND ${livesAt(now)} AND ${versionNotSuperseded(now)}${reached}`;
 };
 
 /** Notes of level L2, the newest first. */
-export function newestPrinciples(query: Query, tenant: string, look: MemoryLook): Promise<FoundMemory[]> {
+export function newestPrinciples(query: Query, look: MemoryLook): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM ${abstracted}
-        WHERE v.tenant_id = ${tenant} AND v.kind = 'note' AND v.abstraction_level = 'L2'
-          AND v.abstraction_level <> 'L0' AND v.trajectory_id IS NULL AND ${holds(tenant, look, 'note')}
+        WHERE v.tenant_id = ${TENANT} AND v.kind = 'note' AND v.abstraction_level = 'L2'
+          AND v.abstraction_level <> 'L0' AND v.trajectory_id IS NULL AND ${holds(look, 'note')}
         ORDER BY v.recorded_at DESC, v.memory_id DESC LIMIT ${look.limit}`,
   );
 }
@@ -50,15 +50,14 @@ export function newestPrinciples(query: Query, tenant: string, look: MemoryLook)
 /** Summaries of a trajectory, the newest first. */
 export function newestSummaries(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   look: MemoryLook,
 ): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM ${abstracted}
-        WHERE v.tenant_id = ${tenant} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
+        WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
           AND v.abstraction_level <> 'L0' AND v.trajectory_id = ${trajectory_id} AND v.type = 'Summary'
-          AND ${holds(tenant, look, 'artifact')}
+          AND ${holds(look, 'artifact')}
         ORDER BY v.recorded_at DESC, v.memory_id DESC LIMIT ${look.limit}`,
   );
 }
@@ -66,14 +65,13 @@ export function newestSummaries(
 /** Artifacts of a trajectory that are no summaries, the newest first. */
 export function newestArtifacts(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   look: MemoryLook,
 ): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM ${ofTrajectory}
-        WHERE v.tenant_id = ${tenant} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
-          AND NOT (v.type = 'Summary' AND v.abstraction_level = 'L1') AND ${holds(tenant, look, 'artifact')}
+        WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
+          AND NOT (v.type = 'Summary' AND v.abstraction_level = 'L1') AND ${holds(look, 'artifact')}
         ORDER BY v.memory_id DESC LIMIT ${look.limit}`,
   );
 }
@@ -81,20 +79,19 @@ export function newestArtifacts(
 /** Notes other than principles that were learned in a trajectory, the newest first. */
 export function notesLearnedIn(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   look: MemoryLook,
 ): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM (
-          SELECT DISTINCT o.entity_id AS note_id FROM ${endsAmong(tenant, [trajectory_id], sql` AND l.edge_type = 'DerivedFrom'`)}
+          SELECT DISTINCT o.entity_id AS note_id FROM ${endsAmong([trajectory_id], sql` AND l.edge_type = 'DerivedFrom'`)}
           CROSS JOIN ${ENDS_OF_EDGE}
           WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
-            AND p.tenant_id = ${tenant} AND p.entity_id = ${trajectory_id} AND p.edge_type = 'DerivedFrom'
+            AND p.tenant_id = ${TENANT} AND p.entity_id = ${trajectory_id} AND p.edge_type = 'DerivedFrom'
             AND p.position > 1 AND p.deleted_at IS NULL
         ) n CROSS JOIN memory_versions v
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = n.note_id AND v.abstraction_level <> 'L2'
-          AND ${holds(tenant, look, 'note')}
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = n.note_id AND v.abstraction_level <> 'L2'
+          AND ${holds(look, 'note')}
         ORDER BY v.memory_id DESC LIMIT ${look.limit}`,
   );
 }
@@ -108,17 +105,13 @@ export interface MemoryName extends FoundMemory {
 }
 
 /** What versions are called, by the cards that have their content. */
-export async function namesOf(
-  query: Query,
-  tenant: string,
-  found: readonly FoundMemory[],
-): Promise<Map<string, MemoryName>> {
+export async function namesOf(query: Query, found: readonly FoundMemory[]): Promise<Map<string, MemoryName>> {
   if (found.length === 0) return new Map();
   const ids = found.map(({ memory_id }) => memory_id);
   const cards = found.map(({ card_id }) => card_id);
   const rows = await query.all<MemoryName>(
     sql`SELECT memory_id, card_id, kind, type, name, metadata, abstraction_level FROM memory_versions
-        WHERE tenant_id = ${tenant} AND memory_id = ANY(${ids}) AND card_id = ANY(${cards})`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ANY(${ids}) AND card_id = ANY(${cards})`,
   );
   return new Map(rows.map((row) => [row.card_id, row]));
 }
@@ -132,7 +125,6 @@ export interface Tie {
 /** Edges of a type that lead from some of these to some of those. */
 export async function tiesAmong(
   query: Query,
-  tenant: string,
   edge_type: EdgeType,
   from: readonly string[],
   to: readonly string[],
@@ -140,9 +132,9 @@ export async function tiesAmong(
   if (from.length === 0 || to.length === 0) return [];
   return query.all<Tie>(
     sql`SELECT p.entity_id AS one, o.entity_id AS other
-        FROM ${endsAmong(tenant, from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${ENDS_OF_EDGE}
+        FROM ${endsAmong(from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
-          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${from}) AND p.edge_type = ${edge_type}
+          AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${from}) AND p.edge_type = ${edge_type}
           AND p.position = 1 AND p.deleted_at IS NULL AND o.entity_id = ANY(${to})`,
   );
 }
@@ -150,15 +142,14 @@ export async function tiesAmong(
 /** From how many things each of these summaries was made. */
 export async function sourceCounts(
   query: Query,
-  tenant: string,
   summary_ids: readonly string[],
 ): Promise<Map<string, number>> {
   if (summary_ids.length === 0) return new Map();
   const rows = await query.all<{ summary_id: string; sources: number }>(
     sql`SELECT p.entity_id AS summary_id, COUNT(DISTINCT o.entity_id) AS sources
-        FROM ${endsAmong(tenant, summary_ids, sql` AND l.edge_type = 'SynthesizedFrom'`)} CROSS JOIN ${ENDS_OF_EDGE}
+        FROM ${endsAmong(summary_ids, sql` AND l.edge_type = 'SynthesizedFrom'`)} CROSS JOIN ${ENDS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
-          AND p.tenant_id = ${tenant} AND p.entity_id = ANY(${summary_ids}) AND p.edge_type = 'SynthesizedFrom'
+          AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${summary_ids}) AND p.edge_type = 'SynthesizedFrom'
           AND p.position = 1 AND p.deleted_at IS NULL
         GROUP BY p.entity_id`,
   );
@@ -180,7 +171,6 @@ const openScopes: Sql = byDialect({
 /** The open scopes of a trajectory, the newest first, behind one of them. */
 export function newestScopes(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   before: ScopePlace | undefined,
   limit: number,
@@ -190,31 +180,31 @@ export function newestScopes(
     : sql``;
   return query.all<ScopePlace>(
     sql`SELECT s.scope_id, s.box_id, s.created_at FROM ${openScopes}
-        WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL ${behind}
+        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL ${behind}
         ORDER BY s.created_at DESC, s.scope_id DESC LIMIT ${limit}`,
   );
 }
 
 /** A scope and those around it that are open, the inmost first. */
-export function scopesAround(query: Query, tenant: string, scope_id: string): Promise<ScopePlace[]> {
+export function scopesAround(query: Query, scope_id: string): Promise<ScopePlace[]> {
   return query.all<ScopePlace>(
     sql`WITH RECURSIVE around(scope_id, depth) AS (
-          SELECT s.scope_id, 0 FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = ${scope_id}
+          SELECT s.scope_id, 0 FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${scope_id}
           UNION ALL
           SELECT s.parent_scope_id, a.depth + 1 FROM around a CROSS JOIN scopes s
-            WHERE s.tenant_id = ${tenant} AND s.scope_id = a.scope_id AND s.parent_scope_id IS NOT NULL AND a.depth < 100
+            WHERE s.tenant_id = ${TENANT} AND s.scope_id = a.scope_id AND s.parent_scope_id IS NOT NULL AND a.depth < 100
         )
         SELECT s.scope_id, s.box_id, s.created_at FROM around a CROSS JOIN scopes s
-        WHERE s.tenant_id = ${tenant} AND s.scope_id = a.scope_id AND s.closed_at IS NULL ORDER BY a.depth`,
+        WHERE s.tenant_id = ${TENANT} AND s.scope_id = a.scope_id AND s.closed_at IS NULL ORDER BY a.depth`,
   );
 }
 
 /** How many turns the open scopes of a trajectory have. */
-export async function turnsIn(query: Query, tenant: string, trajectory_id: string): Promise<number> {
+export async function turnsIn(query: Query, trajectory_id: string): Promise<number> {
   const row = await query.get<{ turns: number | null }>(
     sql`SELECT CAST(SUM(b.length) AS BIGINT) AS turns FROM ${openScopes} CROSS JOIN boxes b
-        WHERE s.tenant_id = ${tenant} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL
-          AND b.tenant_id = ${tenant} AND b.box_id = s.box_id`,
+        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL
+          AND b.tenant_id = ${TENANT} AND b.box_id = s.box_id`,
   );
   return row?.turns ?? 0;
 }

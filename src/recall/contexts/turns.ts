@@ -46,14 +46,14 @@ const FIRST_PAGE = 32;
 const CALL_WITHIN = 64;
 
 /** Where the turns are, the newest place first. */
-async function* placesOf(query: Query, tenant: string, wanted: TurnsWanted): AsyncGenerator<ScopePlace> {
+async function* placesOf(query: Query, wanted: TurnsWanted): AsyncGenerator<ScopePlace> {
   if (wanted.scope_id !== null) {
-    const around = await scopesAround(query, tenant, wanted.scope_id);
+    const around = await scopesAround(query, wanted.scope_id);
     yield* wanted.hierarchy ? around : around.slice(0, 1);
     return;
   }
   for (let last: ScopePlace | undefined; ; ) {
-    const page = await newestScopes(query, tenant, wanted.trajectory_id, last, SCOPES_AT_A_TIME);
+    const page = await newestScopes(query, wanted.trajectory_id, last, SCOPES_AT_A_TIME);
     yield* page;
     if (page.length < SCOPES_AT_A_TIME) return;
     last = page.at(-1);
@@ -61,18 +61,16 @@ async function* placesOf(query: Query, tenant: string, wanted: TurnsWanted): Asy
 }
 
 /** The cards of a box from its last backwards, in pages that grow. */
-async function* cardsFromEnd(call: Call, query: Query, box: BoxRow): AsyncGenerator<PlacedCard[]> {
-  const { tenant } = call;
-  const segments = await segmentsOf(query, tenant, box);
+async function* cardsFromEnd(query: Query, box: BoxRow): AsyncGenerator<PlacedCard[]> {
+  const segments = await segmentsOf(query, box);
   let limit = FIRST_PAGE;
   for (let seen = 0; seen < box.length; ) {
     // From the end again each time: positions are cheap to read, and it is cards that are not.
-    const tail = await tailOf(query, tenant, segments, seen + limit);
+    const tail = await tailOf(query, segments, seen + limit);
     const entries = tail.slice(0, tail.length - seen);
     if (entries.length === 0) return;
     const rows = await findCards(
       query,
-      tenant,
       entries.map(({ card_id }) => card_id),
     );
     const found = entries.flatMap(({ card_id, position }): PlacedCard[] => {
@@ -100,13 +98,13 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
   /** Of the turns that are read, so many may fit. */
   let fitting = 0;
   let isNewest = true;
-  for await (const { scope_id, box_id } of placesOf(query, tenant, wanted)) {
-    const box = await findBox(query, tenant, box_id);
+  for await (const { scope_id, box_id } of placesOf(query, wanted)) {
+    const box = await findBox(query, box_id);
     if (!box || box.ended_at !== null) continue;
-    const all = !reach || (await scopesReached(query, tenant, [scope_id], reach)).has(scope_id);
+    const all = !reach || (await scopesReached(query, [scope_id], reach)).has(scope_id);
     if (all) total += box.length;
     if (isEnough()) continue;
-    for await (const page of cardsFromEnd(call, query, box)) {
+    for await (const page of cardsFromEnd(query, box)) {
       for (const { row, position } of page) {
         if (row.erased_at !== null || (!all && row.author_id !== reach.agent_id)) continue;
         if (!all) total++;
@@ -125,7 +123,7 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
       if (isEnough()) break;
     }
     if (isEnough() && wanted.scope_id === null && !reach) {
-      total = await turnsIn(query, tenant, wanted.trajectory_id);
+      total = await turnsIn(query, wanted.trajectory_id);
       break;
     }
   }

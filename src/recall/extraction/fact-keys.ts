@@ -1,7 +1,7 @@
 /** fact_keys: by what a fact is about, where it is kept. The keys are keyed hashes, from which nothing can be guessed. */
 import { createHmac } from 'node:crypto';
 import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/versions/store.js';
 import type { ExtractedFact } from './facts.js';
 
@@ -21,20 +21,20 @@ const keysTable: Table = {
 /** Of no memory: whoever looks for a fact locks it, so that of two that find the same at once one sees the other's. */
 const GUARD = '';
 
-export async function lockFacts(tx: Tx, tenant: string, keys: readonly string[]): Promise<void> {
+export async function lockFacts(tx: Tx, keys: readonly string[]): Promise<void> {
   for (const key of [...new Set(keys)].sort()) {
     await tx.run(
-      sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${tenant}, ${key}, ${GUARD})
+      sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${TENANT}, ${key}, ${GUARD})
           ON CONFLICT (tenant_id, fact_key, memory_id) DO NOTHING`,
     );
     await tx.get(
-      sql`SELECT fact_key FROM fact_keys WHERE tenant_id = ${tenant} AND fact_key = ${key} AND memory_id = ${GUARD} FOR UPDATE`,
+      sql`SELECT fact_key FROM fact_keys WHERE tenant_id = ${TENANT} AND fact_key = ${key} AND memory_id = ${GUARD} FOR UPDATE`,
     );
   }
 }
 
-export function noteFact(tx: Tx, tenant: string, key: string, memory_id: string): Promise<void> {
-  return tx.insert(keysTable, [[tenant, key, memory_id]]);
+export function noteFact(tx: Tx, key: string, memory_id: string): Promise<void> {
+  return tx.insert(keysTable, [[tx.tenant, key, memory_id]]);
 }
 
 /** How many are looked at of one key: what was said of it last counts. */
@@ -51,11 +51,11 @@ const PLACE_COLUMNS: Sql = sql`v.memory_id, v.card_id, v.kind, v.agent_id, v.tra
   v.created_at`;
 
 /** What is kept under a key and can be read, the newest first. */
-export function placesByFact(query: Query, tenant: string, key: string, now: number): Promise<FactPlace[]> {
+export function placesByFact(query: Query, key: string, now: number): Promise<FactPlace[]> {
   return query.all<FactPlace>(
     sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (
-          SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${tenant} AND k.fact_key = ${key}
+        WHERE v.tenant_id = ${TENANT} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (
+          SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${TENANT} AND k.fact_key = ${key}
             ORDER BY k.memory_id DESC LIMIT ${FEW})
         ORDER BY v.memory_id DESC`,
   );
@@ -64,13 +64,12 @@ export function placesByFact(query: Query, tenant: string, key: string, now: num
 /** The same of some artifacts and notes, if they can be read. */
 export function currentPlaces(
   query: Query,
-  tenant: string,
   memory_ids: readonly string[],
   now: number,
 ): Promise<FactPlace[]> {
   return query.all<FactPlace>(
     sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
           AND ${livesAt(now)} ORDER BY v.memory_id`,
   );
 }
@@ -78,13 +77,12 @@ export function currentPlaces(
 /** Some artifacts and notes as they are, if they can be read. */
 export function currentMemories(
   query: Query,
-  tenant: string,
   memory_ids: readonly string[],
   now: number,
 ): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
           AND ${livesAt(now)} ORDER BY v.memory_id`,
   );
 }

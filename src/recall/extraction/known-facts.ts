@@ -68,7 +68,7 @@ export async function isReached(
 ): Promise<boolean> {
   const reach = reachOf(call, kind === 'note' ? 'Note' : 'Artifact', need);
   if (!reach) return true;
-  return (await isWithin(query, call.tenant, `${kind}_id`, memory_id, reach)) === true;
+  return (await isWithin(query, `${kind}_id`, memory_id, reach)) === true;
 }
 
 /** What may say the same, of which the caller may read each; found before the transaction. */
@@ -157,7 +157,7 @@ export async function compareKnown(
   const among = (places: Map<string, SoughtFact[]>, memory_id: string, one: SoughtFact): void =>
     void places.set(memory_id, [...(places.get(memory_id) ?? []), one]);
   for (const one of sought) {
-    const kept = await placesByFact(query, tenant, one.key, driver.now());
+    const kept = await placesByFact(query, one.key, driver.now());
     for (const { memory_id } of kept) among(byKey, memory_id, one);
     for (const memory_id of one.similar)
       if (!kept.some((place) => place.memory_id === memory_id)) among(bySearch, memory_id, one);
@@ -169,7 +169,7 @@ export async function compareKnown(
         comparisons.exhausted = true;
         return comparisons;
       }
-      const [row] = await currentMemories(query, tenant, [memory_id], driver.now());
+      const [row] = await currentMemories(query, [memory_id], driver.now());
       if (!row) continue;
       left -= Math.min(row.content!.length, MAX_TOLD);
       const compare = comparer(row);
@@ -192,12 +192,11 @@ export async function knownFacts(
   comparisons: Comparisons,
   now: number,
 ): Promise<KnownFacts> {
-  const { tenant } = call;
   const { fact, key, similar } = sought;
-  const byKey = await placesByFact(query, tenant, key, now);
+  const byKey = await placesByFact(query, key, now);
   const ids = new Set(byKey.map(({ memory_id }) => memory_id));
   const others = similar.filter((id) => !ids.has(id));
-  const found = others.length === 0 ? [] : await currentPlaces(query, tenant, others, now);
+  const found = others.length === 0 ? [] : await currentPlaces(query, others, now);
   const contradicted: KnownPlace[] = [];
   const telling: KnownPlace[] = [];
   for (const place of [...byKey, ...found]) {
@@ -213,7 +212,7 @@ export async function knownFacts(
 
   async function comparedNow(memory_id: string): Promise<Relation> {
     if (comparisons.exhausted) return 'different';
-    const [row] = await currentMemories(query, tenant, [memory_id], now);
+    const [row] = await currentMemories(query, [memory_id], now);
     return row ? comparer(row)(sought) : 'different';
   }
 }

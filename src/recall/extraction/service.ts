@@ -4,6 +4,7 @@
  */
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { noteHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import { withReachOf } from '../../identity/access/permissions.js';
 import { type GiveWay, givingWay } from '../../kernel/cooperative-yield.js';
@@ -106,13 +107,12 @@ async function draftOf(
 
 /** Keeps a new fact, linked to its turns and to what it contradicts. */
 async function keepFact(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { task, scope, extraction }: Extracting,
   draft: Draft,
   contradicted: readonly KnownPlace[],
-  now: number,
 ): Promise<Memory> {
+  const { tx } = work;
   const { fact, prepared, turns } = draft;
   const { trajectory_id, scope_id } = scope;
   const agent_id = task.agent_id ?? scope.agent_id;
@@ -138,7 +138,7 @@ async function keepFact(
       metadata,
     }),
     prepared,
-    place: async (_tx: Tx, _now: number, memory_id: string) => {
+    place: async (_work: Work, memory_id: string) => {
       const own = refTo({ kind: fact.kind, memory_id });
       const edges = contradicted.map((row) => linkEdge('Contradicts', own, refTo(row), agent_id));
       const from = turns.map(refOf);
@@ -155,9 +155,9 @@ async function keepFact(
     },
   };
   const kept: Memory = isNote
-    ? await createMemory(call, tx, noteNoun, memory, now)
-    : await createMemory(call, tx, artifactNoun, memory, now);
-  await noteFact(tx, call.tenant, draft.key, idOf(kept));
+    ? await createMemory(work, noteNoun, memory)
+    : await createMemory(work, artifactNoun, memory);
+  await noteFact(tx, draft.key, idOf(kept));
   return kept;
 }
 
@@ -169,16 +169,15 @@ const surer = (before: number | null, seen: number): number =>
 
 /** Strengthens what is known: new turns support it, it is surer and was seen once more. */
 async function strengthen(
-  call: Call,
-  tx: Tx,
+  work: Work,
   { reader, task, scope, trajectories }: Extracting,
   { fact, turns }: Draft,
   row: KnownPlace,
-  now: number,
 ): Promise<void> {
+  const { tx } = work;
   const agent_id = task.agent_id ?? scope.agent_id;
   const edges = turns.map((turn) => linkEdge('Supports', refOf(turn), refTo(row), agent_id));
-  await linkAll(call, tx, edges, now, scope.trajectory_id);
+  await linkAll(work, edges, scope.trajectory_id);
   // What is in a finished trajectory, or in one that is not locked, stays as it is; so does what is not the caller's to change.
   const trajectory = row.trajectory_id === null ? undefined : trajectories.get(row.trajectory_id);
   const fixed = row.trajectory_id !== null && (!trajectory || isFinished(trajectory));
@@ -188,7 +187,7 @@ async function strengthen(
     version: undefined,
     ttl: undefined,
     prepared: undefined,
-    next: (current: Parameters<Parameters<typeof updateMemory>[3]['next']>[0]) => {
+    next: (current: Parameters<Parameters<typeof updateMemory>[2]['next']>[0]) => {
       const before = current.provenance.confidence;
       const seen = current.metadata.times_seen;
       return {
@@ -201,8 +200,8 @@ async function strengthen(
       };
     },
   };
-  if (row.kind === 'note') await updateMemory(call, tx, noteNoun, patch, now);
-  else await updateMemory(call, tx, artifactNoun, patch, now);
+  if (row.kind === 'note') await updateMemory(work, noteNoun, patch);
+  else await updateMemory(work, artifactNoun, patch);
 }
 
 /**
@@ -210,7 +209,6 @@ async function strengthen(
  * was recalled; or what it was learned from stood in a context of the trajectory by then.
  */
 async function isEcho(
-  call: Call,
   tx: Tx,
   { turns, repeatable }: Draft,
   { trajectory_id }: ScopeRow,
@@ -219,8 +217,7 @@ async function isEcho(
   if (!repeatable) return false;
   const until = Math.min(...turns.map(({ created_at }) => Date.parse(created_at)));
   if (known.some(({ created_at }) => created_at <= until)) return true;
-  for (const { memory_id } of known)
-    if (await wasShown(tx, call.tenant, memory_id, { trajectory_id, until })) return true;
+  for (const { memory_id } of known) if (await wasShown(tx, memory_id, { trajectory_id, until })) return true;
   return false;
 }
 
@@ -260,12 +257,11 @@ function withKept(known: KnownFacts, draft: Draft, { twins }: Extracting, kept: 
 type Kept = ReadonlyMap<Draft, KnownPlace>;
 
 async function keepFacts(
-  call: Call,
-  tx: Tx,
+  work: Work,
   extracting: Extracting,
   drafts: readonly Draft[],
-  now: number,
 ): Promise<Pick<Outcome, 'made' | 'strengthened' | 'contradictions' | 'artifacts' | 'notes'>> {
+  const { tx, now } = work;
   const kept: Memory[] = [];
   const places = new Map<Draft, KnownPlace>();
   const strengthened: Made[] = [];
@@ -273,16 +269,15 @@ async function keepFacts(
   const { reader, scope, comparisons } = extracting;
   await lockFacts(
     tx,
-    call.tenant,
     drafts.map(({ key }) => key),
   );
   for (const draft of drafts) {
     const stored = await knownFacts(reader, tx, draft, comparisons, now);
     const known = withKept(stored, draft, extracting, places);
     const { same, contradicted } = known;
-    if (await isEcho(call, tx, draft, scope, same ? [same] : known.telling)) continue;
+    if (await isEcho(tx, draft, scope, same ? [same] : known.telling)) continue;
     if (!same) {
-      const made = await keepFact(call, tx, extracting, draft, contradicted, now);
+      const made = await keepFact(work, extracting, draft, contradicted);
       for (const { memory_id } of contradicted)
         kept.find((one) => idOf(one) === memory_id)?.contradicted_by.push(idOf(made));
       kept.push(made);
@@ -296,7 +291,7 @@ async function keepFacts(
       });
       if (contradicted.length > 0) contradictions++;
     } else if (!kept.some((one) => idOf(one) === same.memory_id)) {
-      await strengthen(call, tx, extracting, draft, same, now);
+      await strengthen(work, extracting, draft, same);
       strengthened.push({ kind: same.kind, id: same.memory_id });
     }
   }
@@ -319,14 +314,14 @@ async function trajectoriesOf(call: Call, scope: ScopeRow, drafts: readonly Draf
   const { driver, tenant } = call;
   const ids = new Set([scope.trajectory_id]);
   for (const { key } of drafts)
-    for (const row of await placesByFact(driver.at(tenant), tenant, key, driver.now()))
+    for (const row of await placesByFact(driver.at(tenant), key, driver.now()))
       if (row.trajectory_id !== null) ids.add(row.trajectory_id);
   return [...ids];
 }
 
 export async function extractFacts(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { driver, tenant } = call;
-  const scope = await findScope(driver.at(tenant), tenant, task.scope_id!);
+  const scope = await findScope(driver.at(tenant), task.scope_id!);
   if (!scope || scope.deleted_at !== null) return ready(nothingMade(GONE));
   const { max_sources } = task.settings;
   const to_end = task.trigger_type === 'ScopeClose' || scope.closed_at !== null;
@@ -349,19 +344,20 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
     bytes: drafts.reduce((sum, { prepared }) => sum + prepared.content.length, 0),
     cost: extraction.cost,
     lock: async (tx) => {
-      trajectories = await lockTrajectories(tx, tenant, trajectory_ids);
-      locked = await lockScope(tx, tenant, scope.scope_id);
+      trajectories = await lockTrajectories(tx, trajectory_ids);
+      locked = await lockScope(tx, scope.scope_id);
     },
-    write: async (tx, now) => {
+    write: async (work) => {
+      const { tx } = work;
       const { cost, fallback_reason } = extraction;
       if (!trajectories.has(scope.trajectory_id) || !locked) return nothingMade(GONE, cost);
       if (locked.extracted_turns !== scope.extracted_turns) {
         if (task.trigger_type === 'Manual') throw new Changed(COVERED);
         return nothingMade(COVERED, cost);
       }
-      await noteCovered(tx, tenant, { ...locked, extracted_turns: turns.at(-1)!.sequence });
+      await noteCovered(tx, { ...locked, extracted_turns: turns.at(-1)!.sequence });
       const extracting = { reader, task, scope: locked, extraction, trajectories, comparisons, twins };
-      const kept = await keepFacts(call, tx, extracting, drafts, now);
+      const kept = await keepFacts({ ...work, call }, extracting, drafts);
       const reason = fallback_reason ?? (drafts.length === 0 ? NOTHING_SAID : null);
       return { ...kept, sources: turns.map(refOf), cost, reason };
     },

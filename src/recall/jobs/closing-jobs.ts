@@ -18,25 +18,24 @@ import { fireOnClose } from './triggers.js';
 /** Refuses what they would close with, before anything is made of them. */
 type Check = (query: Query) => Promise<void>;
 
-async function idsAt(query: Query, tenant: string, closing: ClosingScopes): Promise<string[]> {
-  return (await openScopesAt(query, tenant, closing)).map(({ scope_id }) => scope_id);
+async function idsAt(query: Query, closing: ClosingScopes): Promise<string[]> {
+  return (await openScopesAt(query, closing)).map(({ scope_id }) => scope_id);
 }
 
 /** Fires what closing these scopes makes fire, and gives the jobs of them that are still to be done. */
 function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<string[]> {
-  const { driver, tenant } = call;
+  const { driver } = call;
   return writeGuarded(call, async (tx) => {
     const scopes =
       'scope_ids' in closing
-        ? await lockOpenScopes(tx, tenant, closing.scope_ids)
-        : await lockScopesOf(tx, tenant, closing.trajectory_ids);
+        ? await lockOpenScopes(tx, closing.scope_ids)
+        : await lockScopesOf(tx, closing.trajectory_ids);
     for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
       await refuseFormerOwner(call, tx, trajectory_id);
     await check(tx);
-    await fireOnClose(call, tx, scopes, driver.now());
+    await fireOnClose({ call, tx, now: driver.now() }, scopes);
     return openJobs(
       tx,
-      tenant,
       scopes.map(({ scope_id }) => scope_id),
     );
   });
@@ -54,7 +53,7 @@ async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline)
   const jobs = jobQueue.of(call);
   const left = (): number => end - performance.now();
   const look = async () => {
-    const job = await findJob(driver.at(tenant), tenant, job_id);
+    const job = await findJob(driver.at(tenant), job_id);
     if (job && job.ended_at === null) return undefined;
     return job ? resultOf(job).made : [];
   };
@@ -92,9 +91,9 @@ export async function workBeforeClosing(
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const made: Made[] = [];
-  const ids = await idsAt(query, tenant, closing);
+  const ids = await idsAt(query, closing);
   if (ids.length === 0) return made;
-  if (!(await anyPolicy(query, tenant)) && (await openJobs(query, tenant, ids)).length === 0) return made;
+  if (!(await anyPolicy(query)) && (await openJobs(query, ids)).length === 0) return made;
   // Cairn does it, as its policies say, whoever closes the scope.
   const own = systemCall(call, tenant);
   const { max_closing_ms } = call.limits;

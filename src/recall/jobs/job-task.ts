@@ -1,5 +1,6 @@
 /** What jobs have in common: where they write, what is prepared before the transaction, what comes of it. */
 import type { Tx } from '../../driver/driver.js';
+import type { Work } from '../../engine/calls/work.js';
 import type { JsonObject } from '../../kernel/json.js';
 import type { Artifact } from '../../memory/artifacts/model.js';
 import type { EntityRef } from '../../memory/entities/store.js';
@@ -51,7 +52,7 @@ export interface Ready {
   /** Locks the trajectories and scopes that it depends on, in the order of locks. */
   readonly lock: (tx: Tx) => Promise<void>;
   /** After what says that it may still be written. */
-  readonly write: (tx: Tx, now: number) => Promise<Outcome>;
+  readonly write: (work: Work) => Promise<Outcome>;
 }
 
 export const ready = (outcome: Outcome): Ready => ({

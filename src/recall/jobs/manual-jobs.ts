@@ -47,7 +47,7 @@ async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
     closed_at: scope.is_active ? null : Date.parse(scope.closed_at!),
   });
   const levels = levelsOf(input);
-  const found = await policiesFor(driver.at(tenant), tenant, scope, ['Manual']);
+  const found = await policiesFor(driver.at(tenant), scope, ['Manual']);
   const policy = applying(found).find(({ source_level }) => source_level === levels.source_level);
   // Who reaches a part of the artifacts only has the principles of what is surely in it.
   const widest = reachOf(call, 'Artifact') ? attachedTo.scope(scope.scope_id) : attachedTo.tenant;
@@ -77,7 +77,6 @@ interface Round {
 
 /** Records what was made or cost something as a job that has ended; what did neither leaves no trace. */
 async function record(
-  call: Call,
   tx: Tx,
   { action, task, attempts }: Round,
   state: 'done' | 'failed',
@@ -86,7 +85,7 @@ async function record(
 ): Promise<void> {
   const { agent_id: _, ...job } = task;
   const { sources, cost, reason } = outcome;
-  await insertJob(tx, call.tenant, {
+  await insertJob(tx, {
     ...job,
     cause: `manual ${task.job_id}`,
     action,
@@ -97,7 +96,7 @@ async function record(
     created_at: now,
   });
   const end = { state, sources, result: resultFor(action, outcome), cost: costOf(cost), error: reason };
-  await endJob(tx, call.tenant, task.job_id, end, now);
+  await endJob(tx, task.job_id, end, now);
 }
 
 /** With what an answer needs that is given again: later facts may contradict the same. */
@@ -134,7 +133,7 @@ async function recordSpent(
   const { driver, tenant } = call;
   const outcome = nothingMade(reasonOf(error), cost);
   await driver
-    .write(tenant, (tx) => record(call, tx, round, 'failed', outcome, driver.now()))
+    .write(tenant, (tx) => record(tx, round, 'failed', outcome, driver.now()))
     .catch(() => undefined);
 }
 
@@ -168,12 +167,13 @@ async function doneByHand<A extends { readonly job_id: string | null }>(
       const answered = await change<A>(call, {
         input,
         bytes: ready?.bytes ?? 0,
-        work: async (tx, now) => {
+        work: async (work) => {
+          const { tx, now } = work;
           await ready!.lock(tx);
-          await openScopeLocked(call, tx, input.scope_id);
-          const outcome = { ...(await ready!.write(tx, now)), cost: spent };
+          await openScopeLocked(work, input.scope_id);
+          const outcome = { ...(await ready!.write(work)), cost: spent };
           const kept = hasMade(outcome) || isSpent(spent);
-          if (kept) await record(call, tx, { action, task: task!, attempts }, 'done', outcome, now);
+          if (kept) await record(tx, { action, task: task!, attempts }, 'done', outcome, now);
           return answer(outcome, kept ? task!.job_id : null);
         },
         remember: ({ job_id }) => job_id,
@@ -210,14 +210,20 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
       job_id,
     }),
     again: async (tx, job_id) => {
-      const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
+      const job = job_id === null ? undefined : await findJob(tx, job_id);
       if (!job) return { ...NOTHING, reason: 'there was nothing new to summarise' };
       const [one] = resultOf(job).made;
       return {
         made: one !== undefined,
         reason: job.error,
-        artifact: one?.kind === 'summary' ? await readVersion(call, tx, artifactNoun, one.id, 1) : null,
-        note: one?.kind === 'note' ? await readVersion(call, tx, noteNoun, one.id, 1) : null,
+        artifact:
+          one?.kind === 'summary'
+            ? await readVersion({ call, tx, now: call.driver.now() }, artifactNoun, one.id, 1)
+            : null,
+        note:
+          one?.kind === 'note'
+            ? await readVersion({ call, tx, now: call.driver.now() }, noteNoun, one.id, 1)
+            : null,
         sources: sourcesOf(job).length,
         job_id,
       };
@@ -238,11 +244,13 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
       job_id,
     }),
     again: async (tx, job_id) => {
-      const job = job_id === null ? undefined : await findJob(tx, call.tenant, job_id);
+      const job = job_id === null ? undefined : await findJob(tx, job_id);
       const { made, strengthened, ...then } = resultOf(job ?? { result: null });
       const read = async <M extends Memory>(noun: Noun<M>): Promise<M[]> => {
         const ids = made.filter(({ kind }) => kind === noun.kind).map(({ id }) => id);
-        const all = await Promise.all(ids.map((id) => readVersion(call, tx, noun, id, 1)));
+        const all = await Promise.all(
+          ids.map((id) => readVersion({ call, tx, now: call.driver.now() }, noun, id, 1)),
+        );
         // In place: what is of the same commit gets its times when that is settled.
         if (then.contradicted_by)
           for (const [at, one] of all.entries())

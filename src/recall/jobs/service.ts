@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { endLease, findLease, type Lease, putLease, stillOver } from '../../engine/leases/store.js';
 import { eraseAgain, scopeHolder } from '../../engine/lifetimes/endings.js';
 import { startErasure } from '../../engine/lifetimes/erasure.js';
@@ -62,17 +63,17 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
   const { driver, tenant, limits } = call;
   return driver.write(tenant, async (tx): Promise<Claim> => {
     const now = driver.now();
-    const job = await lockJob(tx, tenant, job_id);
+    const job = await lockJob(tx, job_id);
     if (!job) return 'missing';
     if (job.ended_at !== null || isOverdue(job, now)) return 'left';
-    const lease = await findLease(tx, tenant, 'job', job_id);
+    const lease = await findLease(tx, 'job', job_id);
     const held = lease !== undefined && lease.expires_at > now;
     if (held && job.state === 'running') return 'left';
     if (held && lease.holder === LATER && !at_once) return 'left';
     const token = (lease?.token ?? 0) + 1;
     const attempts = job.attempts + 1;
-    await moveJob(tx, tenant, job_id, { ...job, state: 'running', attempts }, now);
-    await putLease(tx, tenant, {
+    await moveJob(tx, job_id, { ...job, state: 'running', attempts }, now);
+    await putLease(tx, {
       kind: 'job',
       subject_id: job_id,
       holder: WORKER,
@@ -84,10 +85,10 @@ function claim(call: Call, job_id: string, at_once: boolean): Promise<Claim> {
 }
 
 /** The job, now locked, if it is still held by this claim: nobody else took it, and nobody ended it. */
-async function stillHeld(call: Call, tx: Tx, { job, token }: Claimed): Promise<JobRow | undefined> {
-  const current = await lockJob(tx, call.tenant, job.job_id);
+async function stillHeld(tx: Tx, { job, token }: Claimed): Promise<JobRow | undefined> {
+  const current = await lockJob(tx, job.job_id);
   if (current?.state !== 'running') return undefined;
-  const lease = await findLease(tx, call.tenant, 'job', job.job_id);
+  const lease = await findLease(tx, 'job', job.job_id);
   return lease?.token === token ? current : undefined;
 }
 
@@ -120,23 +121,16 @@ function spentOn({ cost }: JobRow, more: ProviderCost | null): Job['cost'] {
 }
 
 /** Ends a job, which is locked, and lets go of what it kept. */
-async function finish(
-  call: Call,
-  tx: Tx,
-  job: JobRow,
-  state: 'done' | 'failed',
-  outcome: Outcome,
-  now: number,
-): Promise<void> {
-  const { tenant } = call;
+async function finish(work: Work, job: JobRow, state: 'done' | 'failed', outcome: Outcome): Promise<void> {
+  const { tx, now } = work;
   const { sources, made, strengthened, cost, reason } = outcome;
   const result = { made, strengthened };
   const spent = spentOn(job, cost);
-  await endJob(tx, tenant, job.job_id, { state, sources, result, cost: spent, error: reason }, now);
-  await endLease(tx, tenant, 'job', job.job_id);
-  if (state === 'done') await fireNext(call, tx, job, now);
+  await endJob(tx, job.job_id, { state, sources, result, cost: spent, error: reason }, now);
+  await endLease(tx, 'job', job.job_id);
+  if (state === 'done') await fireNext(work, job);
   // Where the scope has ended, the turns that were kept for it are erased now.
-  if (job.scope_id !== null) await eraseAgain(tx, tenant, scopeHolder(job.scope_id));
+  if (job.scope_id !== null) await eraseAgain(tx, scopeHolder(job.scope_id));
   tx.wake(jobKey(job.job_id));
 }
 
@@ -155,10 +149,10 @@ function putBack(
   const aborted = run.signal?.aborted ?? false;
   return driver.write(tenant, async (tx): Promise<Looked> => {
     const now = driver.now();
-    const job = await stillHeld(call, tx, claimed);
+    const job = await stillHeld(tx, claimed);
     if (!job) return 'worked';
     if (job.attempts >= MAX_ATTEMPTS && !aborted) {
-      await finish(call, tx, job, 'failed', nothingMade(reasonOf(error), spent), now);
+      await finish({ call, tx, now }, job, 'failed', nothingMade(reasonOf(error), spent));
       return 'worked';
     }
     // Its scope has ended meanwhile: what is kept for it is not kept for long.
@@ -169,8 +163,8 @@ function putBack(
     const told = aborted ? job.error : reasonOf(error);
     const cost = spentOn(job, spent);
     const to = { state: 'waiting', attempts, error: told, cost: cost && JSON.stringify(cost) } as const;
-    await moveJob(tx, tenant, job.job_id, to, now);
-    await putLease(tx, tenant, {
+    await moveJob(tx, job.job_id, to, now);
+    await putLease(tx, {
       kind: 'job',
       subject_id: job.job_id,
       holder: wait_ms === 0 ? null : LATER,
@@ -215,8 +209,8 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
       async (tx) => {
         const now = driver.now();
         await lock(tx);
-        const current = await stillHeld(call, tx, claimed);
-        if (current) await finish(call, tx, current, 'done', await write(tx, now), now);
+        const current = await stillHeld(tx, claimed);
+        if (current) await finish({ call, tx, now }, current, 'done', await write({ call, tx, now }));
       },
       { bytes },
     );
@@ -229,45 +223,46 @@ export async function runJob(call: Call, job_id: string, run: Run = {}): Promise
   return looked;
 }
 
-const giveUp = (call: Call, tx: Tx, job: JobRow, now: number): Promise<void> =>
-  finish(call, tx, job, 'failed', nothingMade('it was not done in time, and its turns are gone'), now);
+const giveUp = (work: Work, job: JobRow): Promise<void> =>
+  finish(work, job, 'failed', nothingMade('it was not done in time, and its turns are gone'));
 
 /** Gives up what keeps turns beyond its time, where nobody works in the background and notices it. */
 export async function releasePins(call: Call): Promise<void> {
   const { driver, tenant } = call;
-  for (const job_id of await overduePins(driver.at(tenant), tenant, driver.now()))
+  for (const job_id of await overduePins(driver.at(tenant), driver.now()))
     await driver.write(tenant, async (tx) => {
-      const job = await lockJob(tx, tenant, job_id);
-      if (job && isOverdue(job, driver.now())) await giveUp(call, tx, job, driver.now());
+      const job = await lockJob(tx, job_id);
+      if (job && isOverdue(job, driver.now())) await giveUp({ call, tx, now: driver.now() }, job);
     });
 }
 
 /** A lease of a job is over: it is time to begin it, or whoever did it is gone. What was kept for it too long is let go. */
-export async function jobDue(call: Call, tx: Tx, lease: Lease, now: number): Promise<void> {
+export async function jobDue(work: Work, lease: Lease): Promise<void> {
+  const { call, tx, now } = work;
   const { tenant, limits } = call;
   const { subject_id: job_id } = lease;
-  const job = await lockJob(tx, tenant, job_id);
-  if (!job || job.ended_at !== null) return endLease(tx, tenant, 'job', job_id);
-  const over = await stillOver(tx, tenant, lease, now);
+  const job = await lockJob(tx, job_id);
+  if (!job || job.ended_at !== null) return endLease(tx, 'job', job_id);
+  const over = await stillOver(tx, lease, now);
   if (!over) return;
-  if (isOverdue(job, now)) return giveUp(call, tx, job, now);
+  if (isOverdue(job, now)) return giveUp(work, job);
   if (job.state === 'running' && job.pinned_until !== null && over.holder === WORKER)
     // It is under way here: to begin it anew would take more time than there is.
-    return putLease(tx, tenant, { ...over, expires_at: job.pinned_until });
+    return putLease(tx, { ...over, expires_at: job.pinned_until });
   if (job.state === 'running') {
     const error = 'whoever did it went away';
-    await moveJob(tx, tenant, job_id, { ...job, state: 'waiting', error }, now);
+    await moveJob(tx, job_id, { ...job, state: 'waiting', error }, now);
   }
   // Too slow here, and lost: left as it is, so that another process notices it at once.
   if (jobQueue.of(call).isUnderWay(job_id)) return;
   // Nobody holds it meanwhile: another process that notices it before this one comes to it begins it.
   jobQueue.of(call).expect(tenant, job_id, isUrgent(limits, job, now));
   const expires_at = noticedAt(limits, job, jobQueue.of(call).waiting, now);
-  await putLease(tx, tenant, { ...over, holder: null, expires_at });
+  await putLease(tx, { ...over, holder: null, expires_at });
 }
 
 export async function get(call: Call, input: In<'get'>): Promise<Job> {
-  const row = await findJob(call.driver.at(call.tenant), call.tenant, input.job_id);
+  const row = await findJob(call.driver.at(call.tenant), input.job_id);
   if (row) return toJob(row);
   throw new CairnError('JOB_NOT_FOUND', `there is no job ${input.job_id}`);
 }
@@ -281,9 +276,9 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { scope_id: scope_id ?? null, policy_id: policy_id ?? null, state: state ?? null },
     key: 'string',
     keyOf: ({ job_id }) => job_id,
-    read: (request) => listJobs(driver.at(tenant), tenant, filter, request),
+    read: (request) => listJobs(driver.at(tenant), filter, request),
     bytesOf: ({ sources, result }) => (sources?.length ?? 0) + (result?.length ?? 0),
-    count: countJobs(tenant, filter),
+    count: countJobs(filter),
   });
   return { jobs: rows.map(toJob), ...page };
 }

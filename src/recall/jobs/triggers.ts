@@ -2,8 +2,8 @@
  * What makes policies fire: in the transaction of a change a job is inserted, once for each crossing, and nothing else is
  * done there. Where a tenant has no policy this costs a look at an empty index.
  */
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Query } from '../../driver/driver.js';
+import type { Work } from '../../engine/calls/work.js';
 import { putLease } from '../../engine/leases/store.js';
 import { scopeHolder } from '../../engine/lifetimes/endings.js';
 import { newId } from '../../kernel/ids.js';
@@ -33,7 +33,8 @@ const causeOf = (
 ): string => of.join(' ');
 
 /** Inserts the job of a firing, unless there is one; says its id. */
-async function fire(call: Call, tx: Tx, firing: Firing, now: number): Promise<string | undefined> {
+async function fire(work: Work, firing: Firing): Promise<string | undefined> {
+  const { now } = work;
   const { policy, action, place, about, pinned_until = null } = firing;
   const job: NewJob = {
     job_id: newId(),
@@ -57,14 +58,14 @@ async function fire(call: Call, tx: Tx, firing: Firing, now: number): Promise<st
     pinned_until,
     created_at: now,
   };
-  return (await begin(call, tx, job, now)) ? job.job_id : undefined;
+  return (await begin(work, job)) ? job.job_id : undefined;
 }
 
 /** Inserts a job that is due at once, unless there is one of the same cause; says whether. */
-async function begin(call: Call, tx: Tx, job: NewJob, now: number): Promise<boolean> {
-  if (!(await insertJob(tx, call.tenant, job))) return false;
+async function begin({ call, tx, now }: Work, job: NewJob): Promise<boolean> {
+  if (!(await insertJob(tx, job))) return false;
   // Due at once: whoever notices it begins it, in this process or another.
-  await putLease(tx, call.tenant, {
+  await putLease(tx, {
     kind: 'job',
     subject_id: job.job_id,
     holder: null,
@@ -77,19 +78,18 @@ async function begin(call: Call, tx: Tx, job: NewJob, now: number): Promise<bool
 
 /** Fires what turns that were added, or another budget, make fire. The scope is locked. */
 export async function fireOnUse(
-  call: Call,
-  tx: Tx,
+  work: Work,
   scope: TriggerPlace & { readonly scope_id: string },
   before: ScopeUsage & { readonly looked_at: number },
   after: ScopeUsage,
-  now: number,
 ): Promise<void> {
-  const found = await policiesFor(tx, call.tenant, scope, ['TurnCount', 'DosageThreshold']);
+  const { tx } = work;
+  const found = await policiesFor(tx, scope, ['TurnCount', 'DosageThreshold']);
   for (const policy of applying(found)) {
     const crossed = crossing(policy, before, after);
     if (crossed === undefined) continue;
     for (const action of policy.actions)
-      await fire(call, tx, { policy, action, place: scope, about: scope.scope_id, crossing: crossed }, now);
+      await fire(work, { policy, action, place: scope, about: scope.scope_id, crossing: crossed });
   }
 }
 
@@ -98,34 +98,33 @@ export async function fireOnUse(
  * have none; those of L1 where the policy is attached.
  */
 export async function fireOnArtifact(
-  call: Call,
-  tx: Tx,
+  work: Work,
   artifact: TriggerPlace & { readonly abstraction_level: string },
-  now: number,
 ): Promise<void> {
+  const { tx } = work;
   const { scope_id, trajectory_id, abstraction_level: level } = artifact;
   const place = { scope_id, trajectory_id };
-  const found = await policiesFor(tx, call.tenant, place, ['ArtifactCount']);
+  const found = await policiesFor(tx, place, ['ArtifactCount']);
   const tallies = new Map<string, number>();
   for (const policy of applying(found)) {
     if (policy.source_level !== level) continue;
     const nearest = scope_id === null ? attachedTo.trajectory(trajectory_id) : attachedTo.scope(scope_id);
     const about = level === 'L0' ? nearest : policy.attached;
-    const made = tallies.get(about) ?? (await countArtifact(tx, call.tenant, about, level));
+    const made = tallies.get(about) ?? (await countArtifact(tx, about, level));
     tallies.set(about, made);
     const crossed = artifactCrossing(policy, made);
     if (crossed === undefined) continue;
     for (const action of policy.actions) {
       // What is in no scope has no turns beside it that could be looked through.
       if (action === 'extract' && scope_id === null) continue;
-      await fire(call, tx, { policy, action, place, about, crossing: crossed }, now);
+      await fire(work, { policy, action, place, about, crossing: crossed });
     }
   }
 }
 
 /** What of a scope is still to be made when it closes: by a policy and action. */
-async function dueOnClose(query: Query, tenant: string, scope: ScopeRow, turns: number) {
-  const found = await policiesFor(query, tenant, scope, ['ScopeClose']);
+async function dueOnClose(query: Query, scope: ScopeRow, turns: number) {
+  const found = await policiesFor(query, scope, ['ScopeClose']);
   return applying(found).flatMap((policy) =>
     policy.actions.flatMap((action) => {
       const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
@@ -137,35 +136,24 @@ async function dueOnClose(query: Query, tenant: string, scope: ScopeRow, turns: 
 
 /** Fires what the closing of open scopes, which are locked, makes fire; gives the ids of jobs that are new. */
 export async function fireOnClose(
-  call: Call,
-  tx: Tx,
+  work: Work,
   scopes: readonly ScopeRow[],
-  now: number,
   pinned_until?: number,
 ): Promise<string[]> {
-  const lengths = await lengthsOf(tx, call.tenant, scopes);
+  const { tx } = work;
+  const lengths = await lengthsOf(tx, scopes);
   const fired: string[] = [];
   for (const scope of scopes) {
-    for (const { policy, action, covered } of await dueOnClose(
-      tx,
-      call.tenant,
-      scope,
-      lengths.get(scope.scope_id)!,
-    )) {
-      const id = await fire(
-        call,
-        tx,
-        {
-          policy,
-          action,
-          place: scope,
-          about: scope.scope_id,
-          // Of principles once; of turns for each stretch that is not covered yet.
-          crossing: policy.source_level === 'L1' ? 'close' : `close:${covered}`,
-          ...(pinned_until === undefined ? {} : { pinned_until }),
-        },
-        now,
-      );
+    for (const { policy, action, covered } of await dueOnClose(tx, scope, lengths.get(scope.scope_id)!)) {
+      const id = await fire(work, {
+        policy,
+        action,
+        place: scope,
+        about: scope.scope_id,
+        // Of principles once; of turns for each stretch that is not covered yet.
+        crossing: policy.source_level === 'L1' ? 'close' : `close:${covered}`,
+        ...(pinned_until === undefined ? {} : { pinned_until }),
+      });
       if (id !== undefined) fired.push(id);
     }
   }
@@ -176,29 +164,30 @@ export async function fireOnClose(
  * The same for scopes that end within another change, where nothing can be made before it: their turns, which nobody
  * can read any more, are kept for the jobs, until a deadline at most.
  */
-export async function fireAtEnd(call: Call, tx: Tx, scopes: readonly ScopeRow[], now: number): Promise<void> {
+export async function fireAtEnd(work: Work, scopes: readonly ScopeRow[]): Promise<void> {
+  const { call, tx, now } = work;
   const until = now + call.limits.max_closing_ms;
   await pinJobs(
     tx,
-    call.tenant,
     scopes.map(({ scope_id }) => scope_id),
     { now, taken_over_at: takenOverAt(call.limits, until), until },
   );
-  await fireOnClose(call, tx, scopes, now, until);
+  await fireOnClose(work, scopes, until);
 }
 
 /**
  * When a job of a scope that has ended is done, and that has more turns than one takes: the next, for those that are
  * left, within the same time.
  */
-export async function fireNext(call: Call, tx: Tx, job: JobRow, now: number): Promise<void> {
+export async function fireNext(work: Work, job: JobRow): Promise<void> {
+  const { tx, now } = work;
   const { policy_id, action, scope_id, pinned_until } = job;
   if (pinned_until === null || scope_id === null || job.trigger_type !== 'ScopeClose') return;
   const settings = JSON.parse(job.settings) as JobSettings;
-  const scope = await findScope(tx, call.tenant, scope_id);
+  const scope = await findScope(tx, scope_id);
   if (!scope || settings.source_level !== 'L0') return;
   const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
-  const turns = (await lengthsOf(tx, call.tenant, [scope])).get(scope_id)!;
+  const turns = (await lengthsOf(tx, [scope])).get(scope_id)!;
   // What got no further is of the same cause, and not begun again.
   const cause = causeOf(policy_id!, action, scope_id, `close:${covered}`);
   const { job_id: _, ...same } = job;
@@ -211,5 +200,5 @@ export async function fireNext(call: Call, tx: Tx, job: JobRow, now: number): Pr
     attempts: 0,
     created_at: now,
   } as const;
-  if (covered < turns) await begin(call, tx, next, now);
+  if (covered < turns) await begin(work, next);
 }

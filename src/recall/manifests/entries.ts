@@ -1,6 +1,6 @@
 /** How the record of a context is stored: as lists, with turns that follow each other by their places in their box. */
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { ContextEntry } from '../contexts/model.js';
 
 /** Where a turn stands. A box never gives a position to another card, so it says which card it was. */
@@ -120,18 +120,18 @@ const toEntry = ([action, section, reason, entity_type, id, card_id, ...rest]: S
 };
 
 /** The entries of a stored record, in order. */
-export async function readEntries(query: Query, tenant: string, text: string): Promise<ContextEntry[]> {
+export async function readEntries(query: Query, text: string): Promise<ContextEntry[]> {
   const entries: ContextEntry[] = [];
   for (const one of JSON.parse(text) as (Single | Run)[]) {
-    if (isRun(one)) for (const entry of await entriesOfRun(query, tenant, one)) entries.push(entry);
+    if (isRun(one)) for (const entry of await entriesOfRun(query, one)) entries.push(entry);
     else entries.push(toEntry(one));
   }
   return entries;
 }
 
-async function entriesOfRun(query: Query, tenant: string, run: Run): Promise<ContextEntry[]> {
+async function entriesOfRun(query: Query, run: Run): Promise<ContextEntry[]> {
   const [, action, reason, by, place, box_id, first, tokens] = run;
-  const card_ids = await cardsAt(query, tenant, box_id, first, first + tokens.length - 1);
+  const card_ids = await cardsAt(query, box_id, first, first + tokens.length - 1);
   return card_ids.map((card_id, i) => ({
     action,
     section: 'turns',
@@ -148,23 +148,17 @@ async function entriesOfRun(query: Query, tenant: string, run: Run): Promise<Con
 }
 
 /** The cards between two positions of a box, also those that it has from its base, whether or not they are in it still. */
-async function cardsAt(
-  query: Query,
-  tenant: string,
-  box_id: string,
-  first: number,
-  last: number,
-): Promise<string[]> {
+async function cardsAt(query: Query, box_id: string, first: number, last: number): Promise<string[]> {
   const stretches: string[][] = [];
   let until = last;
   for (let at: string | null = box_id; at !== null && until >= first; ) {
     const box: Base | undefined = await query.get<Base>(
-      sql`SELECT base_box_id, base_position FROM boxes WHERE tenant_id = ${tenant} AND box_id = ${at}`,
+      sql`SELECT base_box_id, base_position FROM boxes WHERE tenant_id = ${TENANT} AND box_id = ${at}`,
     );
     const from = Math.max(first, box?.base_position ?? first);
     const rows = await query.all<{ card_id: string }>(
       sql`SELECT card_id FROM box_entries
-          WHERE tenant_id = ${tenant} AND box_id = ${at} AND position >= ${from} AND position <= ${until}
+          WHERE tenant_id = ${TENANT} AND box_id = ${at} AND position >= ${from} AND position <= ${until}
           ORDER BY position`,
     );
     stretches.unshift(rows.map(({ card_id }) => card_id));

@@ -59,11 +59,11 @@ const summaryOf = (row: ManifestRow): ManifestSummary => ({
 });
 
 /** What a packing put in, as entries: all of it was given. */
-async function boxEntries(call: Call, query: Query, row: ManifestRow, limit: number): Promise<Packing> {
-  const box = await findBox(query, call.tenant, row.box_id!);
+async function boxEntries(query: Query, row: ManifestRow, limit: number): Promise<Packing> {
+  const box = await findBox(query, row.box_id!);
   if (!box || box.ended_at !== null) return { box: undefined, entries: [], total: 0 };
-  const segments = await segmentsOf(query, call.tenant, box);
-  const rows = await entriesAfter(query, call.tenant, segments, { after: 0, limit });
+  const segments = await segmentsOf(query, box);
+  const rows = await entriesAfter(query, segments, { after: 0, limit });
   const entries = rows.map(
     ({ card_id }, i): ContextEntry => ({
       action: 'include',
@@ -95,8 +95,8 @@ const entriesOf = async (
   row: ManifestRow,
   limit: number,
 ): Promise<{ entries: ContextEntry[]; total: number }> => {
-  if (row.kind === 'packing') return boxEntries(call, query, row, limit);
-  const recorded = await readEntries(query, call.tenant, row.entries!);
+  if (row.kind === 'packing') return boxEntries(query, row, limit);
+  const recorded = await readEntries(query, row.entries!);
   const entries = await readableEntries(call, query, row, recorded);
   return { entries, total: entries.length };
 };
@@ -105,7 +105,7 @@ export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manif
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
   if (row.kind === 'packing') return packed(call, query, row);
-  const recorded = await readEntries(query, call.tenant, row.entries!);
+  const recorded = await readEntries(query, row.entries!);
   const entries = await readableEntries(call, query, row, recorded);
   return {
     ...summaryOf(row),
@@ -119,7 +119,7 @@ export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manif
 
 /** A packing as it would be replayed: its box never changes, so it is counted when somebody looks. */
 async function packed(call: Call, query: Query, row: ManifestRow): Promise<Manifest> {
-  const packing = await boxEntries(call, query, row, SHOWN_OF_BOX);
+  const packing = await boxEntries(query, row, SHOWN_OF_BOX);
   return {
     ...summaryOf(row),
     parameters: JSON.parse(row.parameters) as JsonObject,
@@ -164,16 +164,15 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   const query = atLength(driver, tenant);
   const { card_id, ...others } = filters;
   // Who knows an artifact or note knows its id, and not those of its cards.
-  const card_ids =
-    card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, tenant, card_id))];
+  const card_ids = card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, card_id))];
   const filter = { ...others, card_ids, viewer };
   const { rows, ...page } = await listPage<ManifestRow, string>(call, {
     input: { limit, cursor, offset, order },
     filters: filters as Json,
     key: 'string',
     keyOf: ({ manifest_id }) => manifest_id,
-    read: (request) => listManifests(query, tenant, filter, request),
-    count: countManifests(tenant, filter),
+    read: (request) => listManifests(query, filter, request),
+    count: countManifests(filter),
   });
   return { manifests: rows.map(summaryOf), ...page };
 }
@@ -219,7 +218,7 @@ async function cardsIn(
 
 async function replayedBox(call: Call, row: ManifestRow): Promise<ReplayedContext> {
   const query = atLength(call.driver, call.tenant);
-  const cards = await cardsIn(call, query, row, await boxEntries(call, query, row, MAX_CONTEXT_CARDS));
+  const cards = await cardsIn(call, query, row, await boxEntries(query, row, MAX_CONTEXT_CARDS));
   return {
     manifest_id: row.manifest_id,
     kind: row.kind,

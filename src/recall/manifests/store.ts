@@ -1,7 +1,7 @@
 /** manifests and manifest_cards: the record of every context, and which contexts a card was in. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { type Reach, within } from '../../engine/access/reach.js';
 import { trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import { visibleBox } from '../../facts/boxes/store.js';
@@ -95,13 +95,12 @@ const cardsTable: Table = {
 /** A packing has nothing beside it: all is in its box. */
 export async function insertManifest(
   tx: Tx,
-  tenant: string,
   row: NewManifest,
   content: ManifestContent | null,
 ): Promise<void> {
   await tx.insert(manifestsTable, [
     [
-      tenant,
+      tx.tenant,
       row.manifest_id,
       row.kind,
       row.trajectory_id,
@@ -125,11 +124,11 @@ export async function insertManifest(
   if (content === null) return;
   await tx.insert(
     cardsTable,
-    cardsShownBy(content.entries).map((card_id) => [tenant, card_id, row.manifest_id]),
+    cardsShownBy(content.entries).map((card_id) => [tx.tenant, card_id, row.manifest_id]),
   );
   await tx.insert(
     turnsTable,
-    content.turns.map(({ box_id, first, last }) => [tenant, box_id, last, first, row.manifest_id]),
+    content.turns.map(({ box_id, first, last }) => [tx.tenant, box_id, last, first, row.manifest_id]),
   );
 }
 
@@ -138,18 +137,14 @@ const COLUMNS: Sql = sql`m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.a
   m.created_at`;
 
 /** Those of a deleted trajectory are gone with it, though they may still be there for a moment. */
-const there = (tenant: string): Sql =>
+const there = (): Sql =>
   sql`(m.trajectory_id IS NULL OR NOT EXISTS (SELECT 1 FROM endings x
-    WHERE x.tenant_id = ${tenant} AND x.holder = ${trajectoryHolder('')} || m.trajectory_id))`;
+    WHERE x.tenant_id = ${TENANT} AND x.holder = ${trajectoryHolder('')} || m.trajectory_id))`;
 
-export function findManifest(
-  query: Query,
-  tenant: string,
-  manifest_id: string,
-): Promise<ManifestRow | undefined> {
+export function findManifest(query: Query, manifest_id: string): Promise<ManifestRow | undefined> {
   return query.get<ManifestRow>(
     sql`SELECT ${COLUMNS} FROM manifests m
-        WHERE m.tenant_id = ${tenant} AND m.manifest_id = ${manifest_id} AND ${there(tenant)}`,
+        WHERE m.tenant_id = ${TENANT} AND m.manifest_id = ${manifest_id} AND ${there()}`,
   );
 }
 
@@ -169,9 +164,9 @@ export interface ManifestFilter {
   readonly viewer: ManifestViewer | undefined;
 }
 
-const boxShown = (tenant: string, agent_id: string): Sql =>
-  sql`(m.kind <> 'packing' OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = m.box_id
-    AND ${visibleBox(tenant, agent_id)}))`;
+const boxShown = (agent_id: string): Sql =>
+  sql`(m.kind <> 'packing' OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = m.box_id
+    AND ${visibleBox(agent_id)}))`;
 
 /** SQLite would rather walk a whole box than look for the card. */
 const entriesByCard: Sql = byDialect({
@@ -183,25 +178,25 @@ const entriesByCard: Sql = byDialect({
  * The contexts that any of these cards was in: assembled ones by their cards, or as a turn of a box or of one that was forked
  * from it, and packed ones by their boxes.
  */
-export const withCard = (tenant: string, card_ids: readonly string[]): Sql =>
+export const withCard = (card_ids: readonly string[]): Sql =>
   sql`m.manifest_id IN (
     WITH RECURSIVE held(box_id, position) AS (
-      SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${card_ids})
+      SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids})
       UNION
       SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
-        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
+        WHERE f.tenant_id = ${TENANT} AND f.base_box_id = h.box_id AND h.position < f.base_position
     )
-    SELECT k.manifest_id FROM manifest_cards k WHERE k.tenant_id = ${tenant} AND k.card_id = ANY(${card_ids})
+    SELECT k.manifest_id FROM manifest_cards k WHERE k.tenant_id = ${TENANT} AND k.card_id = ANY(${card_ids})
     UNION ALL
     SELECT t.manifest_id FROM held h CROSS JOIN manifest_turns t
-      WHERE t.tenant_id = ${tenant} AND t.box_id = h.box_id AND t.last_position >= h.position
+      WHERE t.tenant_id = ${TENANT} AND t.box_id = h.box_id AND t.last_position >= h.position
         AND t.first_position <= h.position
     UNION ALL
     SELECT p.manifest_id FROM held h CROSS JOIN manifests p
-      WHERE p.tenant_id = ${tenant} AND p.box_id = h.box_id)`;
+      WHERE p.tenant_id = ${TENANT} AND p.box_id = h.box_id)`;
 
-function where(tenant: string, filter: ManifestFilter): Sql {
-  const conditions: Sql[] = [sql`m.tenant_id = ${tenant}`, there(tenant)];
+function where(filter: ManifestFilter): Sql {
+  const conditions: Sql[] = [sql`m.tenant_id = ${TENANT}`, there()];
   const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
     if (value !== undefined) conditions.push(condition(value));
   };
@@ -209,15 +204,14 @@ function where(tenant: string, filter: ManifestFilter): Sql {
   add(filter.scope_id, (id) => sql`m.scope_id = ${id}`);
   add(filter.agent_turn_id, (id) => sql`m.agent_turn_id = ${id}`);
   add(filter.kind, (kind) => sql`m.kind = ${kind}`);
-  add(filter.card_ids, (ids) => withCard(tenant, ids));
-  add(filter.viewer, ({ agent_id }) => boxShown(tenant, agent_id));
-  add(filter.viewer?.reach, (reach) => manifestsWithin(tenant, reach));
+  add(filter.card_ids, (ids) => withCard(ids));
+  add(filter.viewer, ({ agent_id }) => boxShown(agent_id));
+  add(filter.viewer?.reach, (reach) => manifestsWithin(reach));
   return join(conditions, ' AND ');
 }
 
 export function listManifests(
   query: Query,
-  tenant: string,
   filter: ManifestFilter,
   page: KeysetPage,
 ): Promise<ManifestRow[]> {
@@ -225,18 +219,18 @@ export function listManifests(
     sql`SELECT m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
           m.token_budget, m.token_count, m.truncated, '{}' AS parameters, NULL AS entries, NULL AS turn_ranges, NULL AS request_card_ids,
           NULL AS content_hash, m.held_by, m.created_at
-        FROM manifests m WHERE ${where(tenant, filter)}${keyset(sql`m.manifest_id`, page)}`,
+        FROM manifests m WHERE ${where(filter)}${keyset(sql`m.manifest_id`, page)}`,
   );
 }
 
-export const countManifests = (tenant: string, filter: ManifestFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM manifests m WHERE ${where(tenant, filter)}`;
+export const countManifests = (filter: ManifestFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM manifests m WHERE ${where(filter)}`;
 
 /** The cards with the texts of the last request whose manifest this holds: the next one may bring the same. */
-export async function lastRequestCards(query: Query, tenant: string, held_by: string): Promise<string[]> {
+export async function lastRequestCards(query: Query, held_by: string): Promise<string[]> {
   const row = await query.get<{ request_card_ids: string | null }>(
     sql`SELECT request_card_ids FROM manifests
-        WHERE tenant_id = ${tenant} AND held_by = ${held_by} AND erased_at IS NULL
+        WHERE tenant_id = ${TENANT} AND held_by = ${held_by} AND erased_at IS NULL
         ORDER BY manifest_id DESC LIMIT 1`,
   );
   return row?.request_card_ids ? (JSON.parse(row.request_card_ids) as string[]) : [];
@@ -253,28 +247,18 @@ const toHeld = (row: { manifest_id: string; request_card_ids: string | null }): 
 });
 
 /** Some manifests whose texts are still to be erased, now that what holds them has ended. */
-export async function manifestsHeldBy(
-  query: Query,
-  tenant: string,
-  held_by: string,
-  limit: number,
-): Promise<HeldManifest[]> {
+export async function manifestsHeldBy(query: Query, held_by: string, limit: number): Promise<HeldManifest[]> {
   const rows = await query.all<{ manifest_id: string; request_card_ids: string | null }>(
     sql`SELECT manifest_id, request_card_ids FROM manifests
-        WHERE tenant_id = ${tenant} AND held_by = ${held_by} AND erased_at IS NULL
+        WHERE tenant_id = ${TENANT} AND held_by = ${held_by} AND erased_at IS NULL
         ORDER BY manifest_id LIMIT ${limit}`,
   );
   return rows.map(toHeld);
 }
 
-export function noteTextsErased(
-  tx: Tx,
-  tenant: string,
-  manifest_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export function noteTextsErased(tx: Tx, manifest_ids: readonly string[], now: number): Promise<void> {
   return tx.send(
-    sql`UPDATE manifests SET erased_at = ${now} WHERE tenant_id = ${tenant} AND manifest_id = ANY(${manifest_ids})`,
+    sql`UPDATE manifests SET erased_at = ${now} WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${manifest_ids})`,
   );
 }
 
@@ -286,7 +270,6 @@ export interface WholeManifest extends HeldManifest {
 /** Some manifests of a deleted trajectory, whoever holds them. */
 export async function manifestsOf(
   query: Query,
-  tenant: string,
   trajectory_id: string,
   limit: number,
 ): Promise<WholeManifest[]> {
@@ -294,7 +277,7 @@ export async function manifestsOf(
     Pick<ManifestRow, 'manifest_id' | 'request_card_ids' | 'entries' | 'turn_ranges'>
   >(
     sql`SELECT manifest_id, request_card_ids, entries, turn_ranges FROM manifests
-        WHERE tenant_id = ${tenant} AND trajectory_id = ${trajectory_id} ORDER BY manifest_id LIMIT ${limit}`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} ORDER BY manifest_id LIMIT ${limit}`,
   );
   return rows.map((row) => ({
     ...toHeld(row),
@@ -303,27 +286,22 @@ export async function manifestsOf(
   }));
 }
 
-export async function removeManifests(
-  tx: Tx,
-  tenant: string,
-  manifests: readonly WholeManifest[],
-): Promise<void> {
+export async function removeManifests(tx: Tx, manifests: readonly WholeManifest[]): Promise<void> {
   for (const { manifest_id, shown_card_ids, turns } of manifests) {
     for (const { box_id, first, last } of turns) {
       await tx.send(
-        sql`DELETE FROM manifest_turns WHERE tenant_id = ${tenant} AND box_id = ${box_id} AND last_position = ${last}
+        sql`DELETE FROM manifest_turns WHERE tenant_id = ${TENANT} AND box_id = ${box_id} AND last_position = ${last}
               AND first_position = ${first} AND manifest_id = ${manifest_id}`,
       );
     }
     await tx.send(
-      sql`DELETE FROM manifest_cards WHERE tenant_id = ${tenant} AND card_id = ANY(${shown_card_ids})
+      sql`DELETE FROM manifest_cards WHERE tenant_id = ${TENANT} AND card_id = ANY(${shown_card_ids})
           AND manifest_id = ${manifest_id}`,
     );
   }
   const ids = manifests.map(({ manifest_id }) => manifest_id);
-  await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${tenant} AND manifest_id = ANY(${ids})`);
+  await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${ids})`);
 }
 
 /** Whose context it is, or what it was made for. */
-export const manifestsWithin = (tenant: string, reach: Reach): Sql =>
-  within(tenant, reach, sql`m.agent_id`, sql`m.trajectory_id`);
+export const manifestsWithin = (reach: Reach): Sql => within(reach, sql`m.agent_id`, sql`m.trajectory_id`);

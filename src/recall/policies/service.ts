@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/driver.js';
 import { actsAs } from '../../engine/calls/actor.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { listPage } from '../../engine/reads/pages.js';
-import { change, event } from '../../engine/writes/change.js';
+import { appendEvent, change } from '../../engine/writes/change.js';
 import { isAnswerOf } from '../../engine/writes/posted-back.js';
 import { reachOf } from '../../identity/access/permissions.js';
 import { canonical, sha256 } from '../../kernel/canonical.js';
@@ -45,8 +46,8 @@ type Patch = Omit<In<'update'>, 'policy_id'>;
 const noPolicy = (policy_id: string): CairnError =>
   new CairnError('POLICY_NOT_FOUND', `there is no summarization policy ${policy_id}`);
 
-async function read(call: Call, query: Query, policy_id: string): Promise<SummarizationPolicy> {
-  const row = await findPolicy(query, call.tenant, policy_id);
+async function read(query: Query, policy_id: string): Promise<SummarizationPolicy> {
+  const row = await findPolicy(query, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
   return toPolicy(row);
 }
@@ -105,13 +106,11 @@ function refuseAgents(call: Call, what: string): never {
 
 /** What a policy is for, once that was seen to be there. */
 async function placeOf(
-  call: Call,
-  tx: Tx,
+  { call, tx }: Work,
   { trajectory_id, scope_id, agent_id }: PolicyInput,
 ): Promise<Pick<PolicyRow, 'attached' | 'trajectory_id' | 'scope_id'>> {
-  const { tenant } = call;
   if (scope_id != null) {
-    const scope = await findScope(tx, tenant, scope_id);
+    const scope = await findScope(tx, scope_id);
     if (!scope || scope.deleted_at !== null) throw unknownEntity('scope_id', 'scope', [scope_id]);
     if (trajectory_id != null && trajectory_id !== scope.trajectory_id)
       throw new CairnError(
@@ -122,7 +121,7 @@ async function placeOf(
     return { attached: attachedTo.scope(scope_id), trajectory_id: scope.trajectory_id, scope_id };
   }
   if (trajectory_id != null) {
-    const trajectory = await findTrajectory(tx, tenant, trajectory_id);
+    const trajectory = await findTrajectory(tx, trajectory_id);
     if (!trajectory || trajectory.deleted_at !== null)
       throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
     await refuseFormerOwner(call, tx, trajectory_id, agent_id);
@@ -135,8 +134,8 @@ async function placeOf(
 /** Whatever is written fires all that apply to it: there must be few. */
 const MAX_POLICIES = 20;
 
-async function refuseMany(call: Call, tx: Tx, attached: string): Promise<void> {
-  if ((await policiesAt(tx, call.tenant, attached)) < MAX_POLICIES) return;
+async function refuseMany(tx: Tx, attached: string): Promise<void> {
+  if ((await policiesAt(tx, attached)) < MAX_POLICIES) return;
   throw new CairnError(
     'INVALID_INPUT',
     `a tenant, a trajectory or a scope has at most ${MAX_POLICIES} policies: change or delete one of them`,
@@ -164,7 +163,6 @@ function samePolicy(
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<SummarizationPolicy> {
-  const { tenant } = call;
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const sent_hash = input.policy_id === undefined ? null : sha256(canonical(input as unknown as Json));
   const blank = {
@@ -184,42 +182,37 @@ export async function create(call: Call, input: In<'create'>): Promise<Summariza
   };
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const existing = input.policy_id && (await findPolicy(tx, tenant, input.policy_id));
+    work: async (work) => {
+      const { tx, now } = work;
+      const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
       if (existing) return samePolicy(existing, input, sent_hash, agent_id);
-      const place = await placeOf(call, tx, input);
-      await refuseMany(call, tx, place.attached);
+      const place = await placeOf(work, input);
+      await refuseMany(tx, place.attached);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
-      await insertPolicy(tx, tenant, row);
-      journal(call, tx, now, 'created', row);
+      await insertPolicy(tx, row);
+      journal(work, 'created', row);
       return toPolicy(row);
     },
     remember: ({ policy_id }) => policy_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => read(query, kept as string),
   });
 }
 
 const journal = (
-  call: Call,
-  tx: Tx,
-  now: number,
+  work: Work,
   what: 'created' | 'updated' | 'deleted',
   { policy_id, attached, trajectory_id }: PolicyRow,
 ): void =>
-  tx.journal(
-    event(
-      call,
-      now,
-      `cairn.summarization_policy.${what}`,
-      'summarization_policy',
-      policy_id,
-      { attached },
-      trajectory_id,
-    ),
+  appendEvent(
+    work,
+    `cairn.summarization_policy.${what}`,
+    { type: 'summarization_policy', id: policy_id },
+    { attached },
+    trajectory_id,
   );
 
 export const get = (call: Call, input: In<'get'>): Promise<SummarizationPolicy> =>
-  read(call, call.driver.at(call.tenant), input.policy_id);
+  read(call.driver.at(call.tenant), input.policy_id);
 
 export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
   const { driver, tenant } = call;
@@ -230,15 +223,15 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     filters: { trajectory_id: trajectory_id ?? null, scope_id: scope_id ?? null },
     key: 'string',
     keyOf: ({ policy_id }) => policy_id,
-    read: (request) => listPolicies(driver.at(tenant), tenant, filter, request),
-    count: countPolicies(tenant, filter),
+    read: (request) => listPolicies(driver.at(tenant), filter, request),
+    count: countPolicies(filter),
   });
   return { summarization_policies: rows.map(toPolicy), ...page };
 }
 
 /** The policy, locked, if this caller may change it: that an agent writes Turns where it is attached was checked before. */
-async function ownPolicy(call: Call, tx: Tx, policy_id: string): Promise<PolicyRow> {
-  const row = await lockPolicy(tx, call.tenant, policy_id);
+async function ownPolicy({ call, tx }: Work, policy_id: string): Promise<PolicyRow> {
+  const row = await lockPolicy(tx, policy_id);
   if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
   if (call.caller.agent_id !== null && row.attached === attachedTo.tenant)
     refuseAgents(call, 'change a policy of the whole tenant');
@@ -252,17 +245,18 @@ export async function update(call: Call, input: In<'update'>): Promise<Summariza
     throw new CairnError('INVALID_INPUT', 'summarization_policies.update: give at least one field to change');
   return change(call, {
     input,
-    work: async (tx, now) => {
-      const row = await ownPolicy(call, tx, policy_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const row = await ownPolicy(work, policy_id);
       const next = changed(row, patch, row.updated_at);
       if (canonical(next as unknown as Json) === canonical(row as unknown as Json)) return toPolicy(row);
       const written = { ...next, updated_at: now };
-      await updatePolicy(tx, call.tenant, written);
-      journal(call, tx, now, 'updated', written);
+      await updatePolicy(tx, written);
+      journal(work, 'updated', written);
       return toPolicy(written);
     },
     remember: () => policy_id,
-    again: (query, kept) => read(call, query, kept as string),
+    again: (query, kept) => read(query, kept as string),
   });
 }
 
@@ -270,12 +264,13 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
   const { policy_id } = input;
   await change<Json>(call, {
     input,
-    work: async (tx, now) => {
-      const known = await findPolicy(tx, call.tenant, policy_id);
+    work: async (work) => {
+      const { tx, now } = work;
+      const known = await findPolicy(tx, policy_id);
       if (known && known.deleted_at !== null) return null;
-      const row = await ownPolicy(call, tx, policy_id);
-      await deletePolicy(tx, call.tenant, policy_id, now);
-      journal(call, tx, now, 'deleted', row);
+      const row = await ownPolicy(work, policy_id);
+      await deletePolicy(tx, policy_id, now);
+      journal(work, 'deleted', row);
       return null;
     },
     remember: () => null,

@@ -1,7 +1,7 @@
 /** summarization_policies: when to summarise and extract, for a tenant, a trajectory or a scope. */
 import type { Query, Table, Tx } from '../../driver/driver.js';
 import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { type Reach, within } from '../../engine/access/reach.js';
 import { toIso } from '../../kernel/times.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
@@ -91,10 +91,10 @@ export const toPolicy = (row: PolicyRow): SummarizationPolicy => ({
   updated_at: toIso(row.updated_at),
 });
 
-export function insertPolicy(tx: Tx, tenant: string, row: PolicyRow): Promise<void> {
+export function insertPolicy(tx: Tx, row: PolicyRow): Promise<void> {
   return tx.insert(policiesTable, [
     [
-      tenant,
+      tx.tenant,
       row.policy_id,
       row.name,
       row.agent_id,
@@ -118,48 +118,43 @@ export function insertPolicy(tx: Tx, tenant: string, row: PolicyRow): Promise<vo
 }
 
 /** Deleted ones included, since an id is never used twice. */
-export function findPolicy(query: Query, tenant: string, policy_id: string): Promise<PolicyRow | undefined> {
+export function findPolicy(query: Query, policy_id: string): Promise<PolicyRow | undefined> {
   return query.get<PolicyRow>(
-    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.policy_id = ${policy_id}`,
+    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${policy_id}`,
   );
 }
 
 /** The same, and nobody changes it until the commit. */
-export function lockPolicy(tx: Tx, tenant: string, policy_id: string): Promise<PolicyRow | undefined> {
+export function lockPolicy(tx: Tx, policy_id: string): Promise<PolicyRow | undefined> {
   return tx.get<PolicyRow>(
-    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.policy_id = ${policy_id}
+    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${policy_id}
         FOR UPDATE`,
   );
 }
 
-export function updatePolicy(tx: Tx, tenant: string, row: PolicyRow): Promise<void> {
+export function updatePolicy(tx: Tx, row: PolicyRow): Promise<void> {
   return tx.send(
     sql`UPDATE summarization_policies SET name = ${row.name}, trigger_type = ${row.trigger_type},
           threshold = ${row.threshold}, source_level = ${row.source_level}, target_level = ${row.target_level},
           max_sources = ${row.max_sources}, max_tokens = ${row.max_tokens}, create_edges = ${row.create_edges},
           actions = ${row.actions}, enabled = ${row.enabled}, updated_at = ${row.updated_at}
-        WHERE tenant_id = ${tenant} AND policy_id = ${row.policy_id}`,
+        WHERE tenant_id = ${TENANT} AND policy_id = ${row.policy_id}`,
   );
 }
 
 /** Its row and id stay; what it was called goes. */
-export function deletePolicy(tx: Tx, tenant: string, policy_id: string, now: number): Promise<void> {
+export function deletePolicy(tx: Tx, policy_id: string, now: number): Promise<void> {
   return tx.send(
     sql`UPDATE summarization_policies SET deleted_at = ${now}, name = NULL, sent_hash = NULL
-        WHERE tenant_id = ${tenant} AND policy_id = ${policy_id}`,
+        WHERE tenant_id = ${TENANT} AND policy_id = ${policy_id}`,
   );
 }
 
 /** Those of trajectories that are deleted, and of their scopes. */
-export function deletePoliciesOf(
-  tx: Tx,
-  tenant: string,
-  trajectory_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export function deletePoliciesOf(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   return tx.send(
     sql`UPDATE summarization_policies SET deleted_at = ${now}, name = NULL, sent_hash = NULL
-        WHERE tenant_id = ${tenant} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
   );
 }
 
@@ -169,45 +164,40 @@ export interface PolicyFilter {
   readonly reach?: Reach | undefined;
 }
 
-function where(tenant: string, { trajectory_id, scope_id, reach }: PolicyFilter): Sql {
-  const conditions: Sql[] = [sql`p.tenant_id = ${tenant}`, sql`p.deleted_at IS NULL`];
+function where({ trajectory_id, scope_id, reach }: PolicyFilter): Sql {
+  const conditions: Sql[] = [sql`p.tenant_id = ${TENANT}`, sql`p.deleted_at IS NULL`];
   if (trajectory_id !== undefined) conditions.push(sql`p.trajectory_id = ${trajectory_id}`);
   if (scope_id !== undefined) conditions.push(sql`p.attached = ${attachedTo.scope(scope_id)}`);
-  if (reach !== undefined) conditions.push(policiesWithin(tenant, reach));
+  if (reach !== undefined) conditions.push(policiesWithin(reach));
   return join(conditions, ' AND ');
 }
 
 /** How many there are for a place. */
-export async function policiesAt(query: Query, tenant: string, attached: string): Promise<number> {
+export async function policiesAt(query: Query, attached: string): Promise<number> {
   const row = await query.get<{ policies: number }>(
     sql`SELECT COUNT(*) AS policies FROM summarization_policies p
-        WHERE p.tenant_id = ${tenant} AND p.attached = ${attached} AND p.deleted_at IS NULL`,
+        WHERE p.tenant_id = ${TENANT} AND p.attached = ${attached} AND p.deleted_at IS NULL`,
   );
   return row!.policies;
 }
 
-export function listPolicies(
-  query: Query,
-  tenant: string,
-  filter: PolicyFilter,
-  page: KeysetPage,
-): Promise<PolicyRow[]> {
+export function listPolicies(query: Query, filter: PolicyFilter, page: KeysetPage): Promise<PolicyRow[]> {
   return query.all<PolicyRow>(
     sql`SELECT ${COLUMNS} FROM summarization_policies p
-        WHERE ${where(tenant, filter)}${keyset(sql`p.policy_id`, page)}`,
+        WHERE ${where(filter)}${keyset(sql`p.policy_id`, page)}`,
   );
 }
 
-export const countPolicies = (tenant: string, filter: PolicyFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM summarization_policies p WHERE ${where(tenant, filter)}`;
+export const countPolicies = (filter: PolicyFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM summarization_policies p WHERE ${where(filter)}`;
 
 /** Whether the tenant of a scope, under the name s, has a policy at all: 1 or 0. One look at an index that is mostly empty. */
 export const WATCHED: Sql = sql`CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
   WHERE p.tenant_id = s.tenant_id AND p.deleted_at IS NULL) THEN 1 ELSE 0 END`;
 
-export async function anyPolicy(query: Query, tenant: string): Promise<boolean> {
+export async function anyPolicy(query: Query): Promise<boolean> {
   const row = await query.get(
-    sql`SELECT p.policy_id FROM summarization_policies p WHERE p.tenant_id = ${tenant} AND p.deleted_at IS NULL LIMIT 1`,
+    sql`SELECT p.policy_id FROM summarization_policies p WHERE p.tenant_id = ${TENANT} AND p.deleted_at IS NULL LIMIT 1`,
   );
   return row !== undefined;
 }
@@ -221,7 +211,6 @@ const byPlace: Sql = byDialect({
 /** The policies of these triggers for a place, whether enabled or not, in the order of their ids. */
 export async function policiesFor(
   query: Query,
-  tenant: string,
   place: { readonly trajectory_id: string; readonly scope_id: string | null },
   triggers: readonly TriggerType[],
 ): Promise<FiringPolicy[]> {
@@ -229,7 +218,7 @@ export async function policiesFor(
   if (place.scope_id !== null) places.push(attachedTo.scope(place.scope_id));
   const rows = await query.all<PolicyRow>(
     sql`SELECT ${COLUMNS} FROM ${byPlace}
-        WHERE p.tenant_id = ${tenant} AND p.attached = ANY(${places}) AND p.trigger_type = ANY(${triggers})
+        WHERE p.tenant_id = ${TENANT} AND p.attached = ANY(${places}) AND p.trigger_type = ANY(${triggers})
           AND p.deleted_at IS NULL`,
   );
   return rows
@@ -238,10 +227,9 @@ export async function policiesFor(
 }
 
 /** A policy belongs to who made it, and to the scope or trajectory that it is for; those of the tenant are for all. */
-export const policiesWithin = (tenant: string, reach: Reach): Sql =>
-  sql`(p.attached = 'tenant' OR ${within(tenant, reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
-    tenant,
+export const policiesWithin = (reach: Reach): Sql =>
+  sql`(p.attached = 'tenant' OR ${within(reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
     reach,
-    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${tenant} AND s.scope_id = p.scope_id)`,
+    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = p.scope_id)`,
     sql`p.trajectory_id`,
   )})`;

@@ -3,7 +3,7 @@
  * event loop, a page at a time.
  */
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { columnsOf, DOC_COLUMNS, type DocColumns, type NewDoc } from '../../index/documents.js';
 import { contentKey, sourceOf } from '../search/contents.js';
 import { contentsAfter, SOURCES, type Source } from './expected-docs.js';
@@ -43,28 +43,25 @@ interface StoredDoc extends Omit<DocColumns, 'entity_type' | 'content_id'> {
 }
 
 export async function run(query: Query, input: unknown): Promise<DriftPage> {
-  const { tenant, stage, after, limit, now } = input as DriftRequest;
-  return stage === 'rows'
-    ? rowsAfter(query, tenant, after, limit)
-    : driftAmong(query, tenant, stage, after, limit, now);
+  const { stage, after, limit, now } = input as DriftRequest;
+  return stage === 'rows' ? rowsAfter(query, after, limit) : driftAmong(query, stage, after, limit, now);
 }
 
 async function driftAmong(
   query: Query,
-  tenant: string,
   source: Source,
   after: string,
   limit: number,
   now: number,
 ): Promise<DriftPage> {
-  const { contents, next } = await contentsAfter(query, source, tenant, after, limit, now);
+  const { contents, next } = await contentsAfter(query, source, after, limit, now);
   const ids = contents.map(({ content_id }) => content_id);
   const rows =
     ids.length === 0
       ? []
       : await query.all<StoredDoc>(
           sql`SELECT d.doc_no, ${DOC_COLUMNS} FROM search_docs d
-              WHERE d.tenant_id = ${tenant} AND d.content_id = ANY(${ids}) ORDER BY d.doc_no`,
+              WHERE d.tenant_id = ${TENANT} AND d.content_id = ANY(${ids}) ORDER BY d.doc_no`,
         );
   const drifts = contents.flatMap(({ content_id, doc }): Drift[] => {
     const [first, ...others] = rows.filter(
@@ -101,17 +98,17 @@ function differing(row: StoredDoc, doc: NewDoc): string[] {
 }
 
 /** Rows that are found, and whose content is gone. By what they are of, which the index of the table leads to. */
-async function rowsAfter(query: Query, tenant: string, after: string, limit: number): Promise<DriftPage> {
+async function rowsAfter(query: Query, after: string, limit: number): Promise<DriftPage> {
   const at = after.indexOf(' ');
   const [doc_no, content_id] = [Number(after.slice(0, Math.max(at, 0))), after.slice(at + 1)];
   const rows = await query.all<Pick<StoredDoc, 'doc_no' | 'entity_type' | 'content_id' | 'terms'>>(
     sql`SELECT d.doc_no, d.entity_type, d.content_id, CASE WHEN d.terms IS NULL THEN NULL ELSE '' END AS terms
         FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND (d.content_id, d.doc_no) > (${content_id}, ${doc_no})
+        WHERE d.tenant_id = ${TENANT} AND (d.content_id, d.doc_no) > (${content_id}, ${doc_no})
         ORDER BY d.content_id, d.doc_no LIMIT ${limit}`,
   );
   const found = rows.filter(({ terms }) => terms !== null);
-  const there = await presentAmong(query, tenant, found);
+  const there = await presentAmong(query, found);
   const gone = found.filter((row) => !there.has(contentKey(row)));
   return {
     drifts: gone.map((row) => asDrift('gone', row)),

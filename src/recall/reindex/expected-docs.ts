@@ -10,7 +10,7 @@ import {
   thoughtOf,
 } from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { indexKey, readMeta } from '../../engine/writes/tenants.js';
 import { cardDoc, isSearched, measureCard } from '../../facts/cards/search-doc.js';
 import { type PacketInput, RESERVED_PREFIX } from '../../facts/packets/model.js';
@@ -41,7 +41,6 @@ export interface ContentPage {
 /** A page behind a place, as it is at a moment. */
 type Pager = (
   query: Query,
-  tenant: string,
   after: string,
   limit: number,
   now: number,
@@ -82,25 +81,24 @@ function breather(): () => Promise<void> {
   };
 }
 
-const cards: Pager = async (query, tenant, after, limit, now, index_key) => {
+const cards: Pager = async (query, after, limit, now, index_key) => {
   const rows = await query.all<StoredCard>(
     sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
           c.deleted_at
-        FROM cards c WHERE c.tenant_id = ${tenant} AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${limit}`,
+        FROM cards c WHERE c.tenant_id = ${TENANT} AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${limit}`,
   );
   const there = rows
     .filter(({ content, deleted_at }) => content !== null && deleted_at === null)
     .map((card) => ({ card, metadata: JSON.parse(card.metadata!) as JsonObject }));
   const turns = there.filter(({ card, metadata }) => isTurn(card, metadata));
-  const places = await placesOf(query, tenant, turns);
+  const places = await placesOf(query, turns);
   const held = there.filter(
     ({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata),
   );
-  const versions = await versionsOf(query, tenant, held);
+  const versions = await versionsOf(query, held);
   const notes = [...versions.values()].filter(({ kind }) => kind === 'note');
   const links = await memoryLinks(
     query,
-    tenant,
     notes.map(({ memory_id }) => memory_id),
     { now, agent: null },
   );
@@ -141,34 +139,26 @@ const entriesByCard: Sql = byDialect({
 });
 
 /** Where each turn stands in the scope that it was said in; scopes that were restored from that show it as well. */
-async function placesOf(
-  query: Query,
-  tenant: string,
-  turns: readonly Placed[],
-): Promise<Map<string, TurnPlace>> {
+async function placesOf(query: Query, turns: readonly Placed[]): Promise<Map<string, TurnPlace>> {
   const scopes = new Map(turns.map(({ card }) => [card.card_id, card.held_by!.slice(SCOPE.length)]));
   if (scopes.size === 0) return new Map();
   const rows = await query.all<TurnPlace>(
     sql`SELECT e.card_id, s.scope_id, s.trajectory_id, e.ordinal AS sequence FROM ${entriesByCard} CROSS JOIN scopes s
-        WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${[...scopes.keys()]}) AND e.removed_revision IS NULL
-          AND s.tenant_id = ${tenant} AND s.box_id = e.box_id`,
+        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${[...scopes.keys()]}) AND e.removed_revision IS NULL
+          AND s.tenant_id = ${TENANT} AND s.box_id = e.box_id`,
   );
   const own = rows.filter(({ card_id, scope_id }) => scopes.get(card_id) === scope_id);
   return new Map(own.map((row) => [row.card_id, row]));
 }
 
 /** The current versions that these cards have the content of. */
-async function versionsOf(
-  query: Query,
-  tenant: string,
-  held: readonly Placed[],
-): Promise<Map<string, NewVersion>> {
+async function versionsOf(query: Query, held: readonly Placed[]): Promise<Map<string, NewVersion>> {
   if (held.length === 0) return new Map();
   const holders = [...new Set(held.map(({ card }) => card.held_by!))];
   const ids = held.map(({ card }) => card.card_id);
   const rows = await query.all<NewVersion>(
     sql`SELECT v.* FROM memory_versions v
-        WHERE v.tenant_id = ${tenant} AND v.held_by = ANY(${holders}) AND v.erased_at IS NULL
+        WHERE v.tenant_id = ${TENANT} AND v.held_by = ANY(${holders}) AND v.erased_at IS NULL
           AND v.card_id = ANY(${ids}) AND v.superseded_at IS NULL`,
   );
   return new Map(rows.map((row) => [row.card_id, row]));
@@ -213,12 +203,12 @@ interface StoredPacket {
   readonly envelope: string | null;
 }
 
-const packets: Pager = async (query, tenant, after, limit, _now, index_key) => {
+const packets: Pager = async (query, after, limit, _now, index_key) => {
   const rows = await query.all<StoredPacket>(
     sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.expires_at,
           CASE WHEN SUBSTR(p.packet_type, 1, ${RESERVED_PREFIX.length}) = ${RESERVED_PREFIX} THEN NULL
             ELSE p.envelope END AS envelope
-        FROM packet_store p WHERE p.tenant_id = ${tenant} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
+        FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
   );
   const breathe = breather();
   const contents: Content[] = [];
@@ -240,12 +230,12 @@ interface StoredThought extends ThinkingExecution {
   readonly body: string;
 }
 
-const thoughts: Pager = async (query, tenant, after, limit, _now, index_key) => {
+const thoughts: Pager = async (query, after, limit, _now, index_key) => {
   const [checkpoint_id, id] = thoughtOf(after);
   const rows = await query.all<StoredThought>(
     sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
         FROM thoughts t JOIN executions x ON x.tenant_id = t.tenant_id AND x.execution_id = t.execution_id
-        WHERE t.tenant_id = ${tenant} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
+        WHERE t.tenant_id = ${TENANT} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
         ORDER BY t.checkpoint_id, t.id LIMIT ${limit}`,
   );
   const breathe = breather();
@@ -266,12 +256,11 @@ const pagers: Record<Source, Pager> = { cards, packets, thoughts };
 export async function contentsAfter(
   query: Query,
   source: Source,
-  tenant: string,
   after: string,
   limit: number,
   now: number,
 ): Promise<ContentPage> {
   const meta = await readMeta(query);
   if (!meta) throw new Error('the store has no key');
-  return pagers[source](query, tenant, after, limit, now, indexKey(meta, tenant));
+  return pagers[source](query, after, limit, now, indexKey(meta, query.tenant));
 }

@@ -1,7 +1,7 @@
 /** Which contents are there, whatever the search says of them. */
 import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/sql.js';
 import { executionHolder } from '../../engine/lifetimes/endings.js';
 import { contentKey } from '../search/contents.js';
 
@@ -24,7 +24,6 @@ export interface Lifetime {
  */
 export async function presentAmong(
   query: Query,
-  tenant: string,
   contents: readonly Of[],
   lock = false,
 ): Promise<Map<string, Lifetime>> {
@@ -33,11 +32,11 @@ export async function presentAmong(
   const ids = (type: (entity_type: string) => boolean) =>
     contents.filter(({ entity_type }) => type(entity_type)).map(({ content_id }) => content_id);
   const ofCards = ids((type) => type !== 'packet' && type !== 'thought');
-  if (lock) await lockVersions(query, tenant, contents);
+  if (lock) await lockVersions(query, contents);
   if (ofCards.length > 0) {
     const rows = await query.all<Lifetime & { id: string }>(
       sql`SELECT c.card_id AS id, c.expires_at, c.held_by FROM cards c
-          WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${ofCards})
+          WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${ofCards})
             AND c.erased_at IS NULL AND c.deleted_at IS NULL ORDER BY c.card_id ${locked}`,
     );
     for (const { id, expires_at, held_by } of rows) there.set(ofCard(id), { expires_at, held_by });
@@ -47,7 +46,7 @@ export async function presentAmong(
     const holders = [...new Set(ofVersions.map((id) => there.get(ofCard(id))!.held_by ?? ''))];
     const rows = await query.all<{ card_id: string }>(
       sql`SELECT v.card_id FROM memory_versions v
-          WHERE v.tenant_id = ${tenant} AND v.held_by = ANY(${holders}) AND v.erased_at IS NULL
+          WHERE v.tenant_id = ${TENANT} AND v.held_by = ANY(${holders}) AND v.erased_at IS NULL
             AND v.card_id = ANY(${ofVersions}) AND v.superseded_at IS NULL`,
     );
     const current = new Set(rows.map(({ card_id }) => card_id));
@@ -57,7 +56,7 @@ export async function presentAmong(
   if (ofPackets.length > 0) {
     const rows = await query.all<{ id: string; expires_at: number | null }>(
       sql`SELECT p.packet_id AS id, p.expires_at FROM packet_store p
-          WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${ofPackets}) AND p.erased_at IS NULL
+          WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${ofPackets}) AND p.erased_at IS NULL
           ORDER BY p.packet_id ${locked}`,
     );
     for (const { id, expires_at } of rows)
@@ -67,7 +66,7 @@ export async function presentAmong(
     const [checkpoint_id, id] = thoughtOf(content_id);
     const row = await query.get<{ execution_id: string }>(
       sql`SELECT t.execution_id FROM thoughts t
-          WHERE t.tenant_id = ${tenant} AND t.checkpoint_id = ${checkpoint_id} AND t.id = ${id} AND t.removed > 0 ${locked}`,
+          WHERE t.tenant_id = ${TENANT} AND t.checkpoint_id = ${checkpoint_id} AND t.id = ${id} AND t.removed > 0 ${locked}`,
     );
     const key = contentKey({ entity_type: 'thought', content_id });
     if (row) there.set(key, { expires_at: null, held_by: executionHolder(row.execution_id) });
@@ -80,13 +79,13 @@ const ofCard = (card_id: string): string => contentKey({ entity_type: 'card', co
 const isVersion = (type: string) => type === 'artifact' || type === 'note';
 
 /** As every change of an artifact or note does: by its first version, and before the cards. */
-async function lockVersions(query: Query, tenant: string, contents: readonly Of[]): Promise<void> {
+async function lockVersions(query: Query, contents: readonly Of[]): Promise<void> {
   const ids = contents.flatMap(({ entity_type, entity_id }) =>
     isVersion(entity_type) && entity_id !== undefined ? [entity_id] : [],
   );
   if (ids.length === 0) return;
   await query.all(
     sql`SELECT v.memory_id FROM memory_versions v
-        WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${ids}) AND v.version = 1 ORDER BY v.memory_id FOR UPDATE`,
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${ids}) AND v.version = 1 ORDER BY v.memory_id FOR UPDATE`,
   );
 }

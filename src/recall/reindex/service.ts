@@ -80,7 +80,7 @@ export async function* reindex(
   const { tenant: only, stopping = () => false } = options;
   const tenants = await tenantsOf(driver, only);
   let total = 0;
-  for (const tenant of tenants) total += await countContents(atLength(driver, tenant), tenant);
+  for (const tenant of tenants) total += await countContents(atLength(driver, tenant));
   const run = await Run.start(driver, only ?? null, tenants);
   let done = 0;
   let isFirst = true;
@@ -112,7 +112,7 @@ export async function* reindex(
 
 async function tenantsOf(driver: Driver, only: string | undefined): Promise<string[]> {
   if (only === undefined) return (await listTenants(driver.at(''))).map(({ tenant_id }) => tenant_id);
-  if (!(await hasTenant(driver.at(only), only)))
+  if (!(await hasTenant(driver.at(only))))
     throw new CairnError('INVALID_INPUT', `there is no tenant ${JSON.stringify(only)}: nothing was indexed`);
   return [only];
 }
@@ -163,7 +163,7 @@ class Run {
     for (let at = 0; at < drifts.length; ) {
       const some = drifts.slice(at, at + this.#batch);
       const started = performance.now();
-      this.changed += await this.#write(tenant, (tx) => heal(tx, tenant, some));
+      this.changed += await this.#write(tenant, (tx) => heal(tx, some));
       at += some.length;
       this.#batch = nextBatch(this.#batch, performance.now() - started);
     }
@@ -189,9 +189,9 @@ class Run {
 
   async countRight(tenant: string): Promise<void> {
     for (let attempt = 1; attempt <= COUNT_ATTEMPTS; attempt++) {
-      const counted = await countDocs(atLength(this.#driver, tenant), tenant);
+      const counted = await countDocs(atLength(this.#driver, tenant));
       if (counted.docs === counted.noted) return;
-      if (await this.#write(tenant, (tx) => noteCount(tx, tenant, counted))) return;
+      if (await this.#write(tenant, (tx) => noteCount(tx, counted))) return;
     }
   }
 

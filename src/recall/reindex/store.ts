@@ -1,6 +1,6 @@
 /** Putting right what the search knows: rows of search_docs, how many there are, and how far an indexing anew has come. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, type Sql, sql } from '../../driver/sql.js';
+import { acrossTenants, type Sql, sql, TENANT } from '../../driver/sql.js';
 import { columnsOf, insertDocs, type NewDoc } from '../../index/documents.js';
 import { GENERATION } from '../../index/postings.js';
 import { contentKey } from '../search/contents.js';
@@ -11,14 +11,14 @@ import { presentAmong } from './present-contents.js';
  * Makes rows what their content says, as long as it is there; says how many were changed. Rows are changed in place or
  * emptied, and never deleted: deleting moves others within the file, and what they held would be left where they were.
  */
-export async function heal(tx: Tx, tenant: string, drifts: readonly Drift[]): Promise<number> {
+export async function heal(tx: Tx, drifts: readonly Drift[]): Promise<number> {
   const docs = drifts.flatMap((drift) => ('doc' in drift ? [drift.doc] : []));
   const gone = drifts.flatMap((drift) => ('doc' in drift ? [] : [drift.doc_no]));
-  const there = await presentAmong(tx, tenant, docs, true);
+  const there = await presentAmong(tx, docs, true);
   const ids = docs.map(({ content_id }) => content_id);
   const rows = await tx.all<{ content_id: string; entity_type: string; doc_no: number }>(
     sql`SELECT content_id, entity_type, doc_no FROM search_docs
-        WHERE tenant_id = ${tenant} AND content_id = ANY(${ids}) ORDER BY doc_no DESC`,
+        WHERE tenant_id = ${TENANT} AND content_id = ANY(${ids}) ORDER BY doc_no DESC`,
   );
   // The first of each: it comes last.
   const known = new Map(rows.map((row) => [contentKey(row), Number(row.doc_no)]));
@@ -29,19 +29,19 @@ export async function heal(tx: Tx, tenant: string, drifts: readonly Drift[]): Pr
     if (!lifetime) continue;
     const doc_no = known.get(contentKey(doc));
     if (doc_no === undefined) fresh.push({ ...doc, ...lifetime });
-    else await updateDoc(tx, tenant, doc_no, { ...doc, ...lifetime });
+    else await updateDoc(tx, doc_no, { ...doc, ...lifetime });
     changed++;
   }
-  await insertDocs(tx, tenant, fresh);
+  await insertDocs(tx, fresh);
   if (gone.length > 0)
     changed += await tx.run(
       sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-          WHERE tenant_id = ${tenant} AND doc_no = ANY(${gone}) AND terms IS NOT NULL`,
+          WHERE tenant_id = ${TENANT} AND doc_no = ANY(${gone}) AND terms IS NOT NULL`,
     );
   return changed;
 }
 
-async function updateDoc(tx: Tx, tenant: string, doc_no: number, doc: NewDoc): Promise<void> {
+async function updateDoc(tx: Tx, doc_no: number, doc: NewDoc): Promise<void> {
   const row = columnsOf(doc);
   await tx.send(
     sql`UPDATE search_docs SET entity_type = ${row.entity_type}, entity_id = ${row.entity_id}, type = ${row.type},
@@ -50,7 +50,7 @@ async function updateDoc(tx: Tx, tenant: string, doc_no: number, doc: NewDoc): P
           abstraction_level = ${row.abstraction_level}, category = ${row.category}, tags = ${row.tags},
           occurred_at = ${row.occurred_at}, created_at = ${row.created_at}, expires_at = ${row.expires_at},
           held_by = ${row.held_by}, length = ${row.length}, flags = ${row.flags}, terms = ${row.terms}
-        WHERE tenant_id = ${tenant} AND doc_no = ${doc_no}`,
+        WHERE tenant_id = ${TENANT} AND doc_no = ${doc_no}`,
   );
 }
 
@@ -61,36 +61,35 @@ export interface DocCount {
 }
 
 /** How many documents a tenant has. Of one moment: whoever writes changes both at once. */
-export async function countDocs(query: Query, tenant: string): Promise<DocCount> {
+export async function countDocs(query: Query): Promise<DocCount> {
   const row = await query.get<DocCount>(
-    sql`SELECT (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${tenant} AND terms IS NOT NULL) AS docs,
-          ${noted(tenant)} AS noted`,
+    sql`SELECT (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${TENANT} AND terms IS NOT NULL) AS docs,
+          ${noted()} AS noted`,
   );
   return { docs: Number(row!.docs), noted: Number(row!.noted) };
 }
 
-const noted = (tenant: string): Sql =>
-  sql`(SELECT COALESCE(SUM(docs), 0) FROM search_counts WHERE tenant_id = ${tenant})`;
+const noted = (): Sql => sql`(SELECT COALESCE(SUM(docs), 0) FROM search_counts WHERE tenant_id = ${TENANT})`;
 
 /** Adds what is missing; false when the number has changed since it was counted. */
-export async function noteCount(tx: Tx, tenant: string, counted: DocCount): Promise<boolean> {
-  await tx.all(sql`SELECT shard FROM search_counts WHERE tenant_id = ${tenant} ORDER BY shard FOR UPDATE`);
-  const row = await tx.get<Pick<DocCount, 'noted'>>(sql`SELECT ${noted(tenant)} AS noted`);
+export async function noteCount(tx: Tx, counted: DocCount): Promise<boolean> {
+  await tx.all(sql`SELECT shard FROM search_counts WHERE tenant_id = ${TENANT} ORDER BY shard FOR UPDATE`);
+  const row = await tx.get<Pick<DocCount, 'noted'>>(sql`SELECT ${noted()} AS noted`);
   if (Number(row!.noted) !== counted.noted) return false;
   await tx.run(
-    sql`INSERT INTO search_counts (tenant_id, shard, docs) VALUES (${tenant}, 0, ${counted.docs - counted.noted})
+    sql`INSERT INTO search_counts (tenant_id, shard, docs) VALUES (${TENANT}, 0, ${counted.docs - counted.noted})
         ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
   );
   return true;
 }
 
 /** How much there is to look at. */
-export async function countContents(query: Query, tenant: string): Promise<number> {
+export async function countContents(query: Query): Promise<number> {
   const row = await query.get<{ total: number }>(
-    sql`SELECT (SELECT COUNT(*) FROM cards WHERE tenant_id = ${tenant} AND erased_at IS NULL)
-          + (SELECT COUNT(*) FROM packet_store WHERE tenant_id = ${tenant} AND packet_type NOT LIKE 'cairn.%')
-          + (SELECT COUNT(*) FROM thoughts WHERE tenant_id = ${tenant})
-          + (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${tenant}) AS total`,
+    sql`SELECT (SELECT COUNT(*) FROM cards WHERE tenant_id = ${TENANT} AND erased_at IS NULL)
+          + (SELECT COUNT(*) FROM packet_store WHERE tenant_id = ${TENANT} AND packet_type NOT LIKE 'cairn.%')
+          + (SELECT COUNT(*) FROM thoughts WHERE tenant_id = ${TENANT})
+          + (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${TENANT}) AS total`,
   );
   return Number(row!.total);
 }

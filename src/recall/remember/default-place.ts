@@ -47,7 +47,7 @@ export const defaultTrajectory = (call: Call): Promise<string> => {
     tenant,
     'trajectory',
     async (id) => {
-      const row = await findTrajectory(call.driver.at(tenant), tenant, id);
+      const row = await findTrajectory(call.driver.at(tenant), id);
       if (!row) return 'none';
       return row.deleted_at === null && row.status === 'Active' ? 'open' : 'over';
     },
@@ -61,7 +61,7 @@ export async function defaultScope(call: Call, trajectory_id: string): Promise<s
     tenant,
     `scope of ${trajectory_id}`,
     async (id) => {
-      const row = await findScope(call.driver.at(tenant), tenant, id);
+      const row = await findScope(call.driver.at(tenant), id);
       if (!row) return 'none';
       return row.deleted_at === null && row.closed_at === null ? 'open' : 'over';
     },

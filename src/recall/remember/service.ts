@@ -98,7 +98,7 @@ async function rememberTurn(
   if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
   const scope_id =
     input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
-  const scope = await findScope(query, call.tenant, scope_id);
+  const scope = await findScope(query, scope_id);
   if (scope && input.trajectory_id !== undefined && scope.trajectory_id !== input.trajectory_id)
     throw new CairnError('INVALID_INPUT', `scope ${scope_id} is not in trajectory ${input.trajectory_id}`);
   const turn = await addTurn(call, { scope_id, role: input.role ?? 'User', content: input.text, metadata });

@@ -1,5 +1,5 @@
 /** Conditions on search_docs under the name d: what can be read, what the caller reaches, what the filters let through. */
-import { acrossTenants, byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { acrossTenants, byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Reach } from '../../engine/access/reach.js';
 import type { CardReach } from '../../engine/access/rules.js';
 import { visibleBox } from '../../facts/boxes/store.js';
@@ -21,41 +21,41 @@ export interface Viewer {
 const NEVER = sql`1 = 0`;
 
 /** Whether an open scope that was restored from that of a turn, under the name d, has it: by the same way as turns.get. */
-const isRestored = (tenant: string): Sql =>
+const isRestored = (): Sql =>
   sql`EXISTS (
     WITH RECURSIVE held(box_id, position) AS (
       SELECT e.box_id, e.position FROM box_entries e
-        WHERE e.tenant_id = ${tenant} AND e.card_id = d.content_id AND e.removed_revision IS NULL
+        WHERE e.tenant_id = ${TENANT} AND e.card_id = d.content_id AND e.removed_revision IS NULL
       UNION
       SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
-        WHERE f.tenant_id = ${tenant} AND f.base_box_id = h.box_id AND h.position < f.base_position
+        WHERE f.tenant_id = ${TENANT} AND f.base_box_id = h.box_id AND h.position < f.base_position
     )
     SELECT 1 FROM held h CROSS JOIN scopes s
-      WHERE s.tenant_id = ${tenant} AND s.box_id = h.box_id AND s.closed_at IS NULL)`;
+      WHERE s.tenant_id = ${TENANT} AND s.box_id = h.box_id AND s.closed_at IS NULL)`;
 
 /**
  * What holds it has not ended; or it is a turn of a scope that another, still open, was restored from. By the holder's
  * row alone: most have none.
  */
-const notEnded = (tenant: string): Sql =>
+const notEnded = (): Sql =>
   sql`(d.held_by IS NULL
-    OR (SELECT x.ended_at FROM endings x WHERE x.tenant_id = ${tenant} AND x.holder = d.held_by) IS NULL
-    OR (d.position IS NOT NULL AND ${isRestored(tenant)}))`;
+    OR (SELECT x.ended_at FROM endings x WHERE x.tenant_id = ${TENANT} AND x.holder = d.held_by) IS NULL
+    OR (d.position IS NOT NULL AND ${isRestored()}))`;
 
-export const canBeRead = (tenant: string, now: number): Sql =>
-  sql`d.terms IS NOT NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) AND ${notEnded(tenant)}`;
+export const canBeRead = (now: number): Sql =>
+  sql`d.terms IS NOT NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) AND ${notEnded()}`;
 
-function inReach(tenant: string, reach: Reach): Sql {
+function inReach(reach: Reach): Sql {
   if (reach.extent === 'none') return NEVER;
   if (reach.extent === 'own') return sql`d.agent_id = ${reach.agent_id}`;
-  return sql`(d.agent_id = ${reach.agent_id} OR ${isMine(tenant, reach, sql`d.trajectory_id`)})`;
+  return sql`(d.agent_id = ${reach.agent_id} OR ${isMine(reach, sql`d.trajectory_id`)})`;
 }
 
 /** Whoever said it, or in whose scope it was said. */
-function turnInReach(tenant: string, reach: Reach): Sql {
+function turnInReach(reach: Reach): Sql {
   if (reach.extent === 'none') return NEVER;
-  return sql`(${inReach(tenant, reach)} OR EXISTS (SELECT 1 FROM scopes o
-    WHERE o.tenant_id = ${tenant} AND o.scope_id = d.scope_id AND o.agent_id = ${reach.agent_id}))`;
+  return sql`(${inReach(reach)} OR EXISTS (SELECT 1 FROM scopes o
+    WHERE o.tenant_id = ${TENANT} AND o.scope_id = d.scope_id AND o.agent_id = ${reach.agent_id}))`;
 }
 
 const found: MemoryColumns = {
@@ -73,25 +73,25 @@ function cardInReach({ loose, held, agent_id }: CardReach): Sql {
 }
 
 /** Cards of agent_turns are for those who may see a box that has them. */
-const shownCard = (tenant: string, agent_id: string): Sql =>
+const shownCard = (agent_id: string): Sql =>
   sql`(d.held_by IS NULL OR SUBSTR(d.held_by, 1, 11) <> 'agent_turn:'
     OR EXISTS (SELECT 1 FROM box_entries seen CROSS JOIN boxes b
-      WHERE seen.tenant_id = ${tenant} AND seen.card_id = d.content_id AND b.tenant_id = ${tenant}
-        AND b.box_id = seen.box_id AND ${visibleBox(tenant, agent_id)}))`;
+      WHERE seen.tenant_id = ${TENANT} AND seen.card_id = d.content_id AND b.tenant_id = ${TENANT}
+        AND b.box_id = seen.box_id AND ${visibleBox(agent_id)}))`;
 
 /** Whether an agent may see it, by the same rules as lists and reads. */
-export function seenBy(tenant: string, viewer: Viewer | null): Sql {
+export function seenBy(viewer: Viewer | null): Sql {
   if (viewer === null) return sql`1 = 1`;
   const { turn, artifact, note, packet, thought, card } = viewer;
   const others: Sql[] = [];
   const rule = (type: Sql, condition: Sql) => others.push(sql`(d.entity_type <> ${type} OR ${condition})`);
-  if (turn) rule(sql`'turn'`, turnInReach(tenant, turn));
-  if (artifact) rule(sql`'artifact'`, artifactsWithin(tenant, artifact, found));
-  if (note) rule(sql`'note'`, notesWithin(tenant, note, found));
-  if (packet) rule(sql`'packet'`, inReach(tenant, packet));
-  if (thought) rule(sql`'thought'`, inReach(tenant, thought));
+  if (turn) rule(sql`'turn'`, turnInReach(turn));
+  if (artifact) rule(sql`'artifact'`, artifactsWithin(artifact, found));
+  if (note) rule(sql`'note'`, notesWithin(note, found));
+  if (packet) rule(sql`'packet'`, inReach(packet));
+  if (thought) rule(sql`'thought'`, inReach(thought));
   if (card) rule(sql`'card'`, cardInReach(card));
-  rule(sql`'card'`, shownCard(tenant, viewer.agent_id));
+  rule(sql`'card'`, shownCard(viewer.agent_id));
   return join(others, ' AND ');
 }
 
@@ -127,12 +127,12 @@ const contains = (column: Sql, part: string): Sql =>
 export const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** Whether it was written in one of these trajectories; of a note, whether it was learned there. */
-const isIn = (tenant: string, trajectory_ids: readonly string[]): Sql =>
+const isIn = (trajectory_ids: readonly string[]): Sql =>
   sql`(d.trajectory_id = ANY(${trajectory_ids}) OR (d.entity_type = 'note' AND EXISTS (SELECT 1
     FROM edge_participants learned CROSS JOIN edge_participants source
-    WHERE learned.tenant_id = ${tenant} AND learned.entity_id = d.entity_id AND learned.edge_type = 'DerivedFrom'
+    WHERE learned.tenant_id = ${TENANT} AND learned.entity_id = d.entity_id AND learned.edge_type = 'DerivedFrom'
       AND learned.position = 1 AND learned.deleted_at IS NULL
-      AND source.tenant_id = ${tenant} AND source.edge_id = learned.edge_id AND source.position > 1
+      AND source.tenant_id = ${TENANT} AND source.edge_id = learned.edge_id AND source.position > 1
       AND source.entity_type = 'Trajectory' AND source.entity_id = ANY(${trajectory_ids}))))`;
 
 /** What only entities of one type have. */
@@ -143,14 +143,14 @@ const ofOneType = {
 } as const;
 
 /** Whether its trajectory has one of these states. */
-const inState = (tenant: string, states: readonly string[]): Sql =>
-  sql`EXISTS (SELECT 1 FROM trajectories t WHERE t.tenant_id = ${tenant} AND t.trajectory_id = d.trajectory_id
+const inState = (states: readonly string[]): Sql =>
+  sql`EXISTS (SELECT 1 FROM trajectories t WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = d.trajectory_id
     AND t.status = ANY(${states}))`;
 
 /** Kept in lower case, and taken in any. */
 const LOWER: readonly string[] = ['role', 'entity_type'];
 
-function compare(tenant: string, one: Comparison): Sql {
+function compare(one: Comparison): Sql {
   const { field, operator } = one;
   const given = Array.isArray(one.value) ? one.value : [one.value];
   const values = LOWER.includes(field) ? given.map(asciiLower) : given;
@@ -161,11 +161,10 @@ function compare(tenant: string, one: Comparison): Sql {
     const has = sql`(d.entity_type = ${type} AND ${isIt})`;
     return operator === 'ne' ? sql`NOT ${has}` : has;
   }
-  if (field === 'status')
-    return operator === 'ne' ? sql`NOT ${inState(tenant, values)}` : inState(tenant, values);
+  if (field === 'status') return operator === 'ne' ? sql`NOT ${inState(values)}` : inState(values);
   if (field === 'tag') return operator === 'ne' ? sql`NOT ${hasTag(values)}` : hasTag(values);
   if (field === 'trajectory_id' && operator !== 'contains')
-    return sql`CASE WHEN ${isIn(tenant, values)} THEN 1 ELSE 0 END = ${operator === 'ne' ? 0 : 1}`;
+    return sql`CASE WHEN ${isIn(values)} THEN 1 ELSE 0 END = ${operator === 'ne' ? 0 : 1}`;
   const column = columns[field];
   if (operator === 'in') return sql`${column} = ANY(${values})`;
   if (operator === 'contains') return contains(column, values[0]!);
@@ -180,12 +179,12 @@ function compare(tenant: string, one: Comparison): Sql {
 }
 
 /** In two values: what is not known does not hold, so that its opposite does. */
-function passes(tenant: string, one: Filter): Sql {
-  const all = (parts: readonly Filter[]) => parts.map((part) => passes(tenant, part));
+function passes(one: Filter): Sql {
+  const all = (parts: readonly Filter[]) => parts.map((part) => passes(part));
   if ('and' in one) return sql`(${join(all(one.and), ' AND ')})`;
   if ('or' in one) return sql`(${join(all(one.or), ' OR ')})`;
-  if ('not' in one) return sql`(NOT ${passes(tenant, one.not)})`;
-  return sql`(CASE WHEN ${compare(tenant, one)} THEN 1 ELSE 0 END = 1)`;
+  if ('not' in one) return sql`(NOT ${passes(one.not)})`;
+  return sql`(CASE WHEN ${compare(one)} THEN 1 ELSE 0 END = 1)`;
 }
 
 /** A scope whose turns are wanted, up to a place. */
@@ -211,10 +210,10 @@ export interface Asked extends Wanted {
 }
 
 /** Whether it is among what was asked for. */
-export function isWanted({ tenant, entity_types, trajectory_id, scopes, filters = [] }: Wanted): Sql {
-  const conditions = filters.map((one) => passes(tenant, one));
+export function isWanted({ entity_types, trajectory_id, scopes, filters = [] }: Wanted): Sql {
+  const conditions = filters.map((one) => passes(one));
   if (entity_types) conditions.push(sql`d.entity_type = ANY(${entity_types})`);
-  if (trajectory_id !== undefined) conditions.push(isIn(tenant, [trajectory_id]));
+  if (trajectory_id !== undefined) conditions.push(isIn([trajectory_id]));
   if (scopes) conditions.push(sql`(${join(scopes.map(isOfScope), ' OR ')})`);
   return conditions.length === 0 ? sql`1 = 1` : join(conditions, ' AND ');
 }

@@ -1,7 +1,7 @@
 /** What was found, as text: from the card, packet or thought that has it. */
 import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { Packet } from '../../facts/packets/model.js';
 import { callsAsText, resultsAsText, textOf } from '../../index/searchable.js';
 import { givingWay } from '../../kernel/cooperative-yield.js';
@@ -45,21 +45,13 @@ function saidBy({ content, tool_calls, metadata }: StoredText): Said {
 }
 
 /** The texts of these alone, by contentKey. */
-export async function textsOf(
-  query: Query,
-  tenant: string,
-  contents: readonly Content[],
-): Promise<Map<string, string>> {
-  const said = await saidOf(query, tenant, contents);
+export async function textsOf(query: Query, contents: readonly Content[]): Promise<Map<string, string>> {
+  const said = await saidOf(query, contents);
   return new Map([...said].map(([content_id, { text }]) => [content_id, text]));
 }
 
 /** What these say, by content_id. What is gone is not among them. */
-export async function saidOf(
-  query: Query,
-  tenant: string,
-  contents: readonly Content[],
-): Promise<Map<string, Said>> {
+export async function saidOf(query: Query, contents: readonly Content[]): Promise<Map<string, Said>> {
   const said = new Map<string, Said>();
   const giveWay = givingWay();
   const ids = (type: (entity_type: IndexedType) => boolean) =>
@@ -68,7 +60,7 @@ export async function saidOf(
   if (ofCards.length > 0) {
     const rows = await query.all<StoredText>(
       sql`SELECT card_id, content, tool_calls, metadata FROM cards
-          WHERE tenant_id = ${tenant} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
+          WHERE tenant_id = ${TENANT} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
     );
     for (const row of rows) {
       said.set(contentKey({ entity_type: 'card', content_id: row.card_id }), saidBy(row));
@@ -79,7 +71,7 @@ export async function saidOf(
   if (ofPackets.length > 0) {
     const rows = await query.all<{ packet_id: string; envelope: string }>(
       sql`SELECT packet_id, envelope FROM packet_store
-          WHERE tenant_id = ${tenant} AND packet_id = ANY(${ofPackets}) AND erased_at IS NULL`,
+          WHERE tenant_id = ${TENANT} AND packet_id = ANY(${ofPackets}) AND erased_at IS NULL`,
     );
     for (const { packet_id, envelope } of rows) {
       said.set(contentKey({ entity_type: 'packet', content_id: packet_id }), {
@@ -92,7 +84,7 @@ export async function saidOf(
   for (const content_id of ids((type) => type === 'thought')) {
     const [checkpoint_id, id] = thoughtOf(content_id);
     const row = await query.get<{ body: string }>(
-      sql`SELECT body FROM thoughts WHERE tenant_id = ${tenant} AND checkpoint_id = ${checkpoint_id}
+      sql`SELECT body FROM thoughts WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}
             AND id = ${id} AND removed > 0`,
     );
     const body = row && (JSON.parse(row.body) as { content?: string });

@@ -67,7 +67,7 @@ const MANY = 64;
 /** What is made of an answer takes a while, and several may come at once: each has its turn. */
 function inTurn(query: Query): Query {
   const giveWay = givingWay();
-  return queryBy(async (one) => {
+  return queryBy(query.tenant, async (one) => {
     const rows = await query.all(one);
     await giveWay();
     return rows;
@@ -77,12 +77,12 @@ function inTurn(query: Query): Query {
 export async function run(reader: Query, input: unknown): Promise<SearchAnswer> {
   const query = inTurn(reader);
   const { scope_id, ...given } = input as SearchRequest;
-  const { tenant, place } = given;
+  const { place } = given;
   const [extent, marks] = await Promise.all([
-    extentOf(query, tenant),
+    extentOf(query),
     mayBeSmall(given) ? marksAhead(query, given) : undefined,
   ]);
-  const scopes = scope_id === undefined ? undefined : await scopesShown(query, tenant, scope_id);
+  const scopes = scope_id === undefined ? undefined : await scopesShown(query, scope_id);
   const request: SearchRequest = { ...given, scopes };
   const mark = { store: request.store, generation: extent.generation };
   const small = await smallIndex(query, request, request, extent, marks);
@@ -129,9 +129,9 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
 
 async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const { query, request, question, index, up_to, docs } = search;
-  const { tenant, trajectory_id } = request;
+  const { trajectory_id } = request;
   const range =
-    trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, tenant, trajectory_id, up_to);
+    trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, trajectory_id, up_to);
   if (!range || !(await mayHaveAny(query, request))) return;
   const codes = question.terms.map((term) => termCode(request.index_key, term));
   const found = await findCandidates(index, codes, range, request.place);
@@ -236,8 +236,8 @@ async function show(
   const docsOf = (doc_nos: readonly number[]) => doc_nos.flatMap((doc_no) => found.get(doc_no) ?? []);
   const docs = docsOf(page.map(({ doc_no }) => doc_no));
   const [rows, said, related] = await Promise.all([
-    inOpenScopes(query, request.tenant, docs),
-    saidOf(query, request.tenant, docs),
+    inOpenScopes(query, docs),
+    saidOf(query, docs),
     relatedTo(query, request, docs.concat(docsOf(page.flatMap(repeatsAskedAbout)))),
   ]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));

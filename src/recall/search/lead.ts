@@ -3,7 +3,7 @@
  * the question's terms have: they are looked through themselves, so that nothing else stands before them.
  */
 import type { Query } from '../../driver/driver.js';
-import { byDialect, join, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
 import type { Range } from '../../index/postings.js';
 import type { Wanted } from './conditions.js';
 import type { Filter } from './model.js';
@@ -24,7 +24,7 @@ export async function ownHaving(
   postings: number,
 ): Promise<Having[] | undefined> {
   const own = await ownDocs(query, wanted, range, Math.min(MAX_OWN, postings));
-  const found = own && (await having(query, wanted.tenant, codes, own));
+  const found = own && (await having(query, codes, own));
   return found?.sort(([a], [b]) => b - a);
 }
 
@@ -46,11 +46,9 @@ const fewOf = (entity_types: Wanted['entity_types']): Sql | undefined =>
     : undefined;
 
 /** Whether there is anything of the types that are asked for, as far as that is known at once. */
-export async function mayHaveAny(query: Query, { tenant, entity_types }: Wanted): Promise<boolean> {
+export async function mayHaveAny(query: Query, { entity_types }: Wanted): Promise<boolean> {
   const few = fewOf(entity_types);
-  return (
-    !few || (await docsAt(query, tenant, few, { from: 0, to: Number.MAX_SAFE_INTEGER }, 1)) === undefined
-  );
+  return !few || (await docsAt(query, few, { from: 0, to: Number.MAX_SAFE_INTEGER }, 1)) === undefined;
 }
 
 /** The numbers of what can be meant, and more; undefined where there are more than the limit, or nothing narrow is asked for. */
@@ -61,38 +59,37 @@ async function ownDocs(
   limit: number,
 ): Promise<readonly number[] | undefined> {
   const few = fewOf(wanted.entity_types);
-  const own = few && (await docsAt(query, wanted.tenant, few, range, limit));
+  const own = few && (await docsAt(query, few, range, limit));
   return own ?? docsOfPlace(query, wanted, range, limit);
 }
 
 async function docsOfPlace(
   query: Query,
-  { tenant, scopes, trajectory_id, filters = [] }: Wanted,
+  { scopes, trajectory_id, filters = [] }: Wanted,
   range: Range,
   limit: number,
 ): Promise<readonly number[] | undefined> {
   const scope = askedFor(filters, 'scope_id');
   const scope_ids = scopes ? scopes.map(({ scope_id }) => scope_id) : scope === undefined ? [] : [scope];
-  if (scope_ids.length > 0) return docsAt(query, tenant, sql`d.scope_id = ANY(${scope_ids})`, range, limit);
+  if (scope_ids.length > 0) return docsAt(query, sql`d.scope_id = ANY(${scope_ids})`, range, limit);
   const trajectory = trajectory_id ?? askedFor(filters, 'trajectory_id');
   if (trajectory === undefined) return undefined;
   const place = sql`d.trajectory_id = ${trajectory} AND d.trajectory_id IS NOT NULL`;
-  const own = await docsAt(query, tenant, place, range, limit);
+  const own = await docsAt(query, place, range, limit);
   if (!own) return undefined;
-  const learned = await notesLearnedIn(query, tenant, trajectory);
+  const learned = await notesLearnedIn(query, trajectory);
   return [...new Set([...own, ...learned.filter((doc_no) => doc_no >= range.from && doc_no <= range.to)])];
 }
 
 /** Undefined where there are as many as the limit: counted before they are read, which takes ten times as long. */
 async function docsAt(
   query: Query,
-  tenant: string,
   place: Sql,
   { from, to }: Range,
   limit: number,
 ): Promise<number[] | undefined> {
   const there = sql`FROM search_docs d
-    WHERE d.tenant_id = ${tenant} AND ${place} AND d.doc_no BETWEEN ${from} AND ${to}`;
+    WHERE d.tenant_id = ${TENANT} AND ${place} AND d.doc_no BETWEEN ${from} AND ${to}`;
   const some = sql`(SELECT 1 ${there} LIMIT ${limit}) AS found_some`;
   const counted = await query.get<{ found: number }>(sql`SELECT COUNT(*) AS found FROM ${some}`);
   if (Number(counted!.found) >= limit) return undefined;
@@ -105,12 +102,7 @@ const has = (code: string): Sql =>
   byDialect({ sqlite: sql`INSTR(d.terms, ${code}) > 0`, postgres: sql`STRPOS(d.terms, ${code}) > 0` });
 
 /** Led by the list, and as one text, since that is read faster than rows. */
-async function having(
-  query: Query,
-  tenant: string,
-  codes: readonly string[],
-  doc_nos: readonly number[],
-): Promise<Having[]> {
+async function having(query: Query, codes: readonly string[], doc_nos: readonly number[]): Promise<Having[]> {
   const bits = join(
     codes.map((code, bit) => sql`CASE WHEN ${has(code)} THEN CAST(${1 << bit} AS INTEGER) ELSE 0 END`),
     ' + ',
@@ -119,10 +111,10 @@ async function having(
     byDialect({
       sqlite: sql`SELECT json_group_array(json_array(doc_no, bits)) AS list FROM (SELECT d.doc_no, ${bits} AS bits
           FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
-          WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND d.terms IS NOT NULL) WHERE bits > 0`,
+          WHERE d.tenant_id = ${TENANT} AND d.doc_no = i.value AND d.terms IS NOT NULL) WHERE bits > 0`,
       postgres: sql`SELECT json_agg(json_build_array(doc_no, bits))::text AS list FROM (SELECT d.doc_no, ${bits} AS bits
           FROM search_docs d
-          WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL) AS own WHERE bits > 0`,
+          WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL) AS own WHERE bits > 0`,
     }),
   );
   return JSON.parse(row?.list ?? '[]') as Having[];

@@ -100,9 +100,9 @@ export async function pageOf(
   request: AskedPage,
   ranking: AsyncIterable<Stretch>,
 ): Promise<Page> {
-  const { limit, place, once, tenant } = request;
+  const { limit, place, once } = request;
   // On its way while the ranking is made.
-  const hides = mayHide(query, tenant);
+  const hides = mayHide(query);
   hides.catch(() => undefined);
   const seen = new Set<string>();
   const visible: Visible[] = [];
@@ -125,7 +125,7 @@ export async function pageOf(
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
       const hidden = (await hides) ? await hiddenAmong(query, request, doc_nos, seen) : NONE;
-      const said = once ? await whatTheySay(query, tenant, doc_nos) : undefined;
+      const said = once ? await whatTheySay(query, doc_nos) : undefined;
       for (const result of some) {
         if (hidden.has(result.doc_no)) continue;
         const says = said?.get(result.doc_no);

@@ -1,6 +1,6 @@
 /** What supports or contradicts what was found, as far as the caller may see it. */
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import type { IndexedType } from '../../kernel/entity-types.js';
 import { beginningOf } from '../ranking/snippets.js';
 import type { Asked } from './conditions.js';
@@ -45,31 +45,31 @@ const inEdges: Readonly<Record<IndexedType, readonly string[]>> = {
 const isThis = ({ entity_type, entity_id }: DocRow, id: string, type: string): boolean =>
   entity_id === id && inEdges[entity_type].includes(type);
 
-const readTies = (query: Query, tenant: string, ids: readonly string[], most: number): Promise<Tie[]> =>
+const readTies = (query: Query, ids: readonly string[], most: number): Promise<Tie[]> =>
   query.all<Tie>(
     sql`SELECT y.entity_id AS found, y.entity_type AS found_type, y.position AS place, y.edge_type,
           f.entity_id AS other, f.entity_type AS other_type
         FROM edge_participants y CROSS JOIN edge_participants f
-        WHERE y.tenant_id = ${tenant} AND y.entity_id = ANY(${ids}) AND y.edge_type IN ('Supports', 'Contradicts')
+        WHERE y.tenant_id = ${TENANT} AND y.entity_id = ANY(${ids}) AND y.edge_type IN ('Supports', 'Contradicts')
           AND y.deleted_at IS NULL
-          AND f.tenant_id = ${tenant} AND f.edge_id = y.edge_id AND (y.position = 1) <> (f.position = 1)
+          AND f.tenant_id = ${TENANT} AND f.edge_id = y.edge_id AND (y.position = 1) <> (f.position = 1)
         ORDER BY y.entity_id, y.edge_id, f.position LIMIT ${most}`,
   );
 
 /** One that has very many leaves the others theirs: then each is asked for alone. */
-async function tiesOf(query: Query, tenant: string, ids: readonly string[]): Promise<Tie[]> {
-  const ties = await readTies(query, tenant, ids, MAX_EDGES);
+async function tiesOf(query: Query, ids: readonly string[]): Promise<Tie[]> {
+  const ties = await readTies(query, ids, MAX_EDGES);
   if (ties.length < MAX_EDGES || ids.length === 1) return ties;
   const each: Tie[] = [];
-  for (const id of ids) each.push(...(await readTies(query, tenant, [id], MAX_EDGES_OF_ONE)));
+  for (const id of ids) each.push(...(await readTies(query, [id], MAX_EDGES_OF_ONE)));
   return each;
 }
 
 /** Of artifacts and notes, which card has the content now; others have their own id. */
-async function contentsOf(query: Query, tenant: string, ids: readonly string[]): Promise<string[]> {
+async function contentsOf(query: Query, ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ card_id: string }>(
     sql`SELECT card_id FROM memory_versions
-        WHERE tenant_id = ${tenant} AND memory_id = ANY(${ids}) AND superseded_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND memory_id = ANY(${ids}) AND superseded_at IS NULL`,
   );
   return [...ids, ...rows.map(({ card_id }) => card_id)];
 }
@@ -82,13 +82,13 @@ export async function relatedTo(
 ): Promise<Map<number, RelatedEntity[]>> {
   const related = new Map<number, RelatedEntity[]>();
   const ids = found.map(({ entity_id }) => entity_id);
-  const ties = ids.length === 0 ? [] : await tiesOf(query, tenant, ids);
+  const ties = ids.length === 0 ? [] : await tiesOf(query, ids);
   if (ties.length === 0) return related;
   const others = [...new Set(ties.map(({ other }) => other))];
-  const readable = await docsOf(query, { tenant, now, viewer }, await contentsOf(query, tenant, others));
+  const readable = await docsOf(query, { tenant, now, viewer }, await contentsOf(query, others));
   const superseded = await supersededAmong(query, { tenant, now }, readable);
   const docs = readable.filter(({ doc_no }) => !superseded.has(doc_no));
-  const texts = await textsOf(query, tenant, docs);
+  const texts = await textsOf(query, docs);
   for (const one of found) {
     const told = new Set<string>();
     // The same may be said by several edges.

@@ -1,6 +1,6 @@
 /** What was remembered more than once: notes and artifacts that say the same of the same, whoever asks is told once. */
 import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
 
 /** What tells one from another, beside its text: what it is called, who said it, and when it was, where that was said. */
 const SAID: Sql = sql`d.doc_no, d.entity_type, d.type, d.name, d.speaker,
@@ -18,18 +18,14 @@ interface Said {
 }
 
 /** Of the notes and artifacts among these, what each says: a text that is the same for those that say the same. */
-export async function whatTheySay(
-  query: Query,
-  tenant: string,
-  doc_nos: readonly number[],
-): Promise<Map<number, string>> {
+export async function whatTheySay(query: Query, doc_nos: readonly number[]): Promise<Map<number, string>> {
   const rows = await query.all<Said>(
     byDialect({
       sqlite: sql`SELECT ${SAID} FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d CROSS JOIN cards c
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND ${IS_MEMORY}
-          AND c.tenant_id = ${tenant} AND c.card_id = d.content_id`,
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no = i.value AND ${IS_MEMORY}
+          AND c.tenant_id = ${TENANT} AND c.card_id = d.content_id`,
       postgres: sql`SELECT ${SAID} FROM search_docs d JOIN cards c ON c.tenant_id = d.tenant_id AND c.card_id = d.content_id
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND ${IS_MEMORY}`,
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND ${IS_MEMORY}`,
     }),
   );
   return new Map(

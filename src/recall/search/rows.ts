@@ -82,9 +82,9 @@ export async function readDocs(
     byDialect({
       sqlite: sql`SELECT json_group_array(json_array(${COLUMNS})) AS list
         FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND ${canBeRead(tenant, now)}`,
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = i.value AND ${canBeRead(now)}`,
       postgres: sql`SELECT json_agg(json_build_array(${TEXTS}))::text AS list FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND ${canBeRead(tenant, now)}`,
+        WHERE d.tenant_id = ${tenant} AND d.doc_no = ANY(${doc_nos}) AND ${canBeRead(now)}`,
     }),
   );
   const rows = JSON.parse(row?.list ?? '[]') as Values[];
@@ -99,6 +99,6 @@ export const docsOf = (
 ): Promise<DocRow[]> =>
   query.all<DocRow>(
     sql`SELECT ${COLUMNS} FROM search_docs d
-        WHERE d.tenant_id = ${tenant} AND d.content_id = ANY(${content_ids}) AND ${canBeRead(tenant, now)}
-          AND ${seenBy(tenant, viewer)}`,
+        WHERE d.tenant_id = ${tenant} AND d.content_id = ANY(${content_ids}) AND ${canBeRead(now)}
+          AND ${seenBy(viewer)}`,
   );

@@ -22,10 +22,10 @@ export interface SearchedIndex {
 }
 
 export const storedIndex = (query: Query, asked: Asked, mark: StoreMark): SearchedIndex => ({
-  postings: (code, range, limit) => postings(query, asked.tenant, code, range, limit),
-  count: (code, limit) => countPostings(query, asked.tenant, code, limit),
+  postings: (code, range, limit) => postings(query, code, range, limit),
+  count: (code, limit) => countPostings(query, code, limit),
   ownHaving: (codes, range, fewer) => ownHaving(query, asked, codes, range, fewer),
   wantedAmong: (doc_nos) => wantedAmong(query, asked, doc_nos),
   neighbours: (found) => neighboursOf(query, asked, found),
-  features: (doc_nos) => featuresOf(query, mark, asked.tenant, doc_nos),
+  features: (doc_nos) => featuresOf(query, mark, doc_nos),
 });

@@ -1,6 +1,6 @@
 /** Which of what was found is not to be shown: what something else supersedes, by the same rule as lists, or was found before. */
 import type { Query } from '../../driver/driver.js';
-import { byDialect, sql } from '../../driver/sql.js';
+import { byDialect, sql, TENANT } from '../../driver/sql.js';
 import {
   cardNotSuperseded,
   packetNotSuperseded,
@@ -49,12 +49,12 @@ export async function hiddenAmong(
 }
 
 /** Whether a tenant has anything at all that hides, or hides itself: few have, and that is known at once. */
-export async function mayHide(query: Query, tenant: string): Promise<boolean> {
+export async function mayHide(query: Query): Promise<boolean> {
   const row = await query.get<{ hides: number }>(
     sql`SELECT 1 AS hides WHERE EXISTS (SELECT 1 FROM edge_participants
-          WHERE tenant_id = ${tenant} AND edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL)
+          WHERE tenant_id = ${TENANT} AND edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL)
         OR EXISTS (SELECT 1 FROM search_docs d
-          WHERE d.tenant_id = ${tenant} AND d.entity_type = 'thought' AND ${IS_FEW})`,
+          WHERE d.tenant_id = ${TENANT} AND d.entity_type = 'thought' AND ${IS_FEW})`,
   );
   return row !== undefined;
 }
@@ -78,14 +78,14 @@ export async function supersededAmong(
   const some = ends.map(({ entity_id }) => entity_id);
   const stay = await query.all<{ kind: string; id: string }>(
     sql`SELECT 'card' AS kind, c.card_id AS id FROM cards c
-          WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${some}) AND ${cardNotSuperseded(tenant, now)}
+          WHERE c.tenant_id = ${tenant} AND c.card_id = ANY(${some}) AND ${cardNotSuperseded(now)}
         UNION ALL
         SELECT 'packet' AS kind, p.packet_id AS id FROM packet_store p
-          WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${some}) AND ${packetNotSuperseded(tenant, now)}
+          WHERE p.tenant_id = ${tenant} AND p.packet_id = ANY(${some}) AND ${packetNotSuperseded(now)}
         UNION ALL
         SELECT 'memory' AS kind, v.memory_id AS id FROM memory_versions v
           WHERE v.tenant_id = ${tenant} AND v.memory_id = ANY(${some}) AND v.superseded_at IS NULL
-            AND ${versionNotSuperseded(tenant, now)}`,
+            AND ${versionNotSuperseded(now)}`,
   );
   const standing = new Set(stay.map(({ kind, id }) => `${kind} ${id}`));
   const asked = new Set(ends.map(nameOf));

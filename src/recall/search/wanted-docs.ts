@@ -4,7 +4,7 @@ import { byDialect, type Sql, sql } from '../../driver/sql.js';
 import { type Asked, canBeRead, isWanted, seenBy } from './conditions.js';
 
 const readable = ({ tenant, now, viewer }: Asked): Sql =>
-  sql`d.tenant_id = ${tenant} AND ${canBeRead(tenant, now)} AND ${seenBy(tenant, viewer)}`;
+  sql`d.tenant_id = ${tenant} AND ${canBeRead(now)} AND ${seenBy(viewer)}`;
 
 /** Which of these documents can be read and are wanted. Led by the list: there is no better way into the table. */
 export async function wantedAmong(query: Query, asked: Asked, doc_nos: readonly number[]): Promise<number[]> {

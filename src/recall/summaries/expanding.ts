@@ -25,16 +25,15 @@ type Source = Expanded['sources'][number];
 const EXPANDED = ['Turn', 'Artifact', 'Note'];
 
 /** What its edges say; where there are none, what the job that made it kept of it. */
-async function refsOf(call: Call, query: Query, row: VersionRow): Promise<EntityRef[]> {
-  const { tenant } = call;
+async function refsOf(query: Query, row: VersionRow): Promise<EntityRef[]> {
   const { memory_id } = row;
-  const links = await linksOf(query, tenant, [memory_id], ['SynthesizedFrom', 'DerivedFrom']);
+  const links = await linksOf(query, [memory_id], ['SynthesizedFrom', 'DerivedFrom']);
   const linked = links.filter(
     ({ of_position, entity_type }) => of_position === 1 && EXPANDED.includes(entity_type),
   );
   if (linked.length > 0) return linked.map(({ entity_type, entity_id }) => ({ entity_type, entity_id }));
   const { job_id } = JSON.parse(row.metadata ?? '{}') as { job_id?: unknown };
-  const job = typeof job_id === 'string' ? await findJob(query, tenant, job_id) : undefined;
+  const job = typeof job_id === 'string' ? await findJob(query, job_id) : undefined;
   return job && resultOf(job).made.some(({ id }) => id === memory_id) ? sourcesOf(job) : [];
 }
 
@@ -57,11 +56,11 @@ function refuseBeyond(what: string): never {
 }
 
 async function turnSources(call: Call, query: Query, ids: readonly string[]): Promise<Source[]> {
-  const turns = await readableTurns(query, call.tenant, ids, call.driver.now());
+  const turns = await readableTurns(query, ids, call.driver.now());
   const reach = reachOf(call, 'Turn');
   if (reach && turns.length > 0) {
     const scope_ids = [...new Set(turns.map(({ scope_id }) => scope_id))];
-    const reached = await scopesReached(query, call.tenant, scope_ids, reach);
+    const reached = await scopesReached(query, scope_ids, reach);
     if (scope_ids.some((id) => !reached.has(id))) refuseBeyond('turns');
   }
   return turns.map((turn) => ({
@@ -77,7 +76,7 @@ async function turnSources(call: Call, query: Query, ids: readonly string[]): Pr
 }
 
 async function memorySources(call: Call, query: Query, ids: readonly string[]): Promise<Source[]> {
-  const rows = await currentMemories(query, call.tenant, ids, call.driver.now());
+  const rows = await currentMemories(query, ids, call.driver.now());
   for (const row of rows) if (!(await isReached(call, query, row, 'read'))) refuseBeyond(`${row.kind}s`);
   return rows.map(memorySource);
 }
@@ -89,10 +88,10 @@ async function expand<M extends Memory>(
   left: boolean | undefined,
 ): Promise<Expanded> {
   return call.driver.snapshot(call.tenant, async (query) => {
-    const row = await findMemory(query, call.tenant, memory_id);
+    const row = await findMemory(query, memory_id);
     if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
     if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
-    const refs = await refsOf(call, query, row);
+    const refs = await refsOf(query, row);
     const idsOf = (types: readonly string[]) =>
       refs.filter(({ entity_type }) => types.includes(entity_type)).map(({ entity_id }) => entity_id);
     const found = new Map(

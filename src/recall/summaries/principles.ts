@@ -37,13 +37,7 @@ function titleOf(text: string): string {
 export async function findPrinciple(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { tenant, driver } = call;
   const { settings } = task;
-  const rows = await looseSummaries(
-    driver.at(tenant),
-    tenant,
-    settings.within,
-    driver.now(),
-    settings.max_sources,
-  );
+  const rows = await looseSummaries(driver.at(tenant), settings.within, driver.now(), settings.max_sources);
   if (rows.length === 0) return ready(nothingMade(NOTHING_NEW));
   const sources = rows.map((row) => ({
     id: row.memory_id,
@@ -68,45 +62,40 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      const locked = await lockTrajectories(tx, tenant, trajectory_ids);
+      const locked = await lockTrajectories(tx, trajectory_ids);
       there = trajectory_ids.filter((id) => locked.has(id));
     },
-    write: async (tx, now) => {
+    write: async (work) => {
+      const { tx } = work;
       const ids = cited.map(({ memory_id }) => memory_id);
-      if (there.length < trajectory_ids.length || !(await noteSummarized(tx, tenant, ids, task.job_id)))
+      if (there.length < trajectory_ids.length || !(await noteSummarized(tx, ids, task.job_id)))
         throw new Changed('the summaries have changed meanwhile');
-      const note = await createMemory(
-        call,
-        tx,
-        noteNoun,
-        {
-          memory_id: undefined,
-          sent_hash: null,
-          agent_id,
-          fields: persistent({
-            type: 'Insight',
-            name: titleOf(summary.text),
-            abstraction_level: 'L2',
-            provenance: inferred(null, null),
-            metadata: {
-              summary_of: { summaries: refs.length, trajectories: trajectory_ids.length },
-              ...howMade(task, summary.cost, summary.fallback_reason),
-            },
-          }),
-          prepared,
-          place: async (_tx, _now, entity_id) => ({
-            trajectory_id: null,
-            scope_id: null,
-            thread_id: trajectory_ids[0] ?? null,
-            held_by: noteHolder(entity_id),
-            sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
-            edges: settings.create_edges
-              ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id)
-              : [],
-          }),
-        },
-        now,
-      );
+      const note = await createMemory({ ...work, call }, noteNoun, {
+        memory_id: undefined,
+        sent_hash: null,
+        agent_id,
+        fields: persistent({
+          type: 'Insight',
+          name: titleOf(summary.text),
+          abstraction_level: 'L2',
+          provenance: inferred(null, null),
+          metadata: {
+            summary_of: { summaries: refs.length, trajectories: trajectory_ids.length },
+            ...howMade(task, summary.cost, summary.fallback_reason),
+          },
+        }),
+        prepared,
+        place: async (_work, entity_id) => ({
+          trajectory_id: null,
+          scope_id: null,
+          thread_id: trajectory_ids[0] ?? null,
+          held_by: noteHolder(entity_id),
+          sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
+          edges: settings.create_edges
+            ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id)
+            : [],
+        }),
+      });
       return {
         ...nothingMade('', summary.cost),
         sources: refs,

@@ -1,6 +1,6 @@
 /** Summaries: of the turns of a scope, or of artifacts, into a Summary artifact of the level L1. */
-import type { Tx } from '../../driver/driver.js';
 import type { Call } from '../../engine/calls/call.js';
+import type { Work } from '../../engine/calls/work.js';
 import { trajectoryHolder } from '../../engine/lifetimes/endings.js';
 import type { Json } from '../../kernel/json.js';
 import type { Artifact } from '../../memory/artifacts/model.js';
@@ -52,7 +52,7 @@ export async function turnsToTake(
     const turns: Turn[] = [];
     let weight = 0;
     for (let behind = after; ; ) {
-      const step = await turnsBehind(query, call.tenant, scope, behind, STEP);
+      const step = await turnsBehind(query, scope, behind, STEP);
       turns.push(...step);
       weight += step.reduce((sum, turn) => sum + weightOf(turn), 0);
       behind = step.at(-1)?.sequence ?? behind;
@@ -85,12 +85,10 @@ interface Draft extends Described {
 
 /** Writes a Summary artifact where its trajectory, and scope if any, are locked. */
 async function writeSummary(
-  call: Call,
-  tx: Tx,
+  work: Work,
   task: Task,
   draft: Draft,
   place: { readonly trajectory_id: string; readonly scope: ScopeRow | undefined },
-  now: number,
 ): Promise<Artifact> {
   const { summary, prepared, refs } = draft;
   const { trajectory_id, scope } = place;
@@ -99,35 +97,29 @@ async function writeSummary(
     summary_of: draft.summary_of,
     ...howMade(task, summary.cost, summary.fallback_reason),
   };
-  return createMemory(
-    call,
-    tx,
-    artifactNoun,
-    {
-      memory_id: undefined,
-      sent_hash: null,
-      agent_id,
-      fields: persistent({
-        type: 'Summary',
-        name: draft.name,
-        abstraction_level: 'L1',
-        provenance: inferred(null, null),
-        metadata,
-      }),
-      prepared,
-      place: async (_tx, _now, entity_id) => ({
-        trajectory_id,
-        scope_id: scope?.scope_id ?? null,
-        thread_id: trajectory_id,
-        held_by: trajectoryHolder(trajectory_id),
-        sources: [],
-        edges: task.settings.create_edges
-          ? synthesizedEdges({ entity_type: 'Artifact', entity_id }, refs, agent_id)
-          : [],
-      }),
-    },
-    now,
-  );
+  return createMemory(work, artifactNoun, {
+    memory_id: undefined,
+    sent_hash: null,
+    agent_id,
+    fields: persistent({
+      type: 'Summary',
+      name: draft.name,
+      abstraction_level: 'L1',
+      provenance: inferred(null, null),
+      metadata,
+    }),
+    prepared,
+    place: async (_work, entity_id) => ({
+      trajectory_id,
+      scope_id: scope?.scope_id ?? null,
+      thread_id: trajectory_id,
+      held_by: trajectoryHolder(trajectory_id),
+      sources: [],
+      edges: task.settings.create_edges
+        ? synthesizedEdges({ entity_type: 'Artifact', entity_id }, refs, agent_id)
+        : [],
+    }),
+  });
 }
 
 const isGone = (row: { readonly deleted_at: number | null } | undefined): boolean =>
@@ -149,7 +141,7 @@ const COVERED = 'another summary of the same was made meanwhile';
 /** The turns of a scope since its last summary. By hand, what gives no summary is left as it was. */
 export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): Promise<Ready> {
   const { tenant } = call;
-  const scope = await findScope(call.driver.at(tenant), tenant, task.scope_id!);
+  const scope = await findScope(call.driver.at(tenant), task.scope_id!);
   if (!scope || isGone(scope)) return ready(nothingMade(GONE));
   const { max_sources, max_tokens } = task.settings;
   const to_end = task.trigger_type === 'ScopeClose' || scope.closed_at !== null;
@@ -174,10 +166,11 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      trajectory = await lockTrajectory(tx, tenant, scope.trajectory_id);
-      locked = await lockScope(tx, tenant, scope.scope_id);
+      trajectory = await lockTrajectory(tx, scope.trajectory_id);
+      locked = await lockScope(tx, scope.scope_id);
     },
-    write: async (tx, now) => {
+    write: async (work) => {
+      const { tx } = work;
       if (isGone(trajectory) || !locked || isGone(locked)) return nothingMade(GONE, summary.cost);
       if (locked.summarized_turns !== scope.summarized_turns) {
         // Whoever asked by hand has the rest, if there is one.
@@ -186,10 +179,10 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
       }
       const empty = summary.text === '';
       if (empty && task.trigger_type === 'Manual') return nothingMade(NOTHING_SAID, summary.cost);
-      await noteCovered(tx, tenant, { ...locked, summarized_turns: to });
+      await noteCovered(tx, { ...locked, summarized_turns: to });
       if (empty) return { ...nothingMade(NOTHING_SAID, summary.cost), sources: draft.refs };
       const place = { trajectory_id: scope.trajectory_id, scope: locked };
-      return outcomeOf(await writeSummary(call, tx, task, draft, place, now), draft);
+      return outcomeOf(await writeSummary({ ...work, call }, task, draft, place), draft);
     },
   };
 }
@@ -204,7 +197,7 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
   const { tenant, driver } = call;
   const { trajectory_id, scope_id, settings } = task;
   const place = { trajectory_id: trajectory_id!, scope_id };
-  const rows = await looseArtifacts(driver.at(tenant), tenant, place, driver.now(), settings.max_sources);
+  const rows = await looseArtifacts(driver.at(tenant), place, driver.now(), settings.max_sources);
   if (rows.length === 0) return ready(nothingMade(NOTHING_NEW));
   const sources = rows.map((row) => ({
     id: row.memory_id,
@@ -231,15 +224,16 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      trajectory = await lockTrajectory(tx, tenant, place.trajectory_id);
-      scope = scope_id === null ? undefined : await lockScope(tx, tenant, scope_id);
+      trajectory = await lockTrajectory(tx, place.trajectory_id);
+      scope = scope_id === null ? undefined : await lockScope(tx, scope_id);
     },
-    write: async (tx, now) => {
+    write: async (work) => {
+      const { tx } = work;
       if (isGone(trajectory)) return nothingMade(GONE, summary.cost);
       const ids = rows.map(({ memory_id }) => memory_id);
-      if (!(await noteSummarized(tx, tenant, ids, task.job_id))) throw new Changed(COVERED);
+      if (!(await noteSummarized(tx, ids, task.job_id))) throw new Changed(COVERED);
       const where = { trajectory_id: place.trajectory_id, scope };
-      return outcomeOf(await writeSummary(call, tx, task, draft, where, now), draft);
+      return outcomeOf(await writeSummary({ ...work, call }, task, draft, where), draft);
     },
   };
 }

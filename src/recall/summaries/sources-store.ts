@@ -1,6 +1,6 @@
 /** What summaries and facts are made from: the turns of a scope, open or just closed, and artifacts. */
 import type { Query, Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
 import { findBox } from '../../facts/boxes/store.js';
 import { type CardRow, findCards } from '../../facts/cards/store.js';
@@ -11,12 +11,11 @@ import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memor
 /** How many turns each of these scopes has. */
 export async function lengthsOf(
   query: Query,
-  tenant: string,
   scopes: readonly { readonly scope_id: string; readonly box_id: string }[],
 ): Promise<Map<string, number>> {
   const ids = scopes.map(({ box_id }) => box_id);
   const rows = await query.all<{ box_id: string; length: number }>(
-    sql`SELECT b.box_id, b.length FROM boxes b WHERE b.tenant_id = ${tenant} AND b.box_id = ANY(${ids})`,
+    sql`SELECT b.box_id, b.length FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = ANY(${ids})`,
   );
   const byBox = new Map(rows.map(({ box_id, length }) => [box_id, length]));
   return new Map(scopes.map(({ scope_id, box_id }) => [scope_id, byBox.get(box_id) ?? 0]));
@@ -25,18 +24,16 @@ export async function lengthsOf(
 /** Turns of a scope behind one of them, in order, as far as their content is still there. */
 export async function turnsBehind(
   query: Query,
-  tenant: string,
   scope: { readonly scope_id: string; readonly box_id: string },
   after: number,
   limit: number,
 ): Promise<Turn[]> {
-  const box = await findBox(query, tenant, scope.box_id);
+  const box = await findBox(query, scope.box_id);
   if (!box) return [];
-  const segments = await segmentsOf(query, tenant, box);
-  const entries = await entriesAfter(query, tenant, segments, { after, limit });
+  const segments = await segmentsOf(query, box);
+  const entries = await entriesAfter(query, segments, { after, limit });
   const cards = await findCards(
     query,
-    tenant,
     entries.map(({ card_id }) => card_id),
   );
   return entries.flatMap(({ position, card_id }) => {
@@ -46,23 +43,18 @@ export async function turnsBehind(
 }
 
 /** Those of these turns that can be read, each where it was said, or in a scope that was restored with it. */
-export async function readableTurns(
-  query: Query,
-  tenant: string,
-  turn_ids: readonly string[],
-  now: number,
-): Promise<Turn[]> {
-  const cards = await findCards(query, tenant, turn_ids);
+export async function readableTurns(query: Query, turn_ids: readonly string[], now: number): Promise<Turn[]> {
+  const cards = await findCards(query, turn_ids);
   const there = turn_ids.filter((id) => isReadable(cards.get(id), now));
   const places = await query.all<{ card_id: string; scope_id: string; position: number }>(
     sql`SELECT e.card_id, s.scope_id, e.position FROM box_entries e
           JOIN scopes s ON s.tenant_id = e.tenant_id AND s.box_id = e.box_id AND s.closed_at IS NULL
-        WHERE e.tenant_id = ${tenant} AND e.card_id = ANY(${there})`,
+        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${there})`,
   );
   const placeOf = new Map(places.map((place) => [place.card_id, place]));
   const turns: Turn[] = [];
   for (const id of there) {
-    const place = placeOf.get(id) ?? (await placesOfTurn(query, tenant, id))[0];
+    const place = placeOf.get(id) ?? (await placesOfTurn(query, id))[0];
     if (place) turns.push(toTurn(place.scope_id, place.position, cards.get(id)!));
   }
   return turns;
@@ -77,7 +69,6 @@ const isReadable = (card: CardRow | undefined, now: number): boolean =>
 /** Artifacts of L0 of a scope, or of a trajectory without one, that no summary was made from, the oldest first. */
 export function looseArtifacts(
   query: Query,
-  tenant: string,
   place: { readonly trajectory_id: string; readonly scope_id: string | null },
   now: number,
   limit: number,
@@ -89,7 +80,7 @@ export function looseArtifacts(
       : sql`v.scope_id = ${scope_id}`;
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND ${there} AND v.kind = 'artifact' AND v.abstraction_level = 'L0'
+        WHERE v.tenant_id = ${TENANT} AND ${there} AND v.kind = 'artifact' AND v.abstraction_level = 'L0'
           AND v.superseded_at IS NULL AND v.summarized_by IS NULL AND ${livesAt(now)}
         ORDER BY v.memory_id LIMIT ${limit}`,
   );
@@ -98,7 +89,6 @@ export function looseArtifacts(
 /** The newest summaries of L1 that no principle was made from, in the order of their ids: of the tenant, a trajectory or a scope. */
 export async function looseSummaries(
   query: Query,
-  tenant: string,
   within: string,
   now: number,
   limit: number,
@@ -111,7 +101,7 @@ export async function looseSummaries(
       : sql``;
   const rows = await query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${tenant} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
+        WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
           AND v.superseded_at IS NULL AND v.summarized_by IS NULL AND ${livesAt(now)}${there}
         ORDER BY v.memory_id DESC LIMIT ${limit}`,
   );
@@ -121,13 +111,12 @@ export async function looseSummaries(
 /** Notes what went into a summary; false when some of it did so before, or is there no longer. */
 export async function noteSummarized(
   tx: Tx,
-  tenant: string,
   memory_ids: readonly string[],
   summarized_by: string,
 ): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE memory_versions SET summarized_by = ${summarized_by}
-        WHERE tenant_id = ${tenant} AND memory_id = ANY(${memory_ids}) AND superseded_at IS NULL
+        WHERE tenant_id = ${TENANT} AND memory_id = ANY(${memory_ids}) AND superseded_at IS NULL
           AND summarized_by IS NULL`,
   );
   return changed === memory_ids.length;

@@ -139,13 +139,13 @@ export class VectorFilling {
   async #fill(tenant: string): Promise<void> {
     const { name: model } = this.#embedding.embedder;
     const query = atLength(this.#driver, tenant);
-    const { last, docs, generation } = await extentOf(query, tenant);
+    const { last, docs, generation } = await extentOf(query);
     const settled = this.#settled(tenant, last);
-    const stored = await readProgress(query, tenant, model);
+    const stored = await readProgress(query, model);
     const start = stored && stored.generation >= generation && !this.#fromStart ? stored.position : 0;
     const work = { held: false };
     try {
-      const due = await docsToRetry(query, tenant, model, this.#driver.now(), this.#embedding.batch_size);
+      const due = await docsToRetry(query, model, this.#driver.now(), this.#embedding.batch_size);
       if (due.length > 0 && !(await this.#make(tenant, due, work))) return;
       let done = start;
       for (let after = start; after < last; after += WINDOW) {
@@ -158,7 +158,7 @@ export class VectorFilling {
         if (!work.held && !(await this.#hold(tenant))) return;
         work.held = true;
         await this.#driver.write(tenant, (tx) =>
-          noteVectorProgress(tx, tenant, model, { generation, position: done }),
+          noteVectorProgress(tx, model, { generation, position: done }),
         );
       }
       const { dimensions } = this.#embedding;
@@ -166,7 +166,7 @@ export class VectorFilling {
     } finally {
       if (work.held)
         await this.#driver
-          .write(tenant, (tx) => leaveVectors(tx, tenant, model, this.#holder))
+          .write(tenant, (tx) => leaveVectors(tx, model, this.#holder))
           .catch(() => undefined);
     }
   }
@@ -188,7 +188,7 @@ export class VectorFilling {
     const query = atLength(this.#driver, tenant);
     for (;;) {
       if (this.#stopped) return false;
-      const docs = await lackingDocs(query, tenant, model, after, to, this.#embedding.batch_size);
+      const docs = await lackingDocs(query, model, after, to, this.#embedding.batch_size);
       if (docs.length === 0) return true;
       if (!(await this.#make(tenant, docs, work))) return false;
     }
@@ -197,7 +197,7 @@ export class VectorFilling {
   #hold(tenant: string): Promise<boolean> {
     const now = this.#driver.now();
     return this.#driver.write(tenant, (tx) =>
-      takeVectors(tx, tenant, this.#embedding.embedder.name, this.#holder, now, now + HELD_MS),
+      takeVectors(tx, this.#embedding.embedder.name, this.#holder, now, now + HELD_MS),
     );
   }
 
@@ -207,7 +207,7 @@ export class VectorFilling {
     work.held = true;
     const { name: model } = this.#embedding.embedder;
     const outcomes = await this.#outcomesOf(tenant, docs);
-    const stored = await this.#driver.write(tenant, (tx) => storeOutcomes(tx, tenant, model, outcomes));
+    const stored = await this.#driver.write(tenant, (tx) => storeOutcomes(tx, model, outcomes));
     this.#made += outcomes.filter(({ made }) => made !== null).length;
     this.#givenUp += outcomes.filter(
       ({ made, attempts, retry_at }) => !made && attempts > 0 && !retry_at,
@@ -220,14 +220,14 @@ export class VectorFilling {
     const texts = new Map<number, string>();
     // A few at a time: they may be large, and others are to have their turn between them.
     for (let at = 0; at < docs.length; at += READ_AT_ONCE)
-      for (const [doc_no, text] of await embeddingTexts(query, tenant, docs.slice(at, at + READ_AT_ONCE)))
+      for (const [doc_no, text] of await embeddingTexts(query, docs.slice(at, at + READ_AT_ONCE)))
         texts.set(doc_no, text);
     const hashOf = (text: string) =>
       createHmac('sha256', this.#meta.erasure_key).update(text).digest('base64url');
     const wanted = new Map(
       [...texts.values()].filter((text) => text !== '').map((text) => [hashOf(text), text]),
     );
-    const known = await knownVectors(query, tenant, this.#embedding.embedder.name, [...wanted.keys()]);
+    const known = await knownVectors(query, this.#embedding.embedder.name, [...wanted.keys()]);
     const missing = [...wanted].filter(([hash]) => !known.has(hash));
     const vectors = await this.#embedApart(missing.map(([, text]) => text));
     const made = new Map<string, MadeVector>();
@@ -295,7 +295,7 @@ export class VectorFilling {
     for (const tenant of await this.#tenants()) {
       const [row] = await this.#driver.long<{ lacking: number }>(
         tenant,
-        countLacking(tenant, this.#embedding.embedder.name),
+        countLacking(this.#embedding.embedder.name),
       );
       sum += Number(row!.lacking);
     }

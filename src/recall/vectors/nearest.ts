@@ -1,6 +1,6 @@
 /** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
 import type { Query } from '../../driver/driver.js';
-import { acrossTenants, byDialect, type Dialect, type Sql, sql, verbatim } from '../../driver/sql.js';
+import { acrossTenants, byDialect, type Dialect, type Sql, sql, TENANT, verbatim } from '../../driver/sql.js';
 import type { Range } from '../../index/postings.js';
 import { bitTable } from '../../index/vectors/bits.js';
 import { bitsAsDigits, signBits, similarity, vectorFromText } from '../../index/vectors/encoding.js';
@@ -47,7 +47,7 @@ export async function withNearest(
   for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
   // In order, whichever was found first: sums over them come out the same to the last bit.
   const inOrder = [...compared].sort((a, b) => a - b);
-  const similarities = await similaritiesOf(query, asked.tenant, likeness, inOrder);
+  const similarities = await similaritiesOf(query, likeness, inOrder);
   const known = new Map(byTerms.map((result) => [result.doc_no, result]));
   const measures = measured ?? measuresOf(byTerms, similarities);
   const results = fuse(byTerms, similarities, likeness.weight, measures).map(({ doc_no, score, gained }) => {
@@ -158,12 +158,11 @@ async function nearestByIndex(
 /** How alike these documents are to the question; those without a vector are left out. */
 async function similaritiesOf(
   query: Query,
-  tenant: string,
   { model, vector }: Likeness,
   doc_nos: readonly number[],
 ): Promise<Map<number, number>> {
-  const same = sql`v.tenant_id = ${tenant} AND v.model = ${model} AND v.content_hash = l.content_hash
-    AND l.tenant_id = ${tenant} AND l.model = ${model} AND l.dimensions = ${vector.length}`;
+  const same = sql`v.tenant_id = ${TENANT} AND v.model = ${model} AND v.content_hash = l.content_hash
+    AND l.tenant_id = ${TENANT} AND l.model = ${model} AND l.dimensions = ${vector.length}`;
   const rows = await query.all<{ doc_no: number; vector: string }>(
     byDialect({
       sqlite: sql`SELECT l.doc_no, v.vector FROM json_each(${JSON.stringify(doc_nos)}) i

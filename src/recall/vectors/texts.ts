@@ -1,6 +1,6 @@
 /** What documents say, as an embedder is to read it. */
 import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/sql.js';
 import { line, saidIn } from '../../index/searchable.js';
 import { embeddingText } from '../../index/vectors/embedding-text.js';
 import type { Lacking } from '../../index/vectors/store.js';
@@ -8,20 +8,14 @@ import type { Json, JsonObject } from '../../kernel/json.js';
 import { contentKey, sourceOf, textsOf } from '../search/contents.js';
 
 /** By doc_no; without what is gone, and empty where nothing is said. */
-export async function embeddingTexts(
-  query: Query,
-  tenant: string,
-  docs: readonly Lacking[],
-): Promise<Map<number, string>> {
+export async function embeddingTexts(query: Query, docs: readonly Lacking[]): Promise<Map<number, string>> {
   const ofCards = docs.filter(({ entity_type }) => sourceOf(entity_type) === 'card');
   const cards = await cardParts(
     query,
-    tenant,
     ofCards.map(({ content_id }) => content_id),
   );
   const others = await textsOf(
     query,
-    tenant,
     docs.filter((doc) => !ofCards.includes(doc)),
   );
   const texts = new Map<number, string>();
@@ -37,7 +31,6 @@ export async function embeddingTexts(
 
 async function cardParts(
   query: Query,
-  tenant: string,
   card_ids: readonly string[],
 ): Promise<Map<string, { said: string; caption: string | null }>> {
   if (card_ids.length === 0) return new Map();
@@ -48,7 +41,7 @@ async function cardParts(
     metadata: string | null;
   }>(
     sql`SELECT card_id, content, tool_calls, metadata FROM cards
-        WHERE tenant_id = ${tenant} AND card_id = ANY(${card_ids}) AND erased_at IS NULL AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND card_id = ANY(${card_ids}) AND erased_at IS NULL AND deleted_at IS NULL`,
   );
   return new Map(
     rows.map(({ card_id, content, tool_calls, metadata }) => {
