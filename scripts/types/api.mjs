@@ -1,5 +1,6 @@
-// The types of the Api, generated from the table of operations: an input for every operation, named answers, and
-// methods with what the table says of them. `node scripts/types/api.mjs` prints them; `--plain` as zod infers them.
+// Generates the types of the Api from the table of operations: an input type per operation, named answer types, and
+// methods with documentation and an example. `node scripts/types/api.mjs` prints them; `--plain` prints the types that
+// zod infers, without the refinements below.
 import { allOperations, groups } from '../../dist/api/operations.js';
 import { shorthands } from '../../dist/api/shorthands.js';
 import { sentSnapshot, snapshot } from '../../dist/checkpoints/checkpoints/model.js';
@@ -9,13 +10,13 @@ import { jsonValue } from '../../dist/kernel/json.js';
 import { isOptional, SchemaTypes } from './schemas.mjs';
 import { camel, code, comment, literal, pascal, singular } from './text.mjs';
 
-/** Groups that are no nouns: their inputs are called after the verb alone. */
+/** Groups that are not nouns: their types are named after the verb alone. */
 const VERBS_ALONE = new Set(['memory', 'pmo', 'auth']);
 
-/** Of the verbs of a group, the first of these has the input that is called after the noun: TurnInput, LockInput. */
+/** The first of these verbs in a group has the input named after the noun: TurnInput, LockInput. */
 const MAKING = ['create', 'add', 'register', 'send', 'acquire', 'write', 'save', 'assemble', 'query'];
 
-/** Names that are better than those derived from the table. The class Execution is what runs; this is its record. */
+/** Replaces derived names. `Execution` is a class of the runtime, so the answer is ExecutionRecord. */
 const RENAMED = {
   ArtifactHistoryResultVersion: 'ArtifactVersion',
   AssembledContextSection: 'ContextSection',
@@ -46,7 +47,7 @@ const RENAMED = {
   TrajectoryTreeResult: 'TrajectoryTree',
 };
 
-/** Types that depend on the format that is asked for, which the schemas do not say. */
+/** Members whose type depends on the requested format, which the schemas do not express. */
 const REFINED = {
   ContextInput: { generic: '<F extends ContextFormat = ContextFormat>', members: { format: 'F' } },
   AssembledContext: {
@@ -77,8 +78,8 @@ const byName = (name) => allOperations.find((operation) => operation.name === na
 const formatsOf = (name) =>
   Object.values(byName(name).output.shape.format.def.entries).map(literal).join(' | ');
 
-/** What stands beside the types of schemas. `As` types are unions by their format where the format is not known. */
-const fixedTypes = () => `/** How long something lives; default: Persistent. Milliseconds in a Duration. */
+/** Types without a schema of their own. The conditional types distribute, so that `format` discriminates the union. */
+const fixedTypes = () => `/** A lifetime: a name, or a duration in milliseconds. */
 export type TtlInput =
 ${TTL_NAMES.map((name) => `  | ${literal(name)}\n`).join('')}  | \`Duration(\${number})\`
   | { Duration: number };
@@ -107,13 +108,13 @@ function inputName({ group, verb }) {
   return `${nounOf(group)}${verb === making ? '' : pascal(verb)}Input`;
 }
 
-/** The first list in an answer: the member's name, and what is listed. */
+/** The first list in an answer: the name of the member, and the schema of an element. */
 function listIn({ shape = {} }) {
   const [name, list] = Object.entries(shape).find(([, member]) => member.def.type === 'array') ?? [];
   return name === undefined ? undefined : { name, element: list.element };
 }
 
-/** By its id; a page is called after what it lists. */
+/** Candidates for the name of an answer: its id, or for a page its element. */
 function outputNames({ output, group, verb }, types) {
   const { id } = output.meta() ?? {};
   if (id !== undefined) return [id];
@@ -122,13 +123,12 @@ function outputNames({ output, group, verb }, types) {
   return [...(element ? [`${element}Page`] : []), `${nounOf(group)}${pascal(verb)}Result`];
 }
 
-/** All but JSON, and nothing. */
+/** False for plain JSON and for no answer. */
 const hasName = ({ output }) => ['object', 'union'].includes(output.def.type);
 
-/** What is answered by which operations, as it is said above a type. */
 function answeredBy(output) {
   const names = allOperations.filter((one) => one.output === output).map(({ name }) => `\`${name}\``);
-  return [`Answer of ${names.join(', ')}.`];
+  return [`Returned by ${names.join(', ')}.`];
 }
 
 function exampleOf({ name, group, example, output, stream }, answer) {
@@ -152,7 +152,7 @@ function methodOf(operation, { input, answer }, plain) {
   return `${doc}  ${verb}${generic ?? ''}(${parameters}): ${result};\n`;
 }
 
-/** The same as methods of a Cairn itself: the member that matters comes first. */
+/** A method of a Cairn itself, with the main member of the input as its first argument. */
 function shorthandOf([name, { group, verb, first }], types, typesBy) {
   const operation = byName(`${group}.${verb}`);
   const { input, answer } = typesBy.get(operation);
@@ -160,7 +160,7 @@ function shorthandOf([name, { group, verb, first }], types, typesBy) {
     `cairn.${group}.${verb}(${code(operation.example)})`,
     `cairn.${name}(${code(operation.example[first])})`,
   );
-  const doc = comment([operation.summary, `The same as \`${group}.${verb}\`, with its ${first} first.`], {
+  const doc = comment([operation.summary, `Short for \`${group}.${verb}\`.`], {
     example,
     indent: '  ',
   });
@@ -169,7 +169,7 @@ function shorthandOf([name, { group, verb, first }], types, typesBy) {
   return `${doc}  ${name}(${parameters}): Promise<${answer}>;\n`;
 }
 
-/** Gives answers their names first: the shortest go to what is answered, not to what is a part of it. */
+/** Reserves the names of answers and inputs, so that their parts do not take them. */
 function claimNames(types) {
   const answers = allOperations.filter(hasName);
   for (const { output } of answers)
@@ -208,7 +208,7 @@ export function apiTypes({ plain = false } = {}) {
   );
   const text = [
     HEAD,
-    `/** Everything that Cairn does, by what it is about. */\nexport interface Api {\n${api.join('')}}\n`,
+    `/** All operations, by group. */\nexport interface Api {\n${api.join('')}}\n`,
     `export interface Shorthands {\n${Object.entries(shorthands)
       .map((one) => shorthandOf(one, types, typesBy))
       .join('')}}\n`,

@@ -1,10 +1,10 @@
-// The TypeScript types of zod schemas: interfaces for objects that have a name, with what the schemas say of their
-// members as documentation. A schema can take something else than it gives, so input and output each have a type.
+// Prints zod schemas as TypeScript types: named interfaces, with the descriptions of members as documentation. A schema
+// can accept something else than it returns, so it has an input type and an output type.
 import { comment, indented, key, literal, pascal, sentence, singular } from './text.mjs';
 
 const WRAPPERS = new Set(['optional', 'nullable', 'default', 'prefault', 'nonoptional', 'readonly']);
 
-/** What a pipe takes or gives. Beside a function stands a schema that says more. */
+/** The end of a pipe that has a type: a transform has none, so the schema beside it counts. */
 function endOf({ in: first, out: last }, io) {
   const [wanted, other] = io === 'input' ? [first, last] : [last, first];
   return wanted._zod.def.type === 'transform' ? other : wanted;
@@ -16,16 +16,16 @@ function innerOf(schema, io) {
   return def.type === 'pipe' ? endOf(def, io) : undefined;
 }
 
-/** What a schema says of itself, or else the one that it wraps. */
+/** The metadata of a schema, with that of the schemas it wraps as defaults. */
 function metaOf(schema, io) {
   const inner = innerOf(schema, io);
   return { ...(inner && metaOf(inner, io)), ...schema.meta() };
 }
 
-/** In an input, also what has a default. */
+/** A member with a default is optional in an input. */
 export const isOptional = ({ _zod }, io) => (io === 'input' ? _zod.optin : _zod.optout) !== undefined;
 
-/** The limits of an input, in words. */
+/** Default, format and limits of an input member. */
 function limitsOf(schema) {
   const { def } = schema._zod;
   const inner = innerOf(schema, 'input');
@@ -39,7 +39,7 @@ function limitsOf(schema) {
   const limit = (kind) => checks.find(({ check }) => check === kind);
   if (def.type === 'array') {
     const { maximum } = limit('max_length') ?? {};
-    return maximum && `At most ${inWords(maximum)}.`;
+    return maximum && `At most ${inWords(maximum)} items.`;
   }
   if (def.type !== 'number') return undefined;
   const kind = schema.isInt ? 'An integer' : 'A number';
@@ -52,24 +52,24 @@ function limitsOf(schema) {
 const inWords = (limit) => limit?.toLocaleString('en');
 
 /**
- * `special` maps definitions of schemas to their types, or to schemas that say more, where a schema does not show its
- * type. `refined` has better types for members of named types. `renamed` has better names than those derived.
+ * `special` maps schema definitions to a type or another schema, for schemas that do not show their type. `refined`
+ * replaces the types of members of named types. `renamed` replaces derived names.
  *
- * With `plain` the types are those that zod infers: nothing is refined, lists can be changed, and members are there that
- * Cairn takes only so that an answer can be posted back, of any type.
+ * `plain` prints the types that zod infers: no refinements, mutable lists, and the members that an input accepts only so
+ * that an answer can be posted back, typed `any`.
  */
 export class SchemaTypes {
   #special;
   #refined;
   #renamed;
   #plain;
-  /** Definition to schema and names. */
+  /** Schema definition → schema and its names. */
   #named = new Map();
-  /** Name to definition. */
+  /** Name → schema definition. */
   #taken = new Map();
-  /** Name to text, in the order of declaration. */
+  /** Name → declaration, in order. */
   #declared = new Map();
-  /** The text of an interface to its name. */
+  /** Body of a declaration → its name. */
   #bodies = new Map();
   #unused;
   #isFinished = false;
@@ -82,9 +82,9 @@ export class SchemaTypes {
     this.#unused = new Set([...Object.keys(this.#renamed), ...Object.keys(this.#refined)]);
   }
 
-  /** From now on nothing more is declared: what has no name yet is written in place. */
+  /** Ends the declarations: from now on `typeOf` writes types without a name in place. */
   finish() {
-    if (this.#unused.size > 0) throw new Error(`no type is called ${[...this.#unused].join(', ')} any more`);
+    if (this.#unused.size > 0) throw new Error(`no such types: ${[...this.#unused].join(', ')}`);
     this.#isFinished = true;
   }
 
@@ -96,7 +96,7 @@ export class SchemaTypes {
     return [...this.#declared.values()];
   }
 
-  /** Gives a schema the first of these names that is free, and says which. */
+  /** Names a schema by the first free candidate, and returns the name. */
   claim(schema, io, candidates) {
     const { def } = schema._zod;
     const entry = this.#named.get(def) ?? { schema };
@@ -104,7 +104,7 @@ export class SchemaTypes {
     const names = candidates.map((name) => this.#renamed[name] ?? name);
     for (const name of candidates) this.#unused.delete(name);
     const name = names.find((one) => (this.#taken.get(one) ?? def) === def);
-    if (name === undefined) throw new Error(`another type is called ${names.join(' and ')}`);
+    if (name === undefined) throw new Error(`name already taken: ${names.join(', ')}`);
     this.#taken.set(name, def);
     this.#named.set(def, { ...entry, [io]: name });
     return name;
@@ -114,12 +114,12 @@ export class SchemaTypes {
     return this.#named.get(schema._zod.def)?.[io];
   }
 
-  /** Declares an object or a union under one of these names, or under another name if one of the same text is there. */
+  /** Declares an object or union, and returns its name. A declaration with the same body is used again. */
   declare(schema, io, candidates, about = []) {
     const isNew = this.nameOf(schema, io) === undefined;
     const name = this.claim(schema, io, candidates);
     if (this.#declared.has(name)) return name;
-    // It is there before its members, which may lead back to it.
+    // Set before the members are printed, since these can refer back to it.
     this.#declared.set(name, '');
     const body =
       schema._zod.def.type === 'union' ? this.#unionOf(schema, io, name) : this.#bodyOf(schema, io, name);
@@ -140,7 +140,7 @@ export class SchemaTypes {
     return name;
   }
 
-  /** `owner` is the name of the type around it, and `member` its place there: a part without a name is called after them. */
+  /** `owner` and `member` say where the schema stands: parts without a name are named after them. */
   typeOf(schema, io, owner, member) {
     const { def } = schema._zod;
     const special = this.#special.get(def)?.(io);
@@ -173,7 +173,7 @@ export class SchemaTypes {
       case 'object':
         return this.#partOf(schema, io, owner, member);
       default:
-        throw new Error(`${owner}: no type is known for z.${def.type}()`);
+        throw new Error(`${owner}: unsupported schema z.${def.type}()`);
     }
   }
 
@@ -183,15 +183,17 @@ export class SchemaTypes {
     return simple ? `readonly ${element}[]` : `ReadonlyArray<${element}>`;
   }
 
-  /** What zod does not look into: JSON, and bytes. */
+  /** JSON objects and bytes, which zod sees as unknown. */
   #unknownOf(schema, io) {
     const { type, items } = schema.meta() ?? {};
     if (type === 'object') return io === 'input' ? 'JsonObjectInput' : 'JsonObject';
     if (type === 'array' && items.type === 'integer') return `Uint8Array | ${this.#listOf('number', io)}`;
-    throw new Error('a z.unknown() is neither JSON nor bytes: name its type in scripts/types/api.mjs');
+    throw new Error(
+      'z.unknown() is neither JSON nor bytes: add its type to `special` in scripts/types/api.mjs',
+    );
   }
 
-  /** An object or union within another type: named by its id, or if it has much to say; else written in place. */
+  /** A nested object or union: named by its id or its place if it is long or documented, else written in place. */
   #partOf(schema, io, owner, member) {
     const known = this.nameOf(schema, io);
     if (this.#isFinished) return known ?? this.#inPlace(schema, io);
@@ -257,7 +259,7 @@ export class SchemaTypes {
     return `{\n${lines.join('')}}`;
   }
 
-  /** The largest of the named answers that this one has all members of. */
+  /** The largest named answer type whose members this one all has. */
   #baseOf(schema, io) {
     if (io === 'input') return undefined;
     const shapeOf = (one) => one._zod.def.shape;
@@ -275,7 +277,7 @@ export class SchemaTypes {
 
 const alternatives = (types) => [...new Set(types)].join(' | ');
 
-/** Of a part of something, such as AgentErrorInput of AgentInput. */
+/** Names a part after its place: `error` of AgentInput is AgentErrorInput. */
 const partName = (owner = '', member = '', io = 'output') =>
   io === 'input'
     ? `${owner.replace(/Input$/, '')}${pascal(singular(member))}Input`

@@ -1,6 +1,6 @@
-// Which statements of declaration files the entries of a package lead to. Works on the compiler's own output, where a
-// statement begins at the start of a line.
-import { dirname, join } from 'node:path';
+// Tree-shakes declaration files by statement. Reads the compiler's own output, where every top-level statement begins at
+// the start of a line.
+import { posix } from 'node:path';
 
 const BEGINS = /^(?:export|import|declare|type|interface|\/\*\*)/;
 const DECLARES =
@@ -33,7 +33,7 @@ const specifiersOf = (list) =>
       return { text, name, as };
     });
 
-/** A file as its statements: what it declares, what it takes from other files, and what it hands on. */
+/** Indexes a file by what it declares, imports and exports. */
 function parse(path, text) {
   const file = {
     path,
@@ -60,9 +60,9 @@ function parse(path, text) {
   return file;
 }
 
-/** Where a specifier leads; undefined for another package. */
+/** Resolves a module specifier; undefined for another package. */
 const fileOf = (path, from) =>
-  from?.startsWith('.') ? join(dirname(path), from.replace(/\.js$/, '.d.ts')) : undefined;
+  from?.startsWith('.') ? posix.join(posix.dirname(path), from.replace(/\.js$/, '.d.ts')) : undefined;
 
 function addList(file, entry, { head, list, tail, from }) {
   entry.list = { head, tail, specifiers: specifiersOf(list) };
@@ -71,7 +71,7 @@ function addList(file, entry, { head, list, tail, from }) {
     names.set(as, { name, entry, from: fileOf(file.path, from), isLocal: from === undefined });
 }
 
-/** The texts of those files, and of them those statements, that the entries lead to. `read` gives the text of a file. */
+/** Path → text of every file that is reachable from the entries, reduced to its reachable statements. */
 export function reached(entries, read) {
   const files = new Map();
   const fileAt = (path) => {
@@ -79,7 +79,7 @@ export function reached(entries, read) {
     return files.get(path);
   };
 
-  /** Keeps what a name stands for within a file. */
+  /** Keeps what a name refers to inside a file. */
   function keepLocal(file, name) {
     const origin = file.imported.get(name);
     if (origin !== undefined) {
@@ -133,7 +133,7 @@ export function reached(entries, read) {
   );
 }
 
-/** The statements that are kept, and of lists what is used of them. */
+/** The kept statements, with import and export lists reduced to used names. */
 function textOf({ statements }) {
   const texts = statements.flatMap(({ text, list, isKept, used }) => {
     if (list === undefined) return isKept ? [text] : [];

@@ -1,4 +1,4 @@
-// How generated TypeScript is written: names, literals, values and doc comments.
+// Formats generated TypeScript: names, literals, values and doc comments.
 
 const WIDTH = 110;
 
@@ -6,11 +6,11 @@ export const pascal = (name) => name.replace(/(?:^|_)([a-z\d])/g, (_, letter) =>
 
 export const camel = (name) => name[0].toLowerCase() + name.slice(1);
 
-/** Of the plural nouns that groups and members of the table are called by. */
+/** Singular of the plural nouns in the table. */
 export const singular = (name) =>
   /(?:ss|us|is)$/.test(name) ? name : name.replace(/ies$/, 'y').replace(/xes$/, 'x').replace(/s$/, '');
 
-/** A literal as Biome would write it. */
+/** A literal, in single quotes. */
 export const literal = (value) =>
   typeof value === 'string'
     ? `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
@@ -18,7 +18,7 @@ export const literal = (value) =>
 
 export const key = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name));
 
-/** A value as code, on one line where it fits. */
+/** A JSON value as code, on one line if it fits. */
 export function code(value, indent = '') {
   if (typeof value !== 'object' || value === null) return literal(value);
   const inner = `${indent}  `;
@@ -46,7 +46,7 @@ function wrapped(text, width) {
   return lines;
 }
 
-/** A doc comment of paragraphs, with an example in code behind them. */
+/** A doc comment: paragraphs, then an example. */
 export function comment(paragraphs, { example, indent = '' } = {}) {
   const lines = paragraphs.flatMap((text, i) => [
     ...(i > 0 ? [''] : []),

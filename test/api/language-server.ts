@@ -1,4 +1,4 @@
-/** Asks the language server of TypeScript what an editor would show. */
+/** A client for TypeScript's language server: the hover text that an editor shows. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ interface Message {
 }
 
 export interface LanguageServer {
-  /** The text shown when the mouse is over the last word of the first place in a file where this is written. */
+  /** The hover text of the last word of `written`, at its first occurrence in the file. */
   hover(file: string, written: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The messages in a stream: each has a header with its length before it. */
+/** Splits a stream into messages by their Content-Length headers. */
 function messageReader(receive: (message: Message) => void): (chunk: Buffer) => void {
   let received = Buffer.alloc(0);
   return (chunk) => {
@@ -46,7 +46,7 @@ export async function startLanguageServer(): Promise<LanguageServer> {
   };
   const receive = messageReader((message) => {
     if (message.id === undefined) return;
-    // What the server asks of an editor: nothing is set here.
+    // Requests of the server, such as for settings: none are set.
     if (message.method !== undefined) send({ id: message.id, result: null });
     else waiting.get(message.id)?.(message);
   });

@@ -1,4 +1,4 @@
-/** The published types: as the table has them, strict, small, and with words that an editor shows. */
+/** The published types: they agree with the table, reject wrong input, stay small, and document themselves in an editor. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { type LanguageServer, startLanguageServer } from './language-server.js';
 const LIMIT_BYTES = 400 * 1024;
 const dist = join(ROOT, 'dist');
 const fixtures = join(ROOT, 'test/api/types');
-/** In the package, so that what is generated here can import it by its name, and the source. */
+/** Inside the package: generated files can import both `cairndb` and the source. */
 const folder = join(ROOT, '.cache/api-types');
 
 const published = () => readFileSync(join(dist, 'api/types.d.ts'), 'utf8');
@@ -21,7 +21,7 @@ async function node(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** What the compiler finds wrong in a folder with a tsconfig.json. */
+/** The compiler's errors for a folder with a tsconfig.json. */
 async function errorsIn(project: string): Promise<string[]> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const args = [tsc, '-p', project, '--pretty', 'false'];
@@ -29,16 +29,13 @@ async function errorsIn(project: string): Promise<string[]> {
   return stdout.split('\n').filter((line) => line.includes('error TS'));
 }
 
-/**
- * The types that a declaration file exports, but for those that are made of the Api: it is published with better types than
- * zod infers, and compared by itself.
- */
+/** The exported types of a declaration file. Types that contain the Api differ by its refinements, so they are left out. */
 const typesIn = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(/^export (?:type|interface) (\w+)(?= )[\s\S]*?^(?:\}.*|.*;)$/gm)]
     .filter(([text]) => !/\b(?:Api|WorkerTurn)\b|\.Hydrated\b/.test(text))
     .map(([, name]) => name!);
 
-/** What two types must be for values of the one to do as the other. `Whole` finds a member that only one of them has. */
+/** Type-level comparison. `Whole` makes members required, so that a missing optional member is found. */
 const COMPARING = `
 type Whole<T> = T extends readonly (infer E)[] ? Whole<E>[]
   : T extends Uint8Array ? T
@@ -47,7 +44,7 @@ type Whole<T> = T extends readonly (infer E)[] ? Whole<E>[]
 export type Fits<A, B> = [A] extends [B] ? ([Whole<A>] extends [Whole<B>] ? true : 'a member is missing') : false;
 type Given<M> = M extends (input: infer I, ...rest: never[]) => unknown ? I : never;
 type Answer<M> = M extends (...all: never[]) => infer R ? (R extends AsyncIterable<infer I> ? I : Awaited<R>) : never;
-/** Of an operation: what zod infers, what is generated, and the same with any text for enumerations, which are read in any case. */
+/** Z is inferred by zod, P is generated, and L has string for enumerations, as some inputs of the source do. */
 export type Agree<Z, P, L> = {
   answered_as_generated: Fits<Answer<Z>, Answer<P>>;
   generated_as_answered: Fits<Answer<P>, Answer<Z>>;
@@ -57,7 +54,7 @@ export type Agree<Z, P, L> = {
 export declare const agree: { [K in keyof Agree<0, 0, 0>]: true };
 `;
 
-/** A module that compares every operation of the source with one generated, under some names. */
+/** A module that compares operations of the source with those of a generated module. */
 const comparison = (generated: string, operations = allOperations) => `
 import type { Api as Zod } from '../../src/api/api.js';
 import { type Agree, agree } from './comparing.js';
@@ -72,7 +69,7 @@ ${operations
 
 const loosened = (text: string) => text.replace(/(?<=[:|<(] |<)'[^'\n]*'/g, 'string');
 
-/** Disagreements, each of another kind: the operation, what is generated, and what might be instead. */
+/** Planted disagreements: the operation, a pattern in the generated text, and its replacement. */
 const PLANTED = [
   ['locks.acquire', /(interface LockInput \{[^}]*?)\n {2}\/\*\*[^/]*\*\/\n {2}lease_ms\?[^;]*;/, '$1'],
   ['turns.get', /(interface Turn \{[^}]*?token_count: )number/, '$1string'],
@@ -106,7 +103,7 @@ const disagreements = (plain: string): Files =>
     }),
   ) as Files;
 
-/** Compares the types of all other published modules with those of the source. */
+/** Compares the types of all other published modules with the source. */
 function modules(): Files {
   const types = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.d.ts') && !path.startsWith('vendor') && !path.startsWith('api/'))
@@ -129,7 +126,7 @@ const entries = (): Files => ({
   'entry-client.ts': `export type { ${nameList().join(', ')} } from 'cairndb/client';\n`,
 });
 
-/** The code in the comments above methods. */
+/** The examples in the doc comments of methods. */
 const exampleList = () =>
   [...published().matchAll(/ \* ```ts\n([\s\S]*?) \* ```\n[^*]*\*\/\n {2}\w+/g)].map(([, text]) =>
     text!.replace(/^ +\* ?/gm, ''),
@@ -144,7 +141,7 @@ ${exampleList()
 });
 
 describe('the published types', () => {
-  /** What is wrong in the files that are generated here. */
+  /** The compiler's errors for the generated files. */
   let errors: readonly string[];
   beforeAll(async () => {
     const generated = await node('scripts/types/api.mjs', '--plain');
@@ -172,28 +169,28 @@ describe('the published types', () => {
   const errorsOf = (...prefixes: string[]) =>
     errors.filter((line) => prefixes.some((prefix) => line.startsWith(prefix)));
 
-  it('PKG-5 are what the build makes of the table and the source', async () => {
+  it('PKG-5 are up to date with the table and the source', async () => {
     await node('scripts/declarations.mjs', '--check');
   });
 
-  it('PKG-5 agree with what zod infers, for every operation and both ways', () => {
+  it('PKG-5 agree with the types that zod infers, for every operation, in both directions', () => {
     expect(errorsOf('agreement', 'plain', 'comparing')).toEqual([]);
   });
 
-  it('PKG-5 would not agree if a member were missing, too many, or of another type', () => {
+  it('PKG-5 a planted disagreement of each kind is found', () => {
     const found = errors.filter(isPlanted).map((line) => line.split('(')[0]);
     expect(found).toEqual(PLANTED.map((_, i) => `disagreement${i}.ts`));
   });
 
-  it('PKG-5 of the runtime and of options are those of the source', () => {
+  it('PKG-5 agree with the source in the runtime and in options', () => {
     expect(errorsOf('modules')).toEqual([]);
   });
 
-  it('PKG-6 take right input and refuse wrong input, in a strict project that checks its libraries', async () => {
+  it('PKG-6 accept right input and reject wrong input, in a strict project without skipLibCheck', async () => {
     expect(await errorsIn(fixtures)).toEqual([]);
   }, 120_000);
 
-  it('PKG-6 have a name for every input and answer, in both entries', () => {
+  it('PKG-6 are exported by name from both entries', () => {
     const nouns = [
       'Turn',
       'TurnInput',
@@ -208,16 +205,16 @@ describe('the published types', () => {
     expect(errorsOf('entry')).toEqual([]);
   });
 
-  it('PKG-7 have an example of every method, which compiles', () => {
+  it('PKG-7 have an example for every method, and it compiles', () => {
     expect(exampleList()).toHaveLength(allOperations.length + Object.keys(shorthands).length);
     expect(errorsOf('examples')).toEqual([]);
   });
 
-  it('has no other errors in what is generated', () => {
+  it('compile without any other error', () => {
     expect(errors.filter((line) => !isPlanted(line))).toEqual([]);
   });
 
-  it('PKG-8 take less than 400 KB of the package', async () => {
+  it('PKG-8 are under 400 KB in the package', async () => {
     const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
     const { stdout } = await run('npm', args, { cwd: ROOT, timeout_ms: 100_000 });
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string; size: number }[] }];
@@ -229,7 +226,7 @@ describe('the published types', () => {
   }, 120_000);
 });
 
-describe('what an editor shows', () => {
+describe('the hover text in an editor', () => {
   const file = join(fixtures, 'hovers.ts');
   let server: LanguageServer;
   beforeAll(async () => {
@@ -251,7 +248,7 @@ describe('what an editor shows', () => {
       'context.assemble',
       `ContextApi.assemble<"messages">(input?: ContextInput<"messages"> | undefined, ${callOptions})`,
     ],
-  ])('PKG-7 of %s: its types, what it does, and an example', async (name, signature) => {
+  ])('PKG-7 of %s shows its types, its documentation and an example', async (name, signature) => {
     const operation = allOperations.find((one) => one.name === name)!;
     const shown = await server.hover(file, `cairn.${name}`);
     expect(shown).toContain(signature);
@@ -262,7 +259,7 @@ describe('what an editor shows', () => {
     for (const member of Object.keys(operation.example)) expect(shown).toContain(`${member}: `);
   });
 
-  it('PKG-7 of a member: its values and what it means', async () => {
+  it('PKG-7 of a member shows its values and its documentation', async () => {
     const role = await server.hover(file, 'role');
     expect(role).toContain('TurnInput.role: "');
     for (const one of ['User', 'Assistant', 'System', 'Tool']) expect(role).toContain(`"${one}"`);

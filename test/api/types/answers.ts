@@ -1,4 +1,4 @@
-/** What answers are known to be. Checked against the published declarations. */
+/** The types of answers. Checked against the published declarations. */
 import type { AnthropicMessage, Cairn, Hydrated, OpenAiMessage, PromptFormat } from 'cairndb';
 
 declare const cairn: Cairn;

@@ -1,4 +1,4 @@
-/** The entries of the package together. Checked against the published declarations. */
+/** The entries of the package, used together. Checked against the published declarations. */
 import { type Checkpoint, type ExecutionRecord, importExecution, openCairn } from 'cairndb';
 import { type CairnClient, connectCairn } from 'cairndb/client';
 import { CairnSaver, CairnStore } from 'cairndb/langgraph';

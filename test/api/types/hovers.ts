@@ -1,4 +1,4 @@
-/** Calls that an editor is asked about. */
+/** Calls whose hover text is tested. */
 import { openCairn } from 'cairndb';
 
 const cairn = await openCairn({ database: './memory.db' });

@@ -1,4 +1,4 @@
-/** What compiles as input, and what does not. Checked against the published declarations. */
+/** Input that compiles, and input that does not. Checked against the published declarations. */
 import type { Cairn, JsonInput, SearchFilter, TurnInput } from 'cairndb';
 
 declare const cairn: Cairn;
@@ -6,7 +6,7 @@ declare const scope_id: string;
 declare const trajectory_id: string;
 declare const words: readonly string[];
 
-// Enumerations: the spelling of the answers.
+// Enumerations are literal unions, spelled as in answers.
 const turn: TurnInput = { scope_id, role: 'User', content: 'Login fails.' };
 await cairn.turns.add(turn);
 await cairn.turns.add({ scope_id, role: 'Assistant' }, { idempotency_key: 'a' });
@@ -57,7 +57,7 @@ await cairn.recall('tea', { filters: [{ and: [{ not: { field: 'tag', operator: '
 // @ts-expect-error: nothing of this type is searched
 await cairn.recall('tea', { entity_types: ['Lock'] });
 
-// JSON: what JSON can hold, read-only or not.
+// JSON values, read-only or not.
 type Settings = { retries: number; hosts: readonly string[]; note?: string };
 declare const settings: Settings;
 const values: readonly JsonInput[] = [null, 1, 'a', [true], settings, { nested: { deep: [settings] } }];
@@ -73,14 +73,14 @@ await cairn.turns.add({ scope_id, role: 'User', content: { at: new Date() } });
 // @ts-expect-error: JSON has no functions
 await cairn.turns.add({ scope_id, role: 'User', content: () => 'a' });
 
-// Bytes, and lists that cannot be changed.
+// Bytes and read-only lists.
 await cairn.scopes.checkpoint({ scope_id, context_state: new Uint8Array([1, 2]) });
 await cairn.scopes.checkpoint({ scope_id, context_state: 'AQI=' });
 // @ts-expect-error: neither text nor bytes
 await cairn.scopes.checkpoint({ scope_id, context_state: 7 });
 await cairn.remember('Anna prefers tea.', { tags: words });
 
-// A state: parts are checked to their last member.
+// Snapshots are checked deeply.
 const snapshot = {
   thought_chain: { steps: [] },
   context: { messages: [{ role: 'user', content: 'Fix it' }], variables: { attempts: 1 } },
@@ -105,10 +105,10 @@ await cairn.artifacts.batch({
 // @ts-expect-error: what is to be created is missing
 await cairn.artifacts.batch({ items: [{ operation: 'create', artifact_id: 'a' }] });
 
-// An answer can be posted back, with what Cairn computed in it.
+// An answer can be posted back, computed members included.
 await cairn.cards.add(await cairn.cards.get({ card_id: 'a' }));
 await cairn.turns.add(await cairn.turns.get({ turn_id: 'a' }));
-// @ts-expect-error: what Cairn computes is not for callers to say
+// @ts-expect-error: computed by Cairn, not given by callers
 await cairn.turns.add({ scope_id, role: 'User', created_at: '2026-01-31T12:00:00Z' });
 
 // @ts-expect-error: no such operation
