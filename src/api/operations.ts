@@ -2,7 +2,8 @@
 import { checkpoints } from '../checkpoints/checkpoints/contract.js';
 import { executions } from '../checkpoints/executions/contract.js';
 import { agent_turns } from '../coordination/agent-turns/contract.js';
-import { delegations, handoffs } from '../coordination/delegations/contract.js';
+import { delegations } from '../coordination/delegations/contract.js';
+import { handoffs } from '../coordination/handoffs/contract.js';
 import { handovers } from '../coordination/handovers/contract.js';
 import { locks } from '../coordination/locks/contract.js';
 import { messages } from '../coordination/messages/contract.js';

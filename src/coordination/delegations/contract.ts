@@ -5,18 +5,15 @@ import { reads, writes } from '../../engine/contract/touches.js';
 import { instant, pageInput, pageOutput } from '../../kernel/common.js';
 import { anyId, uuid } from '../../kernel/ids.js';
 import { jsonObject, text } from '../../kernel/json.js';
-import { contextState } from '../../memory/scopes/model.js';
-import { handoff, handoffStatus, hints } from '../handoffs/model.js';
 import { handoverChoice } from '../handovers/model.js';
 import { delegation, delegationResult, delegationStatus } from './model.js';
-
-const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+export const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const ofDelegation = { delegation_id: uuid };
-const ofHandoff = { handoff_id: uuid };
-const actingAgent = anyId
+export const ofHandoff = { handoff_id: uuid };
+export const actingAgent = anyId
   .optional()
   .describe('Who says so: the agent of the key, or the one it is for, unless given');
-const reason = text(20_000);
+export const reason = text(20_000);
 
 export const delegations = {
   create: operation({
@@ -149,106 +146,5 @@ export const delegations = {
     event: 'cairn.delegation.cancelled',
     summary: 'Take a delegation back: by its delegator.',
     example: { delegation_id: AN_ID },
-  }),
-};
-
-export const handoffs = {
-  create: operation({
-    method: 'POST',
-    path: '/api/v1/handoffs',
-    input: z.strictObject({
-      handoff_id: uuid.optional().describe('Made by the server when absent'),
-      from_agent_id: anyId.optional().describe('Default: the agent of the key'),
-      to_agent_id: anyId,
-      trajectory_id: uuid,
-      scope_id: uuid.optional().describe('The scope that is packed for the other, and closed'),
-      reason: reason.optional().describe('Free text, or such as Escalation, Specialization, LoadBalancing'),
-      next_steps: hints.optional(),
-      blockers: hints.optional(),
-      open_questions: hints.optional(),
-      context_snapshot: contextState
-        .optional()
-        .describe('Any bytes, as base64 or as a list of bytes; answered as base64'),
-    }),
-    output: handoff,
-    access: 'write',
-    touches: [
-      'parties',
-      reads('Turn', 'scope_id'),
-      writes('Turn', 'scope_id'),
-      writes('Trajectory', 'trajectory_id'),
-    ],
-    // The turns of a scope are given away, and the scope is closed by that.
-    event: 'cairn.handoff.created',
-    status: 201,
-    summary: 'Offer a trajectory to another agent, which takes it over by accepting.',
-    example: {
-      from_agent_id: 'planner-1',
-      to_agent_id: 'reviewer-1',
-      trajectory_id: AN_ID,
-      reason: 'Escalation',
-    },
-  }),
-  get: operation({
-    method: 'GET',
-    path: '/api/v1/handoffs/{handoff_id}',
-    input: z.strictObject(ofHandoff),
-    output: handoff,
-    access: 'read',
-    touches: 'parties',
-    event: null,
-    summary: 'Read a handoff.',
-    example: { handoff_id: AN_ID },
-  }),
-  list: operation({
-    method: 'GET',
-    path: '/api/v1/handoffs',
-    input: z.strictObject({
-      from_agent_id: anyId.optional(),
-      to_agent_id: anyId.optional(),
-      trajectory_id: uuid.optional(),
-      status: handoffStatus.optional(),
-      ...pageInput,
-    }),
-    output: z.object({ handoffs: z.array(handoff), ...pageOutput }),
-    access: 'read',
-    touches: 'parties',
-    event: null,
-    summary: 'List handoffs.',
-    example: {},
-  }),
-  accept: operation({
-    method: 'POST',
-    path: '/api/v1/handoffs/{handoff_id}/accept',
-    input: z.strictObject({ ...ofHandoff, agent_id: actingAgent }),
-    output: handoff,
-    access: 'write',
-    touches: 'parties',
-    event: 'cairn.handoff.accepted',
-    summary:
-      'Take a trajectory over: it is the new agent’s from now on, and the former one cannot write in it.',
-    example: { handoff_id: AN_ID },
-  }),
-  reject: operation({
-    method: 'POST',
-    path: '/api/v1/handoffs/{handoff_id}/reject',
-    input: z.strictObject({ ...ofHandoff, agent_id: actingAgent, reason: reason.optional() }),
-    output: handoff,
-    access: 'write',
-    touches: 'parties',
-    event: 'cairn.handoff.rejected',
-    summary: 'Reject a handoff: nothing moves.',
-    example: { handoff_id: AN_ID },
-  }),
-  complete: operation({
-    method: 'POST',
-    path: '/api/v1/handoffs/{handoff_id}/complete',
-    input: z.strictObject({ ...ofHandoff, agent_id: actingAgent }),
-    output: handoff,
-    access: 'write',
-    touches: 'parties',
-    event: 'cairn.handoff.completed',
-    summary: 'Say that the new agent has settled in.',
-    example: { handoff_id: AN_ID },
   }),
 };

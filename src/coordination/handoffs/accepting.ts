@@ -19,7 +19,7 @@ import { addFormerOwner, dropFormerOwner } from '../../memory/trajectories/forme
 import { lockTrajectory, moveTrajectory, type TrajectoryRow } from '../../memory/trajectories/store.js';
 import { jobQueue } from '../../recall/jobs/queue.js';
 import { moveJobs } from '../../recall/jobs/store.js';
-import type { handoffs as operations } from '../delegations/contract.js';
+import type { handoffs as operations } from './contract.js';
 import { noteOverdue } from './expiry.js';
 import type { Handoff } from './model.js';
 import { movesHandoff } from './rules.js';

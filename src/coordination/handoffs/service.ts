@@ -15,7 +15,7 @@ import { newId } from '../../kernel/ids.js';
 import type { Json } from '../../kernel/json.js';
 import { openScopeOf, openTrajectoryLocked } from '../../memory/scopes/service.js';
 import type { TrajectoryRow } from '../../memory/trajectories/store.js';
-import type { handoffs as operations } from '../delegations/contract.js';
+import type { handoffs as operations } from './contract.js';
 import { noteOverdue } from './expiry.js';
 import { HANDOFF_EXPIRES_MS, type Handoff } from './model.js';
 import { movesHandoff } from './rules.js';

@@ -4,9 +4,9 @@ import { extentOf } from '../../engine/access/rules.js';
 import type { Call } from '../../engine/calls/call.js';
 import { systemCall } from '../../engine/leases/timekeeper.js';
 import { CairnError } from '../../kernel/errors.js';
-import { create as createScope } from '../../memory/scopes/service.js';
+import * as scopes from '../../memory/scopes/service.js';
 import { findScope } from '../../memory/scopes/store.js';
-import { create as createTrajectory } from '../../memory/trajectories/service.js';
+import * as trajectories from '../../memory/trajectories/service.js';
 import { findTrajectory } from '../../memory/trajectories/store.js';
 
 const NAME = 'memory';
@@ -51,7 +51,7 @@ export const defaultTrajectory = (call: Call): Promise<string> => {
       if (!row) return 'none';
       return row.deleted_at === null && row.status === 'Active' ? 'open' : 'over';
     },
-    (trajectory_id) => createTrajectory(systemCall(call, tenant), { trajectory_id, name: NAME }),
+    (trajectory_id) => trajectories.create(systemCall(call, tenant), { trajectory_id, name: NAME }),
   );
 };
 
@@ -66,7 +66,7 @@ export async function defaultScope(call: Call, trajectory_id: string): Promise<s
       return row.deleted_at === null && row.closed_at === null ? 'open' : 'over';
     },
     (scope_id) =>
-      createScope(systemCall(call, tenant), {
+      scopes.create(systemCall(call, tenant), {
         scope_id,
         trajectory_id,
         name: NAME,

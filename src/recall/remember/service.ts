@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Call } from '../../engine/calls/call.js';
 import { CairnError } from '../../kernel/errors.js';
 import type { JsonObject } from '../../kernel/json.js';
-import { checkNote, create as createNote } from '../../memory/notes/service.js';
+import * as notes from '../../memory/notes/service.js';
 import { findScope } from '../../memory/scopes/store.js';
 import { add as addTurn } from '../../memory/turns/service.js';
 import { accessCounts } from '../../memory/versions/access-counts.js';
@@ -56,7 +56,7 @@ function checkInput(input: In<'remember'>): void {
       `occurred_at "${occurred_at}" is no date that can be read: write it as 2026-01-31 or 2026-01-31T12:00:00Z`,
     );
   }
-  if (ttl !== undefined) checkNote({ type, ttl });
+  if (ttl !== undefined) notes.checkNote({ type, ttl });
 }
 
 /** A field that says nothing about what is made would be lost without a word. */
@@ -77,7 +77,7 @@ async function rememberNote(
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
   // The place of all is not the caller's choice, so it need not be able to read it.
   const { acting: _, ...placed } = call;
-  const note = await createNote(input.trajectory_id === undefined ? placed : call, {
+  const note = await notes.create(input.trajectory_id === undefined ? placed : call, {
     note_type: input.type ?? FACT,
     title: input.title ?? titleOf(input.text),
     content: input.text,

@@ -1,0 +1,9 @@
+/** The use cases of identity, by group and verb of the table of operations. */
+import * as agents from './agents/service.js';
+import { auth, keys } from './keys/service.js';
+
+export const useCases = {
+  agents,
+  keys,
+  auth,
+};
