@@ -25,7 +25,15 @@ const memory = roomyMemory();
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,tidy}/**/*.test.ts'], ...patient, ...together, server } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/{api,unit,tidy}/**/*.test.ts'],
+          ...patient,
+          ...together,
+          server,
+        },
+      },
       {
         test: {
           name: 'suite',

@@ -1,35 +1,91 @@
-// Puts those declarations into dist that the entries of the package lead to: the others, three quarters, tell users
-// nothing and take a megabyte of their disk. A part of every build; writes only what differs.
+// Writes the published declarations into dist: the types of the Api, generated from the table, and the compiler's
+// declarations, reduced to the statements that are reachable from the entries of the package. Every build runs it; it writes
+// only files that changed. `--check` writes nothing, and fails if a file would change.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { apiTypes } from './types/api.mjs';
+import { reached, statementsOf } from './types/statements.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-/** Where the compiler puts all of them, so that it can go on from there the next time. */
+/** The compiler's output, kept for incremental builds. */
 const all = join(root, '.cache/declarations');
 const dist = join(root, 'dist');
 
-const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const entries = Object.values(exports)
-  .map(({ types }) => types)
-  .filter(Boolean);
+const GENERATED = 'api/types.d.ts';
+/** Mapped types over the table, replaced by generated types of the same name. */
+const REPLACED = { 'api/api.d.ts': 'Api', 'api/shorthands.d.ts': 'Shorthands' };
 
-const found = new Map();
-const waiting = entries.map((types) => relative('dist', types));
-for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-  if (found.has(path)) continue;
-  const text = readFileSync(join(all, path), 'utf8');
-  found.set(path, text);
-  for (const [, target] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*["'](\.[^"']+)["']/g))
-    waiting.push(join(dirname(path), target.replace(/\.js$/, '.d.ts')));
+const { text: generated, types } = apiTypes();
+
+/** The module specifier of the generated module. */
+const specifierFrom = (path) => {
+  const specifier = posix.relative(posix.dirname(path), GENERATED).replace(/\.d\.ts$/, '.js');
+  return specifier.startsWith('.') ? specifier : `./${specifier}`;
+};
+
+const names = [...types.names, 'Json', 'JsonInput', 'JsonObject', 'JsonObjectInput', 'TtlInput'];
+const named = new RegExp(`(?<![\\w.'])(${names.join('|')})(?![\\w'?:])`, 'g');
+
+/** The type of an exported schema, in terms of the generated module. */
+async function typeOf(path, name, io) {
+  const schema = (await import(pathToFileURL(join(dist, path.replace(/\.d\.ts$/, '.js')))))[name];
+  if (schema === undefined) return undefined;
+  return types
+    .typeOf(schema, io)
+    .split(/(\/\*[\s\S]*?\*\/)/)
+    .map((part, i) => (i % 2 === 1 ? part : part.replace(named, `import("${specifierFrom(path)}").$1`)))
+    .join('');
 }
 
+async function withoutSchemas(path, statement) {
+  const [inferred, io, name] = /z\.(output|input)<typeof (\w+)>/.exec(statement) ?? [];
+  const type = inferred === undefined ? undefined : await typeOf(path, name, io);
+  return type === undefined ? statement : statement.replace(inferred, () => type);
+}
+
+function withGenerated(path, statement) {
+  const name = REPLACED[path];
+  if (name === undefined || !statement.includes(`export type ${name} =`)) return statement;
+  return `import type { ${name} } from '${specifierFrom(path)}';\nexport type { ${name} };`;
+}
+
+const texts = new Map([[GENERATED, generated]]);
+
+function textAt(path) {
+  if (!texts.has(path)) {
+    const statements = statementsOf(readFileSync(join(all, path), 'utf8'));
+    texts.set(path, statements.map((one) => withGenerated(path, one)).join('\n'));
+  }
+  return texts.get(path);
+}
+
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const entries = Object.values(exports).flatMap(({ types: entry }) =>
+  entry ? [posix.relative('dist', entry)] : [],
+);
+for (const path of reached(entries, textAt).keys()) {
+  if (path === GENERATED) continue;
+  const statements = statementsOf(texts.get(path));
+  texts.set(path, (await Promise.all(statements.map((one) => withoutSchemas(path, one)))).join('\n'));
+}
+const found = reached(entries, textAt);
+
+const stale = [];
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
-  const path = relative(dist, join(entry.parentPath, entry.name));
+  const path = relative(dist, join(entry.parentPath, entry.name)).replaceAll(sep, '/');
   if (!entry.isFile() || !path.endsWith('.d.ts') || path.startsWith('vendor')) continue;
   if (found.get(path) === readFileSync(join(dist, path), 'utf8')) found.delete(path);
-  else rmSync(join(dist, path));
+  else stale.push(path);
 }
-for (const [path, text] of found) {
-  mkdirSync(dirname(join(dist, path)), { recursive: true });
-  writeFileSync(join(dist, path), text);
+if (process.argv.includes('--check')) {
+  const differing = new Set([...stale, ...found.keys()]);
+  if (differing.size > 0)
+    throw new Error(`stale declarations, run npm run build: ${[...differing].join(', ')}`);
+} else {
+  for (const path of stale) rmSync(join(dist, path));
+  for (const [path, text] of found) {
+    mkdirSync(dirname(join(dist, path)), { recursive: true });
+    writeFileSync(join(dist, path), text);
+  }
 }

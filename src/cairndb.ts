@@ -1,5 +1,4 @@
 /** The package `cairndb`: what `import … from 'cairndb'` gives. */
-export type { Api, CallOptions } from './api/index.js';
 export {
   type Cairn,
   type ExportedFile,
@@ -14,17 +13,7 @@ export {
   type OpenOptions,
   openCairn,
 } from './api/index.js';
-export type {
-  Bundle,
-  Checkpoint,
-  CheckpointSummary,
-  Execution as ExecutionRecord,
-  Snapshot,
-} from './checkpoints/contract.js';
-export type { Caller } from './engine/contract.js';
-export type { AppendResult, Box, Card, Grant, HydratedBox, Packet, WriteResult } from './facts/contract.js';
-export type { Key } from './identity/contract.js';
-export type { Json, JsonObject } from './kernel/contract.js';
+export type * from './api/types.js';
 export { CairnError, type ErrorCode } from './kernel/index.js';
 export type {
   CallOptions as ProviderCallOptions,

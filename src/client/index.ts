@@ -7,7 +7,7 @@ import { jsonFault } from '../kernel/contract.js';
 import { anySignal, CairnError, isErrorCode } from '../kernel/index.js';
 import { readEvents, type ServerEvent } from './sse.js';
 
-export type { Api, CallOptions } from '../api/index.js';
+export type * from '../api/types.js';
 export { CairnError, type ErrorCode } from '../kernel/index.js';
 
 export interface ConnectOptions {

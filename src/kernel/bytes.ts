@@ -41,7 +41,8 @@ export function bytes(max: number) {
     .unknown()
     .refine((value) => (bytesIn(value)?.length ?? max + 1) <= max, error)
     .meta({ type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, maxItems: max });
+  const asList = list as unknown as z.ZodType<Uint8Array | number[], Uint8Array | number[]>;
   return z
-    .union([text, list as unknown as z.ZodType<Uint8Array | number[]>], { error })
+    .union([text, asList], { error })
     .transform((value) => (typeof value === 'string' ? value : toBase64(bytesIn(value)!)));
 }

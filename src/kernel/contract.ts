@@ -14,7 +14,9 @@ export {
 export { anyId, NIL_ID, newId, profileName, tenantId, uuid } from './ids.js';
 export {
   type Json,
+  type JsonInput,
   type JsonObject,
+  type JsonObjectInput,
   jsonFault,
   jsonObject,
   jsonValue,

@@ -1,11 +1,6 @@
 /** Writes captured states one after another, each as the child of the one written before, and keeps the first failure. */
-import type { Api, Input } from '../api/index.js';
-import type {
-  CheckpointMetadata,
-  CheckpointReason,
-  CheckpointSummary,
-  checkpoints,
-} from '../checkpoints/contract.js';
+import type { Api } from '../api/index.js';
+import type { CheckpointMetadata, CheckpointReason, CheckpointSummary } from '../checkpoints/contract.js';
 
 /** Where checkpoints go: a store in this process or over HTTP. */
 export interface CheckpointSink {
@@ -13,7 +8,7 @@ export interface CheckpointSink {
 }
 
 /** A state at a moment. Its parent is known when its turn comes, not before. */
-export type Capture = Omit<Input<(typeof checkpoints)['create']>, 'parent_checkpoint_id' | 'root'> & {
+export type Capture = Omit<Parameters<Api['checkpoints']['create']>[0], 'parent_checkpoint_id' | 'root'> & {
   readonly checkpoint_id: string;
   readonly metadata: CheckpointMetadata;
 };

@@ -1,5 +1,5 @@
 /** One run of an agent: its thoughts, context and tools, what it tells of them, and when its state is kept. */
-import type { Api, Input } from '../api/index.js';
+import type { Api } from '../api/index.js';
 import {
   CHECKPOINT_VERSION,
   type Checkpoint,
@@ -8,7 +8,6 @@ import {
   type CheckpointSummary,
   checkpointSummary,
   type ExecutionStatus,
-  type executions,
   type Snapshot,
 } from '../checkpoints/contract.js';
 import { newId } from '../kernel/contract.js';
@@ -45,7 +44,7 @@ export interface ExecutionOptions extends RunOptions, Partial<RunState> {
   readonly store?: RunSink;
 }
 
-export type StartOptions = RunOptions & Input<(typeof executions)['create']>;
+export type StartOptions = RunOptions & NonNullable<Parameters<Api['executions']['create']>[0]>;
 
 const details = checkpointSummary.pick({ name: true, description: true, labels: true });
 /** What a checkpoint that is taken by hand may carry. */

@@ -5,6 +5,7 @@ import {
   type Checkpoint,
   checkpoint,
   checkpointMetadata,
+  type Snapshot,
   sentSnapshot,
 } from '../checkpoints/contract.js';
 import { anyId } from '../kernel/contract.js';
@@ -20,14 +21,14 @@ const parts = z.object({
   tool_state: sentSnapshot,
 }) as unknown as typeof checkpoint.shape.snapshot;
 
-export const runState = z.strictObject({
+export const runProgress = z.strictObject({
   execution_id: anyId,
   agent_id: anyId,
   ...progress,
   latest_checkpoint_id: anyId.optional(),
-  snapshot: parts,
 });
-export type RunState = Frozen<z.output<typeof runState>>;
+export const runState = runProgress.extend({ snapshot: parts });
+export type RunState = Frozen<z.output<typeof runProgress> & { snapshot: Snapshot }>;
 
 const portable = checkpoint.extend({ snapshot: parts });
 

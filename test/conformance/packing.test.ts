@@ -15,7 +15,6 @@ import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 type Packing = Parameters<Api['pmo']['pack_context']>[0];
 type Recipe = Exclude<Packing['handover'], string>;
-type Rule = { arg_key: string; as_card_type?: string; card_metadata?: Record<string, unknown> };
 
 const bad = { code: 'INVALID_INPUT', status: 400 };
 const noBox = { code: 'BOX_NOT_FOUND', status: 404 };
@@ -37,7 +36,7 @@ const boxOf = (cairn: Api, box_id: string, words: string[], agent_id = 'planner'
 
 /** The cards that rules make of arguments. */
 async function packedBy(cairn: Api, pack_arguments: unknown[], given: Record<string, unknown>) {
-  const recipe = config({ pack_arguments: pack_arguments as Rule[] });
+  const recipe = config({ pack_arguments: pack_arguments as { arg_key: string }[] });
   const { context_box_id, attached_card_ids } = await cairn.pmo.pack_context(packing(given, recipe));
   const cards = await cardsIn(cairn, context_box_id);
   expect(cards.map(({ card_id }) => card_id)).toEqual(attached_card_ids);

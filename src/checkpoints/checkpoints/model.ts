@@ -124,7 +124,7 @@ export const sentSnapshot = readsLike(
         { io: 'input' },
       ) as object),
       id: undefined,
-    }) as unknown as z.ZodType<Snapshot>,
+    }) as unknown as z.ZodType<Snapshot, z.input<typeof snapshot>>,
   snapshot,
 );
 

@@ -13,12 +13,12 @@ export const packRule = z.strictObject({
 });
 export type PackRule = z.output<typeof packRule>;
 
-const notAnObject = z
+export const notAnObject = z
   .unknown()
   .refine(
     (value) => typeof value !== 'object' || value === null || Array.isArray(value),
     'must be a rule with arg_key',
-  ) as unknown as z.ZodType<null>;
+  ) as unknown as z.ZodType<null, null>;
 
 export const handover = z
   .strictObject({

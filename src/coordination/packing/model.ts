@@ -1,8 +1,8 @@
 /** Packing a context: what a recipe is given, and what comes of it. */
 import { z } from 'zod';
-import { type JsonObject, jsonObject } from '../../kernel/contract.js';
+import { jsonObject } from '../../kernel/contract.js';
 
-export const packArguments = jsonObject.describe('By the names that the recipe has') as z.ZodType<JsonObject>;
+export const packArguments = jsonObject.describe('By the names that the recipe has');
 
 export const packed = z
   .object({

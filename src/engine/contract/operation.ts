@@ -64,10 +64,16 @@ export interface Frames {
   readonly toItem: (token: string, frame: Frame | null) => unknown;
 }
 
-/** Keeps the exact types of an entry. */
-export const operation = <I extends z.ZodObject, O extends z.ZodType, const X extends object>(
+/** What else of an entry has a type of its own: whether it streams, and its example, which tests build on. */
+interface Exact {
+  readonly stream?: true;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps the exact types of an entry, each schema once: declarations repeat what is inferred twice. */
+export const operation = <I extends z.ZodObject, O extends z.ZodType, const X extends Exact>(
   entry: Operation<I, O> & X,
-): Operation<I, O> & X => entry;
+): Operation<I, O> & { [K in keyof X & keyof Exact]: X[K] } => entry;
 
 /** Every way that leads to an operation, the one that clients use first. */
 export const waysTo = ({

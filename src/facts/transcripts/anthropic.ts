@@ -1,22 +1,17 @@
 /** Messages as an Anthropic-style call takes them: blocks, roles in turn, the user's first. */
-import type { JsonObject } from '../../kernel/contract.js';
 import { isBlank } from '../../kernel/index.js';
+import type { AnthropicBlock, AnthropicMessage } from './model-messages.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const OPENING = 'Begin.';
 
-interface Blocks {
-  readonly role: Message['role'];
-  readonly content: JsonObject[];
-}
-
 /** The system prompt goes beside the messages, not among them. */
-export function anthropicMessages(_system: string, messages: readonly Message[]): JsonObject[] {
+export function anthropicMessages(_system: string, messages: readonly Message[]): AnthropicMessage[] {
   const ids = shownIds(callsIn(messages), ID);
-  const shown: Blocks[] = [];
-  const add = (role: Message['role'], content: JsonObject[]) => {
+  const shown: AnthropicMessage[] = [];
+  const add = (role: Message['role'], content: AnthropicBlock[]) => {
     const last = shown.at(-1);
     if (last?.role === role) for (const block of content) last.content.push(block);
     else shown.push({ role, content });
@@ -25,7 +20,14 @@ export function anthropicMessages(_system: string, messages: readonly Message[])
   for (const { role, text, calls } of messages) {
     add(role, [
       ...(isBlank(text) ? [] : [textBlock(text)]),
-      ...calls.map((call) => ({ type: 'tool_use', id: ids.get(call)!, name: call.name, input: call.input })),
+      ...calls.map(
+        (call): AnthropicBlock => ({
+          type: 'tool_use',
+          id: ids.get(call)!,
+          name: call.name,
+          input: call.input,
+        }),
+      ),
     ]);
     const results = calls.map((call) => resultBlock(ids.get(call)!, call.result));
     if (results.length > 0) add('user', results);
@@ -33,9 +35,9 @@ export function anthropicMessages(_system: string, messages: readonly Message[])
   return trimmed(shown).map(({ role, content }) => ({ role, content }));
 }
 
-const textBlock = (text: string): JsonObject => ({ type: 'text', text });
+const textBlock = (text: string): AnthropicBlock => ({ type: 'text', text });
 
-const resultBlock = (id: string, result: Message['calls'][number]['result']): JsonObject => ({
+const resultBlock = (id: string, result: Message['calls'][number]['result']): AnthropicBlock => ({
   type: 'tool_result',
   tool_use_id: id,
   content: answerText(result),
@@ -43,10 +45,10 @@ const resultBlock = (id: string, result: Message['calls'][number]['result']): Js
 });
 
 /** White space at the end of a last message that is the assistant's is refused. */
-function trimmed(messages: readonly Blocks[]): readonly Blocks[] {
+function trimmed(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
   const last = messages.at(-1)!;
   const block = last.content.at(-1)!;
-  if (last.role !== 'assistant' || typeof block.text !== 'string') return messages;
+  if (last.role !== 'assistant' || block.type !== 'text') return messages;
   const content = [...last.content.slice(0, -1), textBlock(block.text.trimEnd())];
   return [...messages.slice(0, -1), { ...last, content }];
 }

@@ -1,32 +1,36 @@
 /** Messages as an OpenAI-style chat call takes them. */
-import type { JsonObject } from '../../kernel/contract.js';
 import { isBlank } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
+import type { OpenAiMessage, OpenAiToolCall } from './model-messages.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 
 /** Longer ids are refused. */
 const ID = /^.{1,40}$/su;
 
-export function openaiMessages(system: string, messages: readonly Message[]): JsonObject[] {
+export function openaiMessages(system: string, messages: readonly Message[]): OpenAiMessage[] {
   const ids = shownIds(callsIn(messages), ID);
-  const shown = messages.flatMap(({ role, text, calls }): JsonObject[] => {
+  const shown = messages.flatMap(({ role, text, calls }): OpenAiMessage[] => {
     if (calls.length === 0) return [{ role, content: text }];
     return [
       {
-        role,
+        role: 'assistant',
         content: isBlank(text) ? null : text,
-        tool_calls: calls.map((call) => ({
-          id: ids.get(call)!,
-          type: 'function',
-          function: { name: call.name, arguments: canonical(call.input) },
-        })),
+        tool_calls: calls.map(
+          (call): OpenAiToolCall => ({
+            id: ids.get(call)!,
+            type: 'function',
+            function: { name: call.name, arguments: canonical(call.input) },
+          }),
+        ),
       },
-      ...calls.map((call) => ({
-        role: 'tool',
-        tool_call_id: ids.get(call)!,
-        content: answerText(call.result),
-      })),
+      ...calls.map(
+        (call): OpenAiMessage => ({
+          role: 'tool',
+          tool_call_id: ids.get(call)!,
+          content: answerText(call.result),
+        }),
+      ),
     ];
   });
   return isBlank(system) ? shown : [{ role: 'system', content: system }, ...shown];

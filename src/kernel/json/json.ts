@@ -4,6 +4,10 @@ import { z } from 'zod';
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
+/** JSON as callers give it: lists may be read-only, and a member that is undefined is left out. */
+export type JsonInput = null | boolean | number | string | readonly JsonInput[] | JsonObjectInput;
+export type JsonObjectInput = { readonly [key: string]: JsonInput | undefined };
+
 export const MAX_DEPTH = 64;
 
 /** Says what is wrong with a value, or nothing. Walks values that both databases must give back unaltered. */
@@ -60,7 +64,7 @@ const refuse = (fault: string | undefined, ctx: z.RefinementCtx) => {
 export const jsonValue = z
   .unknown()
   .superRefine((value, ctx) => refuse(value === undefined ? 'a value is needed' : jsonFault(value), ctx))
-  .meta({ description: 'any JSON value' }) as unknown as z.ZodType<Json>;
+  .meta({ description: 'any JSON value' }) as unknown as z.ZodType<Json, JsonInput>;
 
 /** A JSON object with members of any kind. */
 export const jsonObject = z
@@ -75,7 +79,7 @@ export const jsonObject = z
       ctx,
     ),
   )
-  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>;
+  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObjectInput>;
 
 /** A string that both databases can hold. One that must not be empty must have something to read in it as well. */
 export const text = (max: number, min = 0) => {
@@ -106,4 +110,4 @@ export const smallMetadata = jsonObject
     if (bytes > MAX_METADATA_BYTES)
       ctx.addIssue({ code: 'custom', message: `is ${bytes} bytes, the limit is ${MAX_METADATA_BYTES}` });
   })
-  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>;
+  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObjectInput>;

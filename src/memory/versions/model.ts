@@ -1,9 +1,9 @@
 /** What the nouns of the memory hierarchy share: levels, lifetimes, provenance, filters of their lists. */
 import { z } from 'zod';
-import { anyId, instant, type Json, jsonValue, text, uuid } from '../../kernel/contract.js';
+import { anyId, instant, jsonValue, text, uuid } from '../../kernel/contract.js';
 /** Of a trajectory, scope, artifact or note: it can be found by its first letters. */
 export const name = text(500, 1);
-export const content = jsonValue.describe('Text, or any JSON') as z.ZodType<Json>;
+export const content = jsonValue.describe('Text, or any JSON');
 
 export const abstractionLevel = z.enum(['L0', 'L1', 'L2']).describe('L0 raw, L1 summary, L2 principle');
 

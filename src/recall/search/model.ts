@@ -96,23 +96,19 @@ export const comparison = z
   });
 export type Comparison = z.output<typeof comparison>;
 
-export type Filter =
-  | Comparison
-  | { readonly and: readonly Filter[] }
-  | { readonly or: readonly Filter[] }
-  | { readonly not: Filter };
+export type Filter = Comparison | { and: Filter[] } | { or: Filter[] } | { not: Filter };
 
 const several = z
-  .array(z.lazy((): z.ZodType<Filter> => filter))
+  .array(z.lazy(() => filter))
   .min(1)
   .max(MAX_FILTERS);
-export const filter: z.ZodType<Filter> = z
+export const filter: z.ZodType<Filter, Filter> = z
   .union(
     [
       comparison,
       z.strictObject({ and: several }),
       z.strictObject({ or: several }),
-      z.strictObject({ not: z.lazy((): z.ZodType<Filter> => filter) }),
+      z.strictObject({ not: z.lazy(() => filter) }),
     ],
     { error: 'must be { field, operator, value }, { and: […] }, { or: […] } or { not: … }' },
   )
