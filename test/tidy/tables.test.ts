@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { parts, schema } from '#cairn/api/schema.js';
 import { bootstrapTables, statementsOf } from '#cairn/driver/migrate.js';
 import type { SchemaPart } from '#cairn/driver/schema.js';
-import { ORDER, OUTSIDE } from '../support/modules.js';
-import { tablesNamed } from '../support/tables-named.js';
+import { ORDER, OUTSIDE } from './reading/modules.js';
+import { tablesNamed } from './reading/tables-named.js';
 
 const src = resolve(import.meta.dirname, '../../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
