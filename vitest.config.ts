@@ -12,7 +12,7 @@ const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
 const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false };
 
 /** Measures how fairly writers share the machine, so nothing else may run beside it. */
-const alone = ['test/engine/concurrency.fault.test.ts'];
+const alone = ['test/engine/fairness.fault.test.ts'];
 
 /** Timeouts for a slow machine: no test is about how long a machine takes. */
 const patient = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
@@ -24,25 +24,32 @@ const memory = roomyMemory();
 
 /** A test's kind is in its name; one without a kind is a conformance suite. */
 const unit = ['test/**/*.unit.test.ts', 'test/tidy/**/*.test.ts'];
+const contract = ['test/**/*.{contract,property}.test.ts'];
 const fault = ['test/**/*.fault.test.ts'];
+
+const inMemory = memory === undefined ? {} : { env: { TMPDIR: memory } };
+const onTargets = {
+  globalSetup: 'test/support/postgres.ts',
+  ...patient,
+  testTimeout: 120_000,
+  ...inMemory,
+  ...together,
+  server,
+};
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: unit, ...patient, ...together, server } },
+      { test: { name: 'unit', include: unit, ...patient, ...inMemory, ...together, server } },
       {
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...fault],
-          globalSetup: 'test/support/postgres.ts',
-          ...patient,
-          testTimeout: 120_000,
-          ...(memory === undefined ? {} : { env: { TMPDIR: memory } }),
-          ...together,
-          server,
+          exclude: [...unit, ...contract, ...fault],
+          ...onTargets,
         },
       },
+      { test: { name: 'contract', include: contract, ...onTargets } },
       {
         test: {
           name: 'fault',

@@ -1,5 +1,7 @@
 /** Tells code from comments, strings and regular expressions, without a parser: TypeScript 7 has none for JavaScript. */
 
+import { remembered } from './tree.js';
+
 export interface Code {
   /** Comments are blank. */
   readonly text: string;
@@ -12,17 +14,8 @@ const PLAIN = /[^'"`/{}]+/y;
 
 const BEFORE_REGEX = /(?:^|[([{,;=:!&|?+\-*%<>~^]|\b(?:return|typeof|case|in|of|throw|else|await|yield))$/;
 
-const known = new Map<string, Code>();
-
 /** Both texts are as long as the source, so that an index in one is an index in all. */
-export function codeOf(source: string): Code {
-  let code = known.get(source);
-  if (code === undefined) {
-    code = scan(source);
-    known.set(source, code);
-  }
-  return code;
-}
+export const codeOf = remembered(scan);
 
 const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
 

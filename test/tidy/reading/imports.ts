@@ -1,7 +1,7 @@
 /** Who imports whom, types included. */
 import { posix } from 'node:path';
 import { codeOf } from './code.js';
-import type { Tree } from './tree.js';
+import { remembered, type Tree } from './tree.js';
 
 export interface Import {
   /** As it is written. */
@@ -13,18 +13,7 @@ export interface Import {
 const STATEMENT = /^([ \t]*)(import|export)\b(?:\s+(type)\b)?(?:[^;'"]*?\bfrom)?\s*(['"])([^'"\n]+)\4/gm;
 const CALL = /\bimport\(\s*(['"])([^'"\n]+)\1/g;
 
-const known = new Map<string, readonly Import[]>();
-
-export function importsOf(source: string): readonly Import[] {
-  let imports = known.get(source);
-  if (imports === undefined) {
-    imports = readImports(source);
-    known.set(source, imports);
-  }
-  return imports;
-}
-
-function readImports(source: string): Import[] {
+export const importsOf = remembered((source: string): readonly Import[] => {
   const { text, bare } = codeOf(source);
   const statements = [...text.matchAll(STATEMENT)]
     .filter((match) => bare.startsWith(match[2]!, match.index + match[1]!.length))
@@ -36,7 +25,7 @@ function readImports(source: string): Import[] {
     .filter((match) => bare.startsWith('import', match.index))
     .map((match) => ({ specifier: match[2]!, isLoaded: false }));
   return [...statements, ...calls];
-}
+});
 
 /** The file of the repository that a specifier means, undefined for a package. */
 export function targetOf(path: string, specifier: string): string | undefined {

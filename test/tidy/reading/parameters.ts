@@ -1,6 +1,6 @@
 /** Finds functions, methods and function types by their parameter lists, and counts the parameters. */
 import { codeOf, lineOf } from './code.js';
-import type { Tree } from './tree.js';
+import { remembered, type Tree } from './tree.js';
 
 export const MOST_PARAMETERS = 5;
 
@@ -51,7 +51,7 @@ export interface Signature {
 }
 
 /** Everything with at least two parameters: a list of one cannot be told from an expression, and need not be. */
-export function signaturesOf(source: string): Signature[] {
+export const signaturesOf = remembered((source: string): readonly Signature[] => {
   const { bare } = codeOf(source);
   const found: Signature[] = [];
   for (let open = bare.indexOf('('); open !== -1; open = bare.indexOf('(', open + 1)) {
@@ -63,7 +63,7 @@ export function signaturesOf(source: string): Signature[] {
     found.push({ index: open, name: name ?? 'a function', parameters: items.length });
   }
   return found;
-}
+});
 
 export function longParameterLists(tree: Tree): string[] {
   return [...tree].flatMap(([path, text]) =>

@@ -1,4 +1,5 @@
 /** Finds the tables that the SQL of a source text names, without a parser: a new way to name one is to be added here. */
+import { remembered } from './tree.js';
 
 const withoutComments = (source: string): string =>
   source
@@ -16,7 +17,7 @@ const DESCRIBED = /\bname:\s*'(\w+)',\s*(?:columns|bits)\b/g;
 const QUOTED = /\b(?:verbatim|to_regclass)\(\s*['"`](\w+)['"`]|'(\w+)'::regclass/g;
 
 /** Every word in the place of a table, aliases and fragments of other things among them. */
-export function tablesNamed(source: string): ReadonlySet<string> {
+export const tablesNamed = remembered((source: string): ReadonlySet<string> => {
   const text = withoutComments(source);
   const named = new Set<string>();
   for (const pattern of [BEHIND_KEYWORD, FRAGMENT, DESCRIBED, QUOTED])
@@ -24,4 +25,4 @@ export function tablesNamed(source: string): ReadonlySet<string> {
   for (const [, list] of text.matchAll(IN_LIST))
     for (const [, word] of list!.matchAll(/,\s*(\w+)/g)) named.add(word!);
   return named;
-}
+});

@@ -42,3 +42,16 @@ export function foundIn(
   const before = new Set(rule(tree));
   return rule(plant(tree, files)).filter((violation) => !before.has(violation));
 }
+
+/** Caches a function of one text: rules read all of src/ again for every planted violation. */
+export function remembered<R>(read: (text: string) => R): (text: string) => R {
+  const known = new Map<string, R>();
+  return (text) => {
+    let result = known.get(text);
+    if (result === undefined) {
+      result = read(text);
+      known.set(text, result);
+    }
+    return result;
+  };
+}

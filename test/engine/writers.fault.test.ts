@@ -1,4 +1,4 @@
-/** Many writers at once: in one process, in several processes on one file, on two servers on one PostgreSQL. */
+/** Many writers at once: in one process, in several processes on one new database, on two servers on one PostgreSQL. */
 import { describe, expect, it } from 'vitest';
 import { openCairn } from '#cairn/cairndb.js';
 import { connectCairn } from '#cairn/client/index.js';
@@ -44,27 +44,6 @@ describe.each(kinds)('on %s', (kind) => {
     await drop();
   });
 });
-
-it.runIf(kinds.includes('sqlite'))(
-  '4 processes of 500 writes on one SQLite file: none lost, none twice, and none starves',
-  async () => {
-    const { database, drop } = await freshDatabase('sqlite');
-    const cairn = await openCairn({ database, sweep_every_ms: 0 });
-    await cairn.boxes.create({ box_id: 'shared' });
-    await cairn.close();
-    const ledger = new Ledger();
-    const whenFirst = await runChildren({ mode: 'write', database, processes: 4, writes: 500, ledger });
-    console.log(`when the first of 4 processes had written 500: ${whenFirst.join(', ')}`);
-
-    expect(ledger.acknowledged).toBe(2000);
-    const found = await survey(database);
-    expect(audit(found, ledger)).toEqual([]);
-    expect(found.head).toBe(1 + 2000);
-    expect(await illnesses(database)).toEqual([]);
-    expect(Math.min(...whenFirst)).toBeGreaterThanOrEqual(125);
-    await drop();
-  },
-);
 
 it.runIf(kinds.includes('postgres'))(
   'two servers on one PostgreSQL: nothing lost, nothing twice; a follower of each sees every packet once, in order',
