@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { roomyMemory } from './test/support/memory-folder.js';
 
@@ -5,11 +6,15 @@ import { roomyMemory } from './test/support/memory-folder.js';
 const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
 
 /**
- * Two workers for all projects: a test file waits half of its time for a database or a process. One group runs its
- * projects in the order of their names, so that the small files of `unit` fill the end. Without isolation a worker loads
- * the product once, which takes as long as most test files do.
+ * One worker more than there are cores: a test file waits a part of its time for a database, a process or a timer. One
+ * group runs its projects in the order of their names, so that the small files of `unit` fill the end. Without isolation a
+ * worker loads the product once, which takes as long as most test files do.
  */
-const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false };
+const together = {
+  maxWorkers: Math.min(4, availableParallelism() + 1),
+  sequence: { groupOrder: 0 },
+  isolate: false,
+};
 
 /** Measures how fairly writers share the machine, so nothing else may run beside it. */
 const alone = ['test/engine/fairness.fault.test.ts'];
