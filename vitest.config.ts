@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { roomyMemory } from './test/support/memory-folder.js';
 
@@ -5,51 +6,59 @@ import { roomyMemory } from './test/support/memory-folder.js';
 const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
 
 /**
- * Two at once for all of them, since a file waits half its time for a database or a process. In one group they are
- * run in the order of the names of their projects, so that the small files of `unit` fill the end. A process runs one file
- * after another: to load the product takes as long as most of them do.
+ * One worker more than there are cores: a test file waits a part of its time for a database, a process or a timer. One
+ * group runs its projects in the order of their names, so that the small files of `unit` fill the end. Without isolation a
+ * worker loads the product once, which takes as long as most test files do.
  */
-const together = { maxWorkers: 2, sequence: { groupOrder: 0 }, isolate: false };
+const together = {
+  maxWorkers: Math.min(4, availableParallelism() + 1),
+  sequence: { groupOrder: 0 },
+  isolate: false,
+};
 
-/** They share a machine fairly, or say that they do not: beside others they would measure those. */
-const alone = ['test/fault/concurrency.test.ts'];
+/** Measures how fairly writers share the machine, so nothing else may run beside it. */
+const alone = ['test/engine/fairness.fault.test.ts'];
 
-/** How long a machine takes is no test: what waits for something waits long enough for a slow one. */
+/** Timeouts for a slow machine: no test is about how long a machine takes. */
 const patient = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
 
 const onFaults = { globalSetup: 'test/support/postgres.ts', ...patient, testTimeout: 240_000 };
 
-/** What is about answers, and not about faults, keeps its files in memory where there is room. */
+/** Tests that are not about faults keep their files in memory where there is room. */
 const memory = roomyMemory();
+
+/** A test's kind is in its name; one without a kind is a conformance suite. */
+const unit = ['test/**/*.unit.test.ts', 'test/tidy/**/*.test.ts'];
+const contract = ['test/**/*.{contract,property}.test.ts'];
+const fault = ['test/**/*.fault.test.ts'];
+
+const inMemory = memory === undefined ? {} : { env: { TMPDIR: memory } };
+const onTargets = {
+  globalSetup: 'test/support/postgres.ts',
+  ...patient,
+  testTimeout: 120_000,
+  ...inMemory,
+  ...together,
+  server,
+};
 
 export default defineConfig({
   test: {
     projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['test/{api,unit,tidy}/**/*.test.ts'],
-          ...patient,
-          ...together,
-          server,
-        },
-      },
+      { test: { name: 'unit', include: unit, ...patient, ...inMemory, ...together, server } },
       {
         test: {
           name: 'suite',
-          include: ['test/{adapters,conformance,contract,property}/**/*.test.ts'],
-          globalSetup: 'test/support/postgres.ts',
-          ...patient,
-          testTimeout: 120_000,
-          ...(memory === undefined ? {} : { env: { TMPDIR: memory } }),
-          ...together,
-          server,
+          include: ['test/**/*.test.ts'],
+          exclude: [...unit, ...contract, ...fault],
+          ...onTargets,
         },
       },
+      { test: { name: 'contract', include: contract, ...onTargets } },
       {
         test: {
           name: 'fault',
-          include: ['test/fault/**/*.test.ts'],
+          include: fault,
           exclude: alone,
           ...onFaults,
           ...together,

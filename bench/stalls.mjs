@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connectCairn } from '#cairn/client/index.js';
-import { attacks } from '../test/support/stall-attacks.mjs';
+import { attacks } from '../test/support/stalls/attacks.mjs';
 
 const LIMIT_MS = 150;
 const wanted = process.argv.slice(2);
@@ -22,7 +22,7 @@ const server = spawn(
   process.execPath,
   [
     '--import',
-    './test/support/loop-watch.mjs',
+    './test/support/stalls/loop-watch.mjs',
     'bin/cairn.js',
     'serve',
     '--port',
@@ -38,7 +38,7 @@ for await (const line of createInterface({ input: server.stdout })) {
   if (url) break;
 }
 server.stdout.resume();
-const probe = fork('./test/support/health-probe.mjs', [url]);
+const probe = fork('./test/support/stalls/health-probe.mjs', [url]);
 const asked = async (child, message) => {
   const answer = once(child, 'message');
   child.send(message);

@@ -1,13 +1,19 @@
 // `npm test`: builds, runs every test (PostgreSQL is started by the tests), ends with "N passed, N failed".
-// Arguments go to vitest, such as `npm test -- --project fault`.
+// `npm test -- memory` runs the tests of one module, `npm test -- recall/search` those of one room; other arguments go to
+// vitest, such as `npm test -- --project fault`.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { relative } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const report = '.cache/test-report.json';
 mkdirSync('.cache', { recursive: true });
 rmSync(report, { force: true });
+
+/** A folder of test/ becomes its path: vitest filters by substring, and `memory` alone would match files elsewhere. */
+const isTestFolder = (arg) =>
+  /^\w/.test(arg) && statSync(join('test', arg), { throwIfNoEntry: false })?.isDirectory();
+const args = process.argv.slice(2).map((arg) => (isTestFolder(arg) ? `${join('test', arg)}/` : arg));
 
 const run = (script, args) =>
   spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
@@ -21,7 +27,7 @@ const status = run('node_modules/vitest/vitest.mjs', [
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
+  ...args,
 ]);
 
 /** What failed, each in a few lines: a log of which only the end is kept shall tell it too. */

@@ -1,16 +1,11 @@
 /** Every table has one owner, and SQL names only tables of its own module or of lower ones. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parts, schema } from '#cairn/api/schema.js';
 import { bootstrapTables, statementsOf } from '#cairn/driver/migrate.js';
 import type { SchemaPart } from '#cairn/driver/schema.js';
-import { ORDER, OUTSIDE } from '../support/modules.js';
-import { tablesNamed } from '../support/tables-named.js';
-
-const src = resolve(import.meta.dirname, '../../src');
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-const moduleOf = (file: string): string => file.split('/')[0]!;
+import { MODULES, moduleOf, ORDER } from './reading/modules.js';
+import { tablesNamed } from './reading/tables-named.js';
+import { foundIn, source, type Tree } from './reading/tree.js';
 
 const byModule: readonly (readonly [string, SchemaPart])[] = Object.entries(parts);
 const owned = byModule.flatMap(([module, { tables }]) => tables.map((table) => [table, module] as const));
@@ -43,7 +38,7 @@ describe('tables', () => {
     expect(owners.size).toBeGreaterThan(50);
     const modules = byModule.map(([module]) => module);
     expect(modules).toEqual(ORDER.filter((module) => modules.includes(module)));
-    const withSchema = ORDER.filter((module) => existsSync(join(src, module, 'schema.ts')));
+    const withSchema = ORDER.filter((module) => source.has(`src/${module}/schema.ts`));
     expect(withSchema).toEqual(['driver', ...modules, 'api']);
   });
 
@@ -76,27 +71,25 @@ describe('tables', () => {
 });
 
 describe('SQL', () => {
-  const wrong = files.flatMap((file) => {
-    const tables = wrongTables(moduleOf(file), readFileSync(join(src, file), 'utf8'));
-    return tables.length > 0 ? [{ file, tables }] : [];
-  });
+  const wrongIn = (tree: Tree): string[] =>
+    [...tree].flatMap(([path, text]) =>
+      wrongTables(moduleOf(path), text).map((table) => `${path} names ${table}`),
+    );
 
   it('names tables of its own module and of lower ones', () => {
-    expect(wrong.map(({ file, tables }) => `${file} names ${tables.join(', ')}`)).toEqual([]);
-    expect(files.length).toBeGreaterThan(400);
-    expect(
-      files
-        .filter((file) => file.includes('/'))
-        .map(moduleOf)
-        .filter((module) => ![...ORDER, ...OUTSIDE].includes(module)),
-    ).toEqual([]);
+    expect(wrongIn(source)).toEqual([]);
+    expect(source.size).toBeGreaterThan(400);
+    const modules = [...source.keys()].map(moduleOf).filter((module) => module !== '.');
+    expect(modules.filter((module) => !MODULES.includes(module))).toEqual([]);
+    const planted = { 'src/facts/planted.ts': 'const a = sql`SELECT 1 FROM cards c JOIN scopes s ON x`;' };
+    expect(foundIn(wrongIn, planted)).toEqual(['src/facts/planted.ts names scopes']);
   });
 
   it('names every table somewhere, or the names are not found as they should be', () => {
     const named = new Set(
-      files
-        .filter((file) => relative(moduleOf(file), file) !== 'schema.ts')
-        .flatMap((file) => [...tablesNamed(readFileSync(join(src, file), 'utf8'))]),
+      [...source]
+        .filter(([path]) => path !== `src/${moduleOf(path)}/schema.ts`)
+        .flatMap(([, text]) => [...tablesNamed(text)]),
     );
     expect([...owners.keys()].filter((table) => !named.has(table))).toEqual([]);
   });
