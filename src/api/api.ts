@@ -1,8 +1,7 @@
 /** The Api: a mapped type over the table. The service, the HTTP client and the library all hand out this. */
 import type { z } from 'zod';
-import type { Caller } from '../engine/calls/caller.js';
-import type { CallOptions } from '../engine/contract/call-options.js';
-import type { Operation } from '../engine/contract/operation.js';
+import type { Caller, Operation } from '../engine/contract.js';
+import type { CallOptions } from '../engine/index.js';
 import type { Operations } from './operations.js';
 
 export type { CallOptions };

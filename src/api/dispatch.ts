@@ -1,19 +1,15 @@
 /** The Api of a caller on a store: checks the input and the role, then runs the use case. */
 import type { z } from 'zod';
-import { useCases as checkpoints } from '../checkpoints/use-cases.js';
-import { guarding, namesGuards } from '../coordination/guards/guards.js';
-import { useCases as coordination } from '../coordination/use-cases.js';
-import type { Call, Runtime } from '../engine/calls/call.js';
-import type { Caller, KeyRole } from '../engine/calls/caller.js';
-import { type Access, type Operation, readInput } from '../engine/contract/operation.js';
-import { useCases as facts } from '../facts/use-cases.js';
-import { asPermitted } from '../identity/access/permissions.js';
-import { useCases as identity } from '../identity/use-cases.js';
-import { CairnError } from '../kernel/errors.js';
-import { keep } from '../kernel/json-values.js';
-import { useCases as maintenance } from '../maintenance/use-cases.js';
-import { useCases as memory } from '../memory/use-cases.js';
-import { useCases as recall } from '../recall/use-cases.js';
+import { useCases as checkpoints } from '../checkpoints/index.js';
+import { useCases as coordination, guarding, namesGuards } from '../coordination/index.js';
+import { type Access, type Caller, type KeyRole, type Operation, readInput } from '../engine/contract.js';
+import type { Call, Runtime } from '../engine/index.js';
+import { useCases as facts } from '../facts/index.js';
+import { asPermitted, useCases as identity } from '../identity/index.js';
+import { CairnError, keep } from '../kernel/index.js';
+import { useCases as maintenance } from '../maintenance/index.js';
+import { useCases as memory } from '../memory/index.js';
+import { useCases as recall } from '../recall/index.js';
 import type { Api, ApiByName, CallOptions } from './api.js';
 import { allOperations, type NamedOperation, type Operations } from './operations.js';
 

@@ -1,15 +1,14 @@
 /** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it, index it anew. */
 import { existsSync } from 'node:fs';
-import type { Finding } from '../engine/doctor.js';
-import { CairnError } from '../kernel/errors.js';
-import { type RecoveredTenant, recoverClock as recover } from '../maintenance/clock.js';
-import { examine } from '../maintenance/doctor.js';
-import type { Embedder } from '../providers/embedder.js';
-import { needsReindex, type Reindexing, reindex } from '../recall/reindex/service.js';
+import type { Finding } from '../engine/index.js';
+import { CairnError } from '../kernel/index.js';
+import { examine, type RecoveredTenant, recoverClock as recover } from '../maintenance/index.js';
+import type { Embedder } from '../providers/index.js';
+import { needsReindex, type Reindexing, reindex } from '../recall/index.js';
 import { isPostgres, openDriver, Store } from './store.js';
 
-export type { Finding } from '../engine/doctor.js';
-export type { Reindexing } from '../recall/reindex/service.js';
+export type { Finding } from '../engine/index.js';
+export type { Reindexing } from '../recall/index.js';
 
 export interface Migrated {
   readonly location: string;

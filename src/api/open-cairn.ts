@@ -1,5 +1,5 @@
 /** Opens a store in this process: the library, with no server. */
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import type { Api } from './api.js';
 import { type Shorthands, shorthandsOn } from './shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';

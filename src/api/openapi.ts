@@ -1,15 +1,9 @@
 /** OpenAPI 3.1, made from the table. */
 import { z } from 'zod';
-import { inputSchema } from '../engine/contract/input-schema.js';
-import {
-  clearsByNull,
-  namesProject,
-  pathParameters,
-  restGoesTo,
-  waysTo,
-} from '../engine/contract/operation.js';
-import { errorCodes } from '../kernel/errors.js';
-import type { Json, JsonObject } from '../kernel/json.js';
+import { clearsByNull, namesProject, pathParameters, restGoesTo, waysTo } from '../engine/contract.js';
+import { inputSchema } from '../engine/index.js';
+import type { Json, JsonObject } from '../kernel/contract.js';
+import { errorCodes } from '../kernel/index.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';
 
 /** Schemas that have a name of their own are described once and referred to. */

@@ -1,38 +1,32 @@
 /** The table of all operations. Everything that reaches Cairn from outside is made from it. */
-import { checkpoints } from '../checkpoints/checkpoints/contract.js';
-import { executions } from '../checkpoints/executions/contract.js';
-import { agent_turns } from '../coordination/agent-turns/contract.js';
-import { delegations } from '../coordination/delegations/contract.js';
-import { handoffs } from '../coordination/handoffs/contract.js';
-import { handovers } from '../coordination/handovers/contract.js';
-import { locks } from '../coordination/locks/contract.js';
-import { messages } from '../coordination/messages/contract.js';
-import { pmo } from '../coordination/packing/contract.js';
-import type { Operation } from '../engine/contract/operation.js';
-import { boxes } from '../facts/boxes/contract.js';
-import { cards } from '../facts/cards/contract.js';
-import { packets } from '../facts/packets/contract.js';
-import { events } from '../facts/packets/events-contract.js';
-import { profiles } from '../facts/profiles/contract.js';
-import { agents } from '../identity/agents/contract.js';
-import { auth, keys } from '../identity/keys/contract.js';
-import { lifetime } from '../maintenance/contract.js';
-import { artifacts } from '../memory/artifacts/contract.js';
-import { edges } from '../memory/edges/contract.js';
-import { notes } from '../memory/notes/contract.js';
-import { scopes } from '../memory/scopes/contract.js';
-import { trajectories } from '../memory/trajectories/contract.js';
-import { turns } from '../memory/turns/contract.js';
-import { context, manifests } from '../recall/contexts/contract.js';
+import { checkpoints, executions } from '../checkpoints/contract.js';
 import {
+  agent_turns,
+  delegations,
+  handoffs,
+  handovers,
+  locks,
+  messages,
+  pmo,
+} from '../coordination/contract.js';
+import type { Operation } from '../engine/contract.js';
+import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
+import { agents, auth, keys } from '../identity/contract.js';
+import { lifetime } from '../maintenance/contract.js';
+import { artifacts, edges, notes, scopes, trajectories, turns } from '../memory/contract.js';
+import {
+  artifactSearch,
   artifactSources,
+  context,
   jobs,
+  manifests,
+  memory,
+  noteSearch,
   noteSources,
   scopeJobs,
+  search,
   summarization_policies,
-} from '../recall/jobs/contract.js';
-import { memory } from '../recall/remember/contract.js';
-import { artifactSearch, noteSearch, search } from '../recall/search/contract.js';
+} from '../recall/contract.js';
 
 /** Written out, so that what is declared names the groups and does not repeat every type in them. */
 export interface Operations {

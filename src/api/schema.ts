@@ -1,13 +1,13 @@
 /** The schema of a store: the modules' tables as one baseline, then the migrations that were released after it. */
-import { checkpointsSchema } from '../checkpoints/schema.js';
-import { coordinationSchema } from '../coordination/schema.js';
-import { composed, type Schema, type SchemaPart } from '../driver/schema.js';
-import { engineSchema } from '../engine/schema.js';
-import { factsSchema } from '../facts/schema.js';
-import { identitySchema } from '../identity/schema.js';
-import { indexSchema } from '../index/schema.js';
-import { memorySchema } from '../memory/schema.js';
-import { recallSchema } from '../recall/schema.js';
+import { checkpointsSchema } from '../checkpoints/index.js';
+import { coordinationSchema } from '../coordination/index.js';
+import { composed, type Schema, type SchemaPart } from '../driver/index.js';
+import { engineSchema } from '../engine/index.js';
+import { factsSchema } from '../facts/index.js';
+import { identitySchema } from '../identity/index.js';
+import { indexSchema } from '../index/index.js';
+import { memorySchema } from '../memory/index.js';
+import { recallSchema } from '../recall/index.js';
 
 /** By module, each behind those whose tables it refers to. */
 export const parts = {

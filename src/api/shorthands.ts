@@ -1,5 +1,5 @@
 /** What is used most, as methods of a Cairn itself and as commands of their own: the member that matters comes first. */
-import type { Operation } from '../engine/contract/operation.js';
+import type { Operation } from '../engine/contract.js';
 import type { Api, ApiByName, CallOptions, Input, Output } from './api.js';
 import type { Operations } from './operations.js';
 

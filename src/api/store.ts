@@ -1,49 +1,47 @@
 /** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
-import '../identity/register.js';
-import '../facts/register.js';
-import '../memory/register.js';
-import '../checkpoints/register.js';
-import '../recall/register.js';
-import '../coordination/register.js';
-import { RetainedStates, retainedStates } from '../checkpoints/states/retained-states.js';
-import type { Driver } from '../driver/driver.js';
-import { openSqlite } from '../driver/sqlite/driver.js';
-import { defaultLimits, type Limits, type Runtime } from '../engine/calls/call.js';
-import type { Caller } from '../engine/calls/caller.js';
-import { CallsUnderWay } from '../engine/calls/open-calls.js';
-import { WrittenTenants } from '../engine/calls/written-tenants.js';
-import { systemCall, Timekeeper } from '../engine/leases/timekeeper.js';
-import { Wakes } from '../engine/leases/wakes.js';
-import { eraseAll } from '../engine/lifetimes/erasure.js';
-import { Erasures } from '../engine/lifetimes/running-erasures.js';
-import { StreamHub } from '../engine/reads/stream-hub.js';
-import { packetJournal } from '../engine/writes/journal.js';
+import { RetainedStates, retainedStates } from '../checkpoints/index.js';
+import { type Driver, openSqlite } from '../driver/index.js';
+import type { Caller } from '../engine/contract.js';
 import {
+  CallsUnderWay,
+  defaultLimits,
+  Erasures,
   ensureMeta,
   ensureTenant,
+  eraseAll,
   hasTenant,
+  type Limits,
   listTenants,
+  packetJournal,
+  type Runtime,
   readMeta,
   renewEpoch,
-} from '../engine/writes/tenants.js';
-import { provideAgent } from '../identity/agents/registration.js';
-import { findAgent } from '../identity/agents/store.js';
-import { keyHash } from '../identity/keys/service.js';
-import { anyKey, findKeyByHash } from '../identity/keys/store.js';
-import { Embedding, embedding } from '../index/vectors/embedding.js';
-import { INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/vectors/indexing.js';
-import { CairnError } from '../kernel/errors.js';
-import { anyId, tenantId } from '../kernel/ids.js';
-import { clockAhead } from '../maintenance/clock.js';
-import { AccessCounts, accessCounts } from '../memory/versions/access-counts.js';
-import type { Embedder } from '../providers/embedder.js';
-import { providers } from '../recall/jobs/provider-calls.js';
-import { checkProviders } from '../recall/jobs/provider-checks.js';
-import { loadProviders, type ProviderOptions, providersOf } from '../recall/jobs/providers.js';
-import { JobQueue, jobQueue } from '../recall/jobs/queue.js';
-import { runJob } from '../recall/jobs/service.js';
-import { needsReindex, reindex } from '../recall/reindex/service.js';
-import { VectorFilling } from '../recall/vectors/filling.js';
+  StreamHub,
+  systemCall,
+  Timekeeper,
+  Wakes,
+  WrittenTenants,
+} from '../engine/index.js';
+import { anyKey, findAgent, findKeyByHash, keyHash, provideAgent } from '../identity/index.js';
+import { Embedding, embedding, INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/index.js';
+import { anyId, tenantId } from '../kernel/contract.js';
+import { CairnError } from '../kernel/index.js';
+import { clockAhead } from '../maintenance/index.js';
+import { AccessCounts, accessCounts } from '../memory/index.js';
+import type { Embedder } from '../providers/index.js';
+import {
+  checkProviders,
+  JobQueue,
+  jobQueue,
+  loadProviders,
+  needsReindex,
+  type ProviderOptions,
+  providers,
+  providersOf,
+  reindex,
+  runJob,
+  VectorFilling,
+} from '../recall/index.js';
 import type { Api, Host } from './api.js';
 import { apiFor } from './dispatch.js';
 import { schema } from './schema.js';

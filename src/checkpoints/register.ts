@@ -1,9 +1,9 @@
 /** What checkpoints adds to the registries of lower modules. */
-import { sql, TENANT } from '../driver/sql.js';
-import { NOTHING, reachFinders, said } from '../engine/access/reach.js';
-import { holderErasers } from '../engine/lifetimes/erasers.js';
-import { waysIntoTrajectories } from '../memory/access/reach.js';
-import { treeDeletions } from '../memory/trajectories/ending-hooks.js';
+import { sql, TENANT } from '../driver/index.js';
+import { holderErasers } from '../engine/index.js';
+import { NOTHING, reachFinders, said } from '../engine/sql.js';
+import { treeDeletions } from '../memory/index.js';
+import { waysIntoTrajectories } from '../memory/sql.js';
 import { deleteExecutions } from './executions/ending.js';
 import { eraseStates } from './executions/erasure.js';
 import { executionsWithin } from './executions/reach.js';

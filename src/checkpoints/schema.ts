@@ -1,6 +1,6 @@
 /** Executions, checkpoints, and what their states are made of. */
-import { type SchemaPart, triggerFunction } from '../driver/schema.js';
-import { blankDocs } from '../index/schema.js';
+import { type SchemaPart, triggerFunction } from '../driver/index.js';
+import { blankDocs } from '../index/index.js';
 
 const DOCS_OF_THOUGHT = "entity_type = 'thought'";
 

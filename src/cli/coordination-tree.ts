@@ -1,6 +1,6 @@
 /** Coordination in `cairn tree`: who works on a trajectory, what was offered to others, to whom it was handed. */
-import type { Api } from '../api/api.js';
-import { CairnError } from '../kernel/errors.js';
+import type { Api } from '../api/index.js';
+import { CairnError } from '../kernel/index.js';
 import type { Line } from './drawing.js';
 import { color, grey, plain, shorten } from './terminal.js';
 

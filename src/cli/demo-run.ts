@@ -1,7 +1,7 @@
 /** The state of the run in the demo: grows by a step at a time, and is kept after each. */
-import type { Api } from '../api/api.js';
-import type { CheckpointMetadata, CheckpointSummary, Snapshot } from '../checkpoints/checkpoints/model.js';
-import { newId } from '../kernel/ids.js';
+import type { Api } from '../api/index.js';
+import type { CheckpointMetadata, CheckpointSummary, Snapshot } from '../checkpoints/contract.js';
+import { newId } from '../kernel/contract.js';
 import type { Step } from './demo-script.js';
 
 export class RunStates {

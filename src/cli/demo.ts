@@ -1,7 +1,7 @@
 /** `cairn demo`: fills a store with a realistic run, through the same Api that everyone uses. */
 import { type Command, Option } from 'commander';
-import type { Api } from '../api/api.js';
-import { CairnError } from '../kernel/errors.js';
+import type { Api } from '../api/index.js';
+import { CairnError } from '../kernel/index.js';
 import { RunStates } from './demo-run.js';
 import { browsers, conversation, run } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';

@@ -1,6 +1,6 @@
 /** Executions in `cairn tree`: a run with its checkpoints, of which the steps between are left out where they are many. */
-import type { Api } from '../api/api.js';
-import { CairnError } from '../kernel/errors.js';
+import type { Api } from '../api/index.js';
+import { CairnError } from '../kernel/index.js';
 import type { Line } from './drawing.js';
 import { color, grey, plain, shorten } from './terminal.js';
 

@@ -7,7 +7,7 @@ import {
   type ImportOptions,
   importCheckpoints,
   importExecution,
-} from '../api/files/checkpoint-files.js';
+} from '../api/index.js';
 import { type Settings, withApi, withStore } from './settings.js';
 import { plain } from './terminal.js';
 

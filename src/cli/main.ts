@@ -1,8 +1,8 @@
 /** The command `cairn`. */
 import { Command, Option } from 'commander';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../http/serve-address.js';
-import { CairnError } from '../kernel/errors.js';
-import { version } from '../kernel/version.js';
+import { CairnError } from '../kernel/index.js';
+import { version } from '../kernel/node.js';
 import { addDemo } from './demo.js';
 import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';

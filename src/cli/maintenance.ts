@@ -1,6 +1,6 @@
 /** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: work on the database itself. */
-import type { Reindexing } from '../api/maintain.js';
-import { CairnError } from '../kernel/errors.js';
+import type { Reindexing } from '../api/index.js';
+import { CairnError } from '../kernel/index.js';
 import { Progress } from './progress.js';
 import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';

@@ -1,8 +1,8 @@
 /** `cairn mcp`: the memory as an MCP server over stdio, as editors start it. */
 import { type Command, Option } from 'commander';
-import { CairnError } from '../kernel/errors.js';
-import { uuid } from '../kernel/ids.js';
-import { version } from '../kernel/version.js';
+import { uuid } from '../kernel/contract.js';
+import { CairnError } from '../kernel/index.js';
+import { version } from '../kernel/node.js';
 import { readerGone } from './reader.js';
 import { openApi, type Settings, withStore } from './settings.js';
 

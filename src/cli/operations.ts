@@ -1,10 +1,10 @@
 /** A command for every operation of the table: `cairn <group> <verb>`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ApiByName } from '../api/api.js';
-import { allOperations, groups, type NamedOperation } from '../api/operations.js';
-import { inputSchemaOf, takesNull } from '../engine/contract/input-schema.js';
-import { clearsByNull, pathParameters } from '../engine/contract/operation.js';
-import { CairnError } from '../kernel/errors.js';
+import { allOperations, groups, type NamedOperation } from '../api/contract.js';
+import type { ApiByName } from '../api/index.js';
+import { clearsByNull, pathParameters } from '../engine/contract.js';
+import { inputSchemaOf, takesNull } from '../engine/index.js';
+import { CairnError } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Cairn, Embedder, ModelOptions, OpenOptions } from '../cairndb.js';
 import { connectCairn } from '../client/index.js';
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 
 export interface Settings {
   readonly database: string;

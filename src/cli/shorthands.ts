@@ -1,10 +1,9 @@
 /** `cairn remember <text…>` and `cairn recall <query…>`: the commands of the same operations, with words to read. */
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import type { Output } from '../api/api.js';
-import { allOperations, type NamedOperation, type Operations } from '../api/operations.js';
-import { shorthands } from '../api/shorthands.js';
-import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/remember/passages.js';
+import { allOperations, type NamedOperation, type Operations, shorthands } from '../api/contract.js';
+import type { Output } from '../api/index.js';
+import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/contract.js';
 import { addFlags, callAsTold } from './operations.js';
 import { type Settings, withStore } from './settings.js';
 import { color, grey, plain } from './terminal.js';

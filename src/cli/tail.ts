@@ -1,6 +1,6 @@
 /** `cairn tail`: live events, one readable line each. */
 import type { Cairn } from '../cairndb.js';
-import type { Packet } from '../facts/packets/model.js';
+import type { Packet } from '../facts/contract.js';
 import { readerGone } from './reader.js';
 import { type Settings, withApi } from './settings.js';
 import { color, plain, shorten } from './terminal.js';

@@ -1,5 +1,5 @@
 /** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and runs, as a picture. */
-import type { Api } from '../api/api.js';
+import type { Api } from '../api/index.js';
 import type { Cairn } from '../cairndb.js';
 import { coordinationOf } from './coordination-tree.js';
 import { draw, type Line } from './drawing.js';

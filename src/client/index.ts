@@ -1,16 +1,14 @@
 /** cairndb/client: the same Api over HTTP, as a loop over the table. */
 import { z } from 'zod';
-import type { Api, CallOptions } from '../api/api.js';
-import { allOperations, type NamedOperation } from '../api/operations.js';
-import { type Shorthands, shorthandsOn } from '../api/shorthands.js';
-import { type Frame, namesProject, pathParameters, restGoesTo } from '../engine/contract/operation.js';
-import { CairnError, isErrorCode } from '../kernel/errors.js';
-import { jsonFault } from '../kernel/json.js';
-import { anySignal } from '../kernel/signals.js';
+import { allOperations, type NamedOperation, type Shorthands, shorthandsOn } from '../api/contract.js';
+import type { Api, CallOptions } from '../api/index.js';
+import { type Frame, namesProject, pathParameters, restGoesTo } from '../engine/contract.js';
+import { jsonFault } from '../kernel/contract.js';
+import { anySignal, CairnError, isErrorCode } from '../kernel/index.js';
 import { readEvents, type ServerEvent } from './sse.js';
 
-export type * from '../api/types.js';
-export { CairnError, type ErrorCode } from '../kernel/errors.js';
+export { CairnError, type ErrorCode } from '../kernel/index.js';
+export type * from '../types.js';
 
 export interface ConnectOptions {
   /** Such as http://127.0.0.1:8080. */

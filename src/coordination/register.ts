@@ -1,13 +1,13 @@
 /** What coordination adds to the registries of lower modules. */
-import { sql, TENANT } from '../driver/sql.js';
-import { expiries } from '../engine/leases/expiries.js';
-import { writeGuards } from '../engine/writes/guards.js';
-import { agentWork } from '../identity/agents/references.js';
-import { agentHoldings } from '../identity/presence/offline.js';
-import { madeForAgents } from '../memory/access/reach.js';
-import { finishingHooks, treeDeletions } from '../memory/trajectories/ending-hooks.js';
+import { sql, TENANT } from '../driver/index.js';
+import { expiries, writeGuards } from '../engine/index.js';
+import { agentHoldings, agentWork } from '../identity/index.js';
+import { finishingHooks, treeDeletions } from '../memory/index.js';
+import { madeForAgents } from '../memory/sql.js';
+import { contextReferences } from '../recall/index.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
-import { unfinishedTurn } from './agent-turns/turn-agents.js';
+import { isPartyTo } from './agent-turns/rules.js';
+import { findAgentTurn, unfinishedTurn } from './agent-turns/store.js';
 import { expireDelegation } from './delegations/expiry.js';
 import { checkLockGuard, checkTurnGuard } from './guards/guards.js';
 import { expireHandoff } from './handoffs/expiry.js';
@@ -38,10 +38,6 @@ madeForAgents.add(
 
 treeDeletions.fill('tasks', deleteTasks);
 finishingHooks.fill('tasks', taskFinishing);
-
-import { contextReferences } from '../recall/contexts/references.js';
-import { isPartyTo } from './agent-turns/rules.js';
-import { findAgentTurn } from './agent-turns/store.js';
 
 contextReferences.fill('agent_turn', async ({ caller }, query, id) => {
   const turn = await findAgentTurn(query, id);

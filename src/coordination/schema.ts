@@ -1,5 +1,5 @@
 /** Handovers, agent_turns, delegations, handoffs, messages and locks. */
-import type { SchemaPart } from '../driver/schema.js';
+import type { SchemaPart } from '../driver/index.js';
 
 export const coordinationSchema: SchemaPart = {
   tables: [

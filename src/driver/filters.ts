@@ -1,5 +1,5 @@
 /** Conditions that the lists of the hierarchy share. */
-import type { ListOrder } from '../kernel/common.js';
+import type { ListOrder } from '../kernel/contract.js';
 import { type Sql, sql } from './sql.js';
 
 /** Epoch milliseconds; `after` includes its moment, `before` does not. */

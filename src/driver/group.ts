@@ -4,7 +4,7 @@
  * row. A write that is refused has mostly changed nothing yet, so a group runs without savepoints first; if one of it
  * has to be undone, all is rolled back and run again in savepoints, by which that one goes and the others stay.
  */
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import type { Channel } from './channel.js';
 import { DriverError, type Journal, type JournalEntry, type Tx } from './driver.js';
 import { OpenTx } from './open-tx.js';

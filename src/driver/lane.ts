@@ -1,5 +1,5 @@
 /** So many at a time; the others wait for their turn, in order. */
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 
 export class Lane {
   readonly #width: number;

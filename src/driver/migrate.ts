@@ -1,6 +1,6 @@
 /** What migrations compile to, and which of them a database still needs. */
 import { createHash } from 'node:crypto';
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import { type Migration, protectedTables, type Schema, type Words } from './schema.js';
 import type { Dialect } from './sql.js';
 

@@ -1,5 +1,5 @@
 /** Writes that wait are held in memory: this counts them and their bytes, and refuses more than there is room for. */
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import type { Tx, WriteOptions } from './driver.js';
 import type { Write } from './group.js';
 

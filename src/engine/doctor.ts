@@ -1,5 +1,5 @@
 /** What a doctor check is. Modules export theirs, and maintenance runs them all. */
-import type { Sql } from '../driver/sql.js';
+import type { Sql } from '../driver/index.js';
 
 export interface Check {
   /** The invariant, as a sentence. */

@@ -1,5 +1,5 @@
 /** What writing anything takes: the tenants' heads, packets, idempotency records, leases, endings. */
-import type { SchemaPart } from '../driver/schema.js';
+import type { SchemaPart } from '../driver/index.js';
 
 export const engineSchema: SchemaPart = {
   tables: ['tenants', 'clock_overlaps', 'packet_store', 'packet_index', 'requests', 'leases', 'endings'],

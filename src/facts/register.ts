@@ -1,9 +1,8 @@
 /** What facts adds to the registries of lower modules. */
-import { sql, TENANT } from '../driver/sql.js';
-import { reachFinders, said } from '../engine/access/reach.js';
-import { contentErasers } from '../engine/lifetimes/erasers.js';
-import { cardOwners } from '../identity/access/permissions.js';
-import { agentReferences } from '../identity/agents/references.js';
+import { sql, TENANT } from '../driver/index.js';
+import { contentErasers } from '../engine/index.js';
+import { reachFinders, said } from '../engine/sql.js';
+import { agentReferences, cardOwners } from '../identity/index.js';
 import { eraseBox } from './boxes/erasure.js';
 import { findCard } from './cards/store.js';
 import { packetsWithin } from './packets/visibility.js';

@@ -1,6 +1,6 @@
 /** Cards, boxes and profiles; and how a card that goes leaves the search. */
-import { type SchemaPart, triggerFunction } from '../driver/schema.js';
-import { blankDocs } from '../index/schema.js';
+import { type SchemaPart, triggerFunction } from '../driver/index.js';
+import { blankDocs } from '../index/index.js';
 
 /** Clients choose ids: those of a card, a packet and a thought may be the same. */
 export const DOCS_OF_CARD = "entity_type NOT IN ('packet', 'thought')";

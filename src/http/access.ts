@@ -1,9 +1,9 @@
 /** Who is calling: a key, or on an open loopback anyone who is local. */
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { CallOptions, Host } from '../api/api.js';
-import type { Caller } from '../engine/calls/caller.js';
-import { CairnError } from '../kernel/errors.js';
+import type { CallOptions, Host } from '../api/index.js';
+import type { Caller } from '../engine/contract.js';
+import { CairnError } from '../kernel/index.js';
 import type { WrongKeys } from './wrong-keys.js';
 
 /** Whether a host's name or address leads to this machine alone. */

@@ -1,6 +1,6 @@
 /** What a body holds, told from its structural bytes before it is parsed: parsing millions of values takes seconds. */
-import { CairnError } from '../kernel/errors.js';
-import { MAX_DEPTH } from '../kernel/json.js';
+import { MAX_DEPTH } from '../kernel/contract.js';
+import { CairnError } from '../kernel/index.js';
 
 /** Values in one body: list items, members of objects, and the body itself. */
 export const MAX_VALUES = 200_000;

@@ -1,7 +1,7 @@
 /** Request bodies: UTF-8 JSON, with numbers that a double can hold. Anything else is refused before it is looked at. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import { BodyScan, lossyNumber } from './body-scan.js';
 import { nextTurn } from './next-turn.js';
 

@@ -1,6 +1,6 @@
 /** Says in the log that records are ahead of the clock: when the server starts, and when it happens while it runs. */
-import type { Host } from '../api/api.js';
-import { clockWarning } from '../kernel/clock-skew.js';
+import type { Host } from '../api/index.js';
+import { clockWarning } from '../kernel/index.js';
 
 const LOOK_EVERY_MS = 60_000;
 

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import { tooLarge } from './unread-body.js';
 
 /** What the HTTP library refuses by itself, in our words. */

@@ -1,6 +1,6 @@
 /** Query parameters are text: they become what the operation's input says they are. */
 import { z } from 'zod';
-import type { NamedOperation } from '../api/operations.js';
+import type { NamedOperation } from '../api/contract.js';
 
 type Convert = (value: string) => unknown;
 

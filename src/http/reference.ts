@@ -1,9 +1,9 @@
 /** The API reference: one page made from the table, which loads nothing from anywhere. */
 import { z } from 'zod';
-import { allOperations, type NamedOperation } from '../api/operations.js';
-import { inputSchemaOf } from '../engine/contract/input-schema.js';
-import { namesProject, pathParameters, restGoesTo, waysTo } from '../engine/contract/operation.js';
-import { errorCodes } from '../kernel/errors.js';
+import { allOperations, type NamedOperation } from '../api/contract.js';
+import { namesProject, pathParameters, restGoesTo, waysTo } from '../engine/contract.js';
+import { inputSchemaOf } from '../engine/index.js';
+import { errorCodes } from '../kernel/index.js';
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 

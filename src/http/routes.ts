@@ -1,6 +1,6 @@
 /** The routes that a table of operations makes, and which methods a path takes. */
-import type { NamedOperation } from '../api/operations.js';
-import { type Method, waysTo } from '../engine/contract/operation.js';
+import type { NamedOperation } from '../api/contract.js';
+import { type Method, waysTo } from '../engine/contract.js';
 
 export interface Route {
   readonly method: Method;

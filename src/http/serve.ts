@@ -1,8 +1,8 @@
 /** Puts a store behind an HTTP server: what `cairn serve` runs, and what tests start. */
-import { Store, type StoreOptions } from '../api/store.js';
-import { CairnError } from '../kernel/errors.js';
-import { version } from '../kernel/version.js';
-import { loadTokenizer } from '../text/tokenizer.js';
+import { Store, type StoreOptions } from '../api/index.js';
+import { CairnError } from '../kernel/index.js';
+import { version } from '../kernel/node.js';
+import { loadTokenizer } from '../text/index.js';
 import { isLoopback } from './access.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from './serve-address.js';
 import { createServer } from './server.js';

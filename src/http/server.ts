@@ -1,13 +1,10 @@
 /** The HTTP server: a loop over the table of operations, on an Api; plus health, metrics and the reference page. */
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AnyMethod, ApiByName, Host } from '../api/api.js';
-import { openapiSteps } from '../api/openapi.js';
-import { allOperations } from '../api/operations.js';
-import type { Caller } from '../engine/calls/caller.js';
-import { restGoesTo } from '../engine/contract/operation.js';
-import { clockWarning } from '../kernel/clock-skew.js';
-import { CairnError } from '../kernel/errors.js';
+import { allOperations } from '../api/contract.js';
+import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
+import { type Caller, restGoesTo } from '../engine/contract.js';
+import { CairnError, clockWarning } from '../kernel/index.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';

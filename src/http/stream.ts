@@ -1,9 +1,8 @@
 /** Streams as server-sent events: pulled from the Api, never faster than the reader reads. */
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import type { Frames } from '../engine/contract/operation.js';
-import { CairnError } from '../kernel/errors.js';
-import { anySignal } from '../kernel/signals.js';
+import type { Frames } from '../engine/contract.js';
+import { anySignal, CairnError } from '../kernel/index.js';
 
 /** A reader that takes nothing for this long is disconnected; it can resume where it was. */
 const PATIENCE_MS = 10_000;

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 
 /** How much of a refused body is read, and for how long, before the answer goes out all the same. */
 const DRAIN_BYTES = 64 * 1024 * 1024;

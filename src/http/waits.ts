@@ -1,6 +1,6 @@
 /** Calls that wait: ended when nobody is left to answer, or when the server stops. */
 import type { FastifyReply } from 'fastify';
-import { anySignal } from '../kernel/signals.js';
+import { anySignal } from '../kernel/index.js';
 
 /** Runs a call with a signal that is given when the client goes away before it was answered, or the server stops. */
 export async function untilGone<T>(

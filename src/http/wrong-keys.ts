@@ -6,8 +6,7 @@
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import { CairnError } from '../kernel/errors.js';
-import { anySignal } from '../kernel/signals.js';
+import { anySignal, CairnError } from '../kernel/index.js';
 
 /** A client is forgotten after so long without a wrong key. */
 const MINUTE_MS = 60_000;

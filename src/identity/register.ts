@@ -1,5 +1,5 @@
 /** What identity adds to the registries of lower modules. */
-import { expiries } from '../engine/leases/expiries.js';
+import { expiries } from '../engine/index.js';
 import { expireAgent } from './presence/offline.js';
 
 expiries.fill('agent', expireAgent);

@@ -1,5 +1,5 @@
 /** API keys and agents. */
-import type { SchemaPart } from '../driver/schema.js';
+import type { SchemaPart } from '../driver/index.js';
 
 export const identitySchema: SchemaPart = {
   tables: ['api_keys', 'agents'],

@@ -1,12 +1,8 @@
 /** search_docs: a row for each thing that can be found. The database takes it out again when the content goes. */
-import type { Table, Tx } from '../driver/driver.js';
-import { type Sql, sql, TENANT } from '../driver/sql.js';
-import type { IndexedType } from '../kernel/entity-types.js';
+import { type Sql, sql, type Table, TENANT, type Tx } from '../driver/index.js';
+import type { IndexedType } from '../kernel/index.js';
+import type { MemoryCategory } from './categories.js';
 import type { Measured } from './searchable.js';
-
-/** Seed 004's categories, by what a thing is and how long it lives. */
-export const MEMORY_CATEGORIES = ['ephemeral', 'working', 'episodic', 'semantic', 'procedural'] as const;
-export type MemoryCategory = (typeof MEMORY_CATEGORIES)[number];
 
 /** What a thing is found by, besides what its card, packet or thought has anyway. */
 export interface Doc {

@@ -2,8 +2,7 @@
  * What documents are ranked by, kept in memory: it never changes, and a question looks at hundreds of them. Whether one may
  * be seen is asked of the database each time.
  */
-import type { Query } from '../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../driver/sql.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
 import { frequencyIn } from './term-codes.js';
 
 export interface Features {

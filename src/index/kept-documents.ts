@@ -2,9 +2,8 @@
  * The documents of a tenant that has few, kept in memory: read once, then only what came since. They are added and emptied,
  * and never change; whether what is kept is all there is, is asked of the database each time.
  */
-import type { Query } from '../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../driver/sql.js';
-import { givingWay } from '../kernel/cooperative-yield.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
+import { givingWay } from '../kernel/index.js';
 import { FEATURE_COLUMNS, type FeatureRow, type Features, KEPT_MS } from './features.js';
 
 /** A tenant with more is asked of the database. */

@@ -1,6 +1,5 @@
 /** The index itself: how many documents have a term, and which. It says the same of both databases. */
-import type { Query } from '../driver/driver.js';
-import { acrossTenants, byDialect, type Sql, sql, TENANT } from '../driver/sql.js';
+import { acrossTenants, byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
 
 /** The documents that can be meant: the newest up to one, and, of a trajectory, between its first and last. */
 export interface Range {

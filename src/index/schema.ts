@@ -1,5 +1,5 @@
 /** Documents of the search, the index over their terms, and their vectors. The database itself keeps the index, by triggers. */
-import { composed, type SchemaPart, triggerFunction } from '../driver/schema.js';
+import { composed, type SchemaPart, triggerFunction } from '../driver/index.js';
 import { vectorSchema } from './vectors/schema.js';
 
 /**

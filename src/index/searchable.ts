@@ -1,7 +1,6 @@
 /** What of a thing can be searched: its text, and what it is found and ranked by besides. */
-import type { Json, JsonObject } from '../kernel/json.js';
-import { parseDate } from '../text/parse-date.js';
-import { searchTextOf } from '../text/search-text.js';
+import type { Json, JsonObject } from '../kernel/contract.js';
+import { parseDate, searchTextOf } from '../text/index.js';
 import { encodeTerms } from './term-codes.js';
 
 /** What is measured of a text before any transaction. */

@@ -1,7 +1,7 @@
 /** Canonical JSON and its hash: the bytes that are stored, compared and hashed. */
 import { hash } from 'node:crypto';
 import { configure } from 'safe-stable-stringify';
-import type { Json } from './json.js';
+import type { Json } from './json/json.js';
 
 const stringify = configure({ circularValue: Error });
 

@@ -1,7 +1,7 @@
 /** Keyset cursors: opaque, and bound to the tenant, list and filters that they were made by. */
 import { canonical, sha256 } from './canonical.js';
 import { CairnError } from './errors.js';
-import type { Json } from './json.js';
+import type { Json } from './json/json.js';
 
 export type CursorKey = string | number;
 

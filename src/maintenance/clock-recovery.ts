@@ -2,10 +2,9 @@
  * What a clock that was ahead leaves in rows that steer what comes. Times that tell when something was made, changed or
  * erased are records and stay; those that anything is compared with later are brought back to the present.
  */
-import { PLACE_MS } from '../coordination/locks/rules.js';
-import type { Tx } from '../driver/driver.js';
-import { type Sql, sql, TENANT } from '../driver/sql.js';
-import { lockSweeps } from '../facts/cards/lifetime.js';
+import { PLACE_MS } from '../coordination/index.js';
+import { type Sql, sql, TENANT, type Tx } from '../driver/index.js';
+import { lockSweeps } from '../facts/sql.js';
 import { broughtBack } from './clock-order.js';
 
 interface Moment {

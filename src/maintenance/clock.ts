@@ -1,13 +1,18 @@
 /** A clock that jumped: how far records are ahead of it, and a new beginning at the true time. */
-import type { Driver } from '../driver/driver.js';
-import type { Call, Runtime } from '../engine/calls/call.js';
-import { systemCall } from '../engine/leases/timekeeper.js';
-import { addOverlap, headsAfter, newestHead, resetHead } from '../engine/reads/clock.js';
-import { event } from '../engine/writes/change.js';
-import type { NewPacket } from '../engine/writes/journal.js';
-import { renewEpoch } from '../engine/writes/tenants.js';
-import { CLOCK_TOLERANCE_MS } from '../kernel/clock-skew.js';
-import { toIso } from '../kernel/times.js';
+import type { Driver } from '../driver/index.js';
+import {
+  addOverlap,
+  type Call,
+  event,
+  headsAfter,
+  type NewPacket,
+  newestHead,
+  type Runtime,
+  renewEpoch,
+  resetHead,
+  systemCall,
+} from '../engine/index.js';
+import { CLOCK_TOLERANCE_MS, toIso } from '../kernel/index.js';
 import { bringBackSeals, bringBackTimes, endFutureLeases } from './clock-recovery.js';
 
 /** How far the newest record is ahead of the clock; 0 if that is within what clocks differ by. */

@@ -1,13 +1,10 @@
 /** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
-import type { Driver } from '../driver/driver.js';
-import { type Finding, MAX_EXAMPLES } from '../engine/doctor.js';
-import { headsAfter } from '../engine/reads/clock.js';
-import { listTenants } from '../engine/writes/tenants.js';
-import { cardContents } from '../facts/cards/doctor.js';
-import { packetContents } from '../facts/packets/doctor.js';
-import { sha256 } from '../kernel/canonical.js';
-import { CLOCK_TOLERANCE_MS, clockWarning } from '../kernel/clock-skew.js';
-import { indexFinding, searchFindings } from '../recall/reindex/doctor.js';
+import type { Driver } from '../driver/index.js';
+import { type Finding, headsAfter, listTenants, MAX_EXAMPLES } from '../engine/index.js';
+import { cardContents, packetContents } from '../facts/index.js';
+import { CLOCK_TOLERANCE_MS, clockWarning } from '../kernel/index.js';
+import { sha256 } from '../kernel/node.js';
+import { indexFinding, searchFindings } from '../recall/index.js';
 import { checks } from './checks.js';
 
 const PAGE = 500;

@@ -1,13 +1,18 @@
 /** The lifetime engine: erases what has expired and is not pinned, in small batches beside live traffic. */
 import type { z } from 'zod';
-import { forgetLocks, KEEP_ENDED_LOCKS_MS } from '../coordination/locks/store.js';
-import { eraseMessages, expiredMessages } from '../coordination/messages/erasure.js';
-import type { Call } from '../engine/calls/call.js';
-import type { Work } from '../engine/calls/work.js';
-import { eraseAll } from '../engine/lifetimes/erasure.js';
-import { CHUNK, nextLimit, packetBytes } from '../engine/reads/chunks.js';
-import { appendEvent, writeGuarded } from '../engine/writes/change.js';
-import { forgetRequests, KEEP_REQUESTS_MS } from '../engine/writes/requests.js';
+import { eraseMessages, expiredMessages, forgetLocks, KEEP_ENDED_LOCKS_MS } from '../coordination/index.js';
+import {
+  appendEvent,
+  type Call,
+  CHUNK,
+  eraseAll,
+  forgetRequests,
+  KEEP_REQUESTS_MS,
+  nextLimit,
+  packetBytes,
+  type Work,
+  writeGuarded,
+} from '../engine/index.js';
 import {
   countCardLifetimes,
   countPacketLifetimes,
@@ -21,10 +26,10 @@ import {
   lockSweeps,
   noteKept,
   noteSweep,
-} from '../facts/cards/lifetime.js';
-import { foldCounts } from '../index/documents.js';
-import { eraseExpired, expiredVersions } from '../memory/versions/store.js';
-import { releasePins } from '../recall/jobs/service.js';
+} from '../facts/sql.js';
+import { foldCounts } from '../index/sql.js';
+import { eraseExpired, expiredVersions } from '../memory/sql.js';
+import { releasePins } from '../recall/index.js';
 import type { lifetime as operations } from './contract.js';
 
 type Swept = z.output<(typeof operations)['sweep']['output']>;

@@ -1,6 +1,6 @@
 /** What a tool answers: the Api's answer as text and as data; a refusal as a result that says so, never as a crash. */
-import type { Api, ApiByName } from '../api/api.js';
-import { CairnError } from '../kernel/errors.js';
+import type { Api, ApiByName } from '../api/index.js';
+import { CairnError } from '../kernel/index.js';
 import { outline } from './outline.js';
 import type { CallToolResult } from './sdk.js';
 import { type Defaults, type OperationAsTool, withDefaults } from './tools.js';

@@ -2,7 +2,7 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Api } from '../api/api.js';
+import type { Api } from '../api/index.js';
 import { AnsweringTransport } from './answering-transport.js';
 import { answer, type Calling } from './answers.js';
 import { loadSdk, type Sdk, type Server } from './sdk.js';

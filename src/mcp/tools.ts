@@ -1,8 +1,8 @@
 /** The tools that a model is offered: those entries of the table that say so. */
 import { z } from 'zod';
-import { allOperations, type NamedOperation } from '../api/operations.js';
-import { inputSchemaOf } from '../engine/contract/input-schema.js';
-import type { Tool } from '../engine/contract/operation.js';
+import { allOperations, type NamedOperation } from '../api/contract.js';
+import type { Tool } from '../engine/contract.js';
+import { inputSchemaOf } from '../engine/index.js';
 import type { ToolDescription } from './sdk.js';
 
 export type OperationAsTool = NamedOperation & { readonly mcp: Tool };

@@ -1,7 +1,7 @@
 /** What memory adds to the registries of lower modules. */
 import './access/register.js';
-import { contentErasers } from '../engine/lifetimes/erasers.js';
-import { agentReferences } from '../identity/agents/references.js';
+import { contentErasers } from '../engine/index.js';
+import { agentReferences } from '../identity/index.js';
 import { deleteLateEdges } from './trajectories/late-edges.js';
 import { findTrajectory } from './trajectories/store.js';
 import { eraseHeld } from './versions/erasure.js';
@@ -14,7 +14,7 @@ agentReferences.fill('trajectory', async (query, trajectory_id) => {
 contentErasers.fill('versions', eraseHeld);
 contentErasers.fill('edges', deleteLateEdges);
 
-import { cardConditions } from '../facts/cards/list-conditions.js';
+import { cardConditions } from '../facts/index.js';
 import { cardNotSuperseded } from './entities/supersession.js';
 
 cardConditions.fill('not_superseded', cardNotSuperseded);

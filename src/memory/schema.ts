@@ -1,7 +1,7 @@
 /** Trajectories, scopes, artifacts, notes and edges. */
-import type { SchemaPart } from '../driver/schema.js';
-import { DOCS_OF_CARD } from '../facts/schema.js';
-import { blankDocs } from '../index/schema.js';
+import type { SchemaPart } from '../driver/index.js';
+import { DOCS_OF_CARD } from '../facts/index.js';
+import { blankDocs } from '../index/index.js';
 
 /** A version that is erased leaves the search, though its card may stay where a sealed box keeps it. */
 const VERSION_GONE_SQLITE = `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions

@@ -1,7 +1,6 @@
 /** Embedders: what turns texts into vectors. The one here asks an endpoint in the manner of OpenAI's. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CairnError } from '../kernel/errors.js';
-import { anySignal } from '../kernel/signals.js';
+import { anySignal, CairnError } from '../kernel/index.js';
 
 export interface EmbedOptions {
   /** Gives up when it is aborted. */

@@ -1,7 +1,7 @@
 /** Asks a language model over HTTP, with a time limit and a few attempts. The packages for it are optional. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { anySignal } from '../kernel/signals.js';
+import { anySignal } from '../kernel/index.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { countOf, type ProviderCost } from './cost.js';
 import { failureReason, modelFailure, readFailure } from './model-failure.js';

@@ -1,5 +1,5 @@
 /** What goes wrong with a model endpoint, in words that hold neither a key nor what was sent. */
-import { CairnError } from '../kernel/errors.js';
+import { CairnError } from '../kernel/index.js';
 import { costFrom, memberOf, type ProviderCost } from './cost.js';
 
 /**

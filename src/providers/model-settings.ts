@@ -1,7 +1,7 @@
 /** How a model endpoint is reached, and how much it may take. */
 import { z } from 'zod';
-import { parseAs } from '../kernel/issues.js';
-import { text } from '../kernel/json.js';
+import { text } from '../kernel/contract.js';
+import { parseAs } from '../kernel/index.js';
 
 export const modelSettings = z.strictObject({
   kind: z.enum(['openai-compatible', 'anthropic']).describe('Which protocol the endpoint speaks'),

@@ -1,11 +1,10 @@
 /** What recall adds to the registries of lower modules. */
-import { sql, TENANT } from '../driver/sql.js';
-import { reachFinders, said } from '../engine/access/reach.js';
-import { expiries } from '../engine/leases/expiries.js';
-import { contentErasers } from '../engine/lifetimes/erasers.js';
-import { strongPins } from '../facts/cards/lifetime.js';
-import { triggers } from '../memory/scopes/triggers.js';
-import { treeDeletions } from '../memory/trajectories/ending-hooks.js';
+import { sql, TENANT } from '../driver/index.js';
+import { contentErasers, expiries } from '../engine/index.js';
+import { reachFinders, said } from '../engine/sql.js';
+import { strongPins } from '../facts/sql.js';
+import { treeDeletions } from '../memory/index.js';
+import { triggers } from '../memory/sql.js';
 import { eraseContexts } from './contexts/erasure.js';
 import { workBeforeClosing } from './jobs/closing-jobs.js';
 import { jobDue } from './jobs/service.js';

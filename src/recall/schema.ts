@@ -1,5 +1,5 @@
 /** Policies and jobs of summarising and extracting, and the manifests of contexts. */
-import type { SchemaPart } from '../driver/schema.js';
+import type { SchemaPart } from '../driver/index.js';
 
 export const recallSchema: SchemaPart = {
   tables: [

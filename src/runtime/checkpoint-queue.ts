@@ -1,10 +1,6 @@
 /** Writes captured states one after another, each as the child of the one written before, and keeps the first failure. */
-import type { Api } from '../api/api.js';
-import type {
-  CheckpointMetadata,
-  CheckpointReason,
-  CheckpointSummary,
-} from '../checkpoints/checkpoints/model.js';
+import type { Api } from '../api/index.js';
+import type { CheckpointMetadata, CheckpointReason, CheckpointSummary } from '../checkpoints/contract.js';
 
 /** Where checkpoints go: a store in this process or over HTTP. */
 export interface CheckpointSink {

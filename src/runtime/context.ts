@@ -6,9 +6,9 @@ import {
   message,
   type Snapshot,
   snapshot,
-} from '../checkpoints/checkpoints/model.js';
-import { type Json, textFault } from '../kernel/json.js';
-import { sameJson } from '../kernel/json-equality.js';
+} from '../checkpoints/contract.js';
+import { type Json, textFault } from '../kernel/contract.js';
+import { sameJson } from '../kernel/index.js';
 import { type ContextEvents, type Tell, tellNobody } from './events.js';
 import { checked, checkedJson, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
 import { FrozenList } from './frozen-list.js';

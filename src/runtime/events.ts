@@ -6,8 +6,8 @@ import type {
   Message,
   Thought,
   ToolCall,
-} from '../checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '../kernel/json.js';
+} from '../checkpoints/contract.js';
+import type { Json, JsonObject } from '../kernel/contract.js';
 import type { Frozen } from './frozen.js';
 
 /** The children of a step follow from the `parent_id` of others: nothing is told of a parent when it gains or loses one. */

@@ -1,5 +1,5 @@
 /** One run of an agent: its thoughts, context and tools, what it tells of them, and when its state is kept. */
-import type { Api } from '../api/api.js';
+import type { Api } from '../api/index.js';
 import {
   CHECKPOINT_VERSION,
   type Checkpoint,
@@ -7,11 +7,11 @@ import {
   type CheckpointReason,
   type CheckpointSummary,
   checkpointSummary,
+  type ExecutionStatus,
   type Snapshot,
-} from '../checkpoints/checkpoints/model.js';
-import type { ExecutionStatus } from '../checkpoints/executions/model.js';
-import { CairnError } from '../kernel/errors.js';
-import { newId } from '../kernel/ids.js';
+} from '../checkpoints/contract.js';
+import { newId } from '../kernel/contract.js';
+import { CairnError } from '../kernel/index.js';
 import { CheckpointQueue, type CheckpointSink } from './checkpoint-queue.js';
 import { Context } from './context.js';
 import { Emitter } from './emitter.js';

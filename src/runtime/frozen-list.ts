@@ -1,5 +1,5 @@
 /** A list of frozen elements that grows cheaply and can be captured: the capture is copied once per change, not per look. */
-import { MAX_ENTRIES } from '../checkpoints/checkpoints/model.js';
+import { MAX_ENTRIES } from '../checkpoints/contract.js';
 import { type Frozen, refusal, sealed } from './frozen.js';
 
 export class FrozenList<T> {

@@ -1,9 +1,7 @@
 /** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
 import { z } from 'zod';
-import { CairnError } from '../kernel/errors.js';
-import { describeIssues } from '../kernel/issues.js';
-import { type Json, type JsonObject, jsonFault } from '../kernel/json.js';
-import { put } from '../kernel/json-values.js';
+import { type Json, type JsonObject, jsonFault } from '../kernel/contract.js';
+import { CairnError, describeIssues, put } from '../kernel/index.js';
 
 type Plain = string | number | boolean | null | undefined;
 

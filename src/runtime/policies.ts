@@ -1,7 +1,7 @@
 /** When a checkpoint is taken without being asked for, and the reason it then carries. */
 import { z } from 'zod';
-import type { CheckpointReason } from '../checkpoints/checkpoints/model.js';
-import { confidence } from '../memory/versions/model.js';
+import type { CheckpointReason } from '../checkpoints/contract.js';
+import { confidence } from '../memory/contract.js';
 import type { ChangeEvents, Told } from './events.js';
 
 export const checkpointPolicies = z.strictObject({

@@ -1,6 +1,5 @@
 /** Trying again while a server is away: which errors are worth it, and how long to wait before. */
-import { CairnError, type ErrorCode } from '../kernel/errors.js';
-import { anySignal } from '../kernel/signals.js';
+import { anySignal, CairnError, type ErrorCode } from '../kernel/index.js';
 
 /** Those after which the same call may do what it should: nothing was done, or whether it was is not known. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([

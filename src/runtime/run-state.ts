@@ -7,9 +7,9 @@ import {
   checkpointMetadata,
   type Snapshot,
   sentSnapshot,
-} from '../checkpoints/checkpoints/model.js';
-import { CairnError } from '../kernel/errors.js';
-import { anyId } from '../kernel/ids.js';
+} from '../checkpoints/contract.js';
+import { anyId } from '../kernel/contract.js';
+import { CairnError } from '../kernel/index.js';
 import { type Frozen, parse } from './frozen.js';
 
 const { checkpoint_reason: _, ...progress } = checkpointMetadata.shape;

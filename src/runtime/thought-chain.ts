@@ -1,7 +1,7 @@
 /** The thoughts of a run as a tree that has a current step. Parents and children always agree. */
 import type { z } from 'zod';
-import { type Snapshot, snapshot, type Thought, thought } from '../checkpoints/checkpoints/model.js';
-import { anyId, newId } from '../kernel/ids.js';
+import { type Snapshot, snapshot, type Thought, thought } from '../checkpoints/contract.js';
+import { anyId, newId } from '../kernel/contract.js';
 import { type Tell, type ThoughtEvents, tellNobody } from './events.js';
 import { checked, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
 import { FrozenList } from './frozen-list.js';

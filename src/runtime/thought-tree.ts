@@ -1,5 +1,5 @@
 /** Whether steps that come from outside are a tree: parents and children agree, no id twice, no cycle. */
-import type { Snapshot, Thought } from '../checkpoints/checkpoints/model.js';
+import type { Snapshot, Thought } from '../checkpoints/contract.js';
 import { type Frozen, refusal } from './frozen.js';
 
 type Steps = ReadonlyMap<string, Frozen<Thought>>;

@@ -1,8 +1,7 @@
 /** The tool calls of a run: those under way, and those that ended, with what came of them. */
 import type { z } from 'zod';
-import { type Snapshot, snapshot, type ToolCall, toolCall } from '../checkpoints/checkpoints/model.js';
-import { newId } from '../kernel/ids.js';
-import type { Json, JsonObject } from '../kernel/json.js';
+import { type Snapshot, snapshot, type ToolCall, toolCall } from '../checkpoints/contract.js';
+import { type Json, type JsonObject, newId } from '../kernel/contract.js';
 import { type Tell, type ToolEvents, tellNobody } from './events.js';
 import { checked, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
 import { FrozenList } from './frozen-list.js';

@@ -1,5 +1,5 @@
 /** Byte-pair merging of a long piece of text: by a heap, in n log n, where looking for the lowest rank again takes n². */
-import type { GiveWay } from '../kernel/cooperative-yield.js';
+import type { GiveWay } from '../kernel/index.js';
 
 export type RankOfBytes = (bytes: Uint8Array) => number | undefined;
 

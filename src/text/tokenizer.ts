@@ -1,6 +1,6 @@
 /** Counts tokens exactly as o200k_base has them, with the vocabulary of gpt-tokenizer that the build puts into dist. */
 import { hash } from 'node:crypto';
-import { type GiveWay, givingWay } from '../kernel/cooperative-yield.js';
+import { type GiveWay, givingWay } from '../kernel/index.js';
 import { longPieceTokens, type RankOfBytes } from './byte-pairs.js';
 
 /** What is used of gpt-tokenizer: its vocabulary, its way to split a text, and its merging of a short piece. */

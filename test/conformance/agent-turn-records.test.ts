@@ -5,7 +5,7 @@ import { addEndings, turnBoxHolder } from '#cairn/engine/lifetimes/endings.js';
 import type { Card } from '#cairn/facts/cards/model.js';
 import type { Hydrated } from '#cairn/facts/transcripts/model.js';
 import { canonical, sha256 } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json.js';
+import type { Json } from '#cairn/kernel/json/json.js';
 import {
   atWork,
   boxOf,

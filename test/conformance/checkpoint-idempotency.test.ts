@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api, CallOptions } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json.js';
+import type { JsonObject } from '#cairn/kernel/json/json.js';
 import { numbered, someExecution, take } from '../support/checkpoints.js';
 import { latestToken } from '../support/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

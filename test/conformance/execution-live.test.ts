@@ -4,7 +4,7 @@ import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { LiveItem } from '#cairn/checkpoints/executions/model.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json.js';
+import type { Json } from '#cairn/kernel/json/json.js';
 import { beginRun, call, snapshotOf, thought } from '../support/executions.js';
 import { databases } from '../support/http.js';
 import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';

@@ -8,7 +8,7 @@ import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/sql.js';
 import { canonical, sha256 } from '#cairn/kernel/canonical.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
+import type { Json, JsonObject } from '#cairn/kernel/json/json.js';
 import { illnesses } from '../support/audit.js';
 import { exitOf, sleep, until, within } from '../support/server.js';
 import { contentUnseen } from '../support/state-rows.js';

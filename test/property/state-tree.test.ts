@@ -12,7 +12,7 @@ import {
   stateOf,
 } from '#cairn/checkpoints/states/snapshot-state.js';
 import { canonical } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json.js';
+import type { Json } from '#cairn/kernel/json/json.js';
 
 const NEVER = Number.MAX_SAFE_INTEGER;
 

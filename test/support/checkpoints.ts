@@ -9,7 +9,7 @@ import type {
   ToolCall,
 } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json.js';
+import type { JsonObject } from '#cairn/kernel/json/json.js';
 
 export const thought = (id: string, more: Partial<Thought> = {}): Thought => ({
   id,

@@ -11,7 +11,7 @@ import {
   type ToolCall,
   thoughtType,
 } from '#cairn/checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
+import type { Json, JsonObject } from '#cairn/kernel/json/json.js';
 
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\u0000'));
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e/f', 'g~h', 'Ünï');

@@ -1,6 +1,6 @@
 /** What is retained of a value that a caller sent. */
 import { describe, expect, it } from 'vitest';
-import { keep } from '#cairn/kernel/json-values.js';
+import { keep } from '#cairn/kernel/json/values.js';
 
 describe('a value that is kept', () => {
   it('is itself when it is frozen to its last member', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBody } from '#cairn/http/body.js';
 import { lossyNumber, MAX_VALUES } from '#cairn/http/body-scan.js';
 import { canonical, sha256 } from '#cairn/kernel/canonical.js';
-import { type Json, jsonFault, MAX_DEPTH, textFault } from '#cairn/kernel/json.js';
+import { type Json, jsonFault, MAX_DEPTH, textFault } from '#cairn/kernel/json/json.js';
 
 describe('canonical JSON', () => {
   it('has members in the order of their names, and no space', () => {

@@ -7,7 +7,7 @@ import { describeChanges } from '#cairn/checkpoints/states/diff-summary.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import { toolCallIds } from '#cairn/checkpoints/states/tool-call-ids.js';
 import { canonical } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json.js';
+import type { Json } from '#cairn/kernel/json/json.js';
 
 const text = (json: Json): string => JSON.stringify(json);
 const parsed = (json: string): Json => JSON.parse(json);

@@ -1,6 +1,6 @@
 /** Values as JSON that Cairn can hold: what a serializer gives, checked and frozen; bytes where JSON does not do. */
 import { MemorySaver, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import { type Json, type JsonObject, textFault } from '../../kernel/json.js';
+import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
 
 /** A channel stands a few levels inside of a snapshot, which is 64 deep at most. */
 export const MAX_VALUE_DEPTH = 56;

@@ -2,7 +2,7 @@
  * Whether a value is still what it was when its JSON was made. Callers change values in place, so being the same
  * object says nothing: own enumerable members are compared. Strings that are shared compare at once.
  */
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isUndefined, MAX_VALUE_DEPTH } from './codec.js';
 
 /** An object as it was: what class it is of, the names of its members, and a copy of each. */

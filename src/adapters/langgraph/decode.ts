@@ -1,5 +1,5 @@
 /** JSON becomes values again: plain data is copied, only what the serializer has marked goes through it. */
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { type Codec, isMarked, isPacked, isUndefined, setMember } from './codec.js';
 import { isMessage, remember } from './compare.js';
 

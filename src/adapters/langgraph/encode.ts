@@ -1,5 +1,5 @@
 /** Values become JSON at the cost of what changed: what is as it was keeps the JSON that it had, frozen and shared. */
-import { type Json, type JsonObject, textFault } from '../../kernel/json.js';
+import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
 import {
   type Codec,
   isMarked,

@@ -4,8 +4,8 @@ import type {
   Checkpoint as CairnCheckpoint,
   CheckpointReason,
   Snapshot,
-} from '../../checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+} from '../../checkpoints/contract.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isMarked, isRecord, setMember } from './codec.js';
 import type { Image, Versions } from './images.js';
 

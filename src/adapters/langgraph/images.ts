@@ -1,5 +1,5 @@
 /** The last states of each thread that were stored or loaded: as JSON, to compare with and to inherit from. */
-import type { Json } from '../../kernel/json.js';
+import type { Json } from '../../kernel/contract.js';
 import { sizeOf } from './codec.js';
 
 /** A checkpoint of LangGraph as Cairn has it. */

@@ -1,7 +1,7 @@
 /** Items of LangGraph's store as notes: their names, and what a search or a list of namespaces matches. */
 import { InvalidNamespaceError, type Item, type MatchCondition } from '@langchain/langgraph-checkpoint';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import type { Note } from '../../memory/notes/model.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import type { Note } from '../../memory/contract.js';
 import { isRecord } from './codec.js';
 import { derivedId } from './ids.js';
 

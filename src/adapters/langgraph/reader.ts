@@ -7,9 +7,9 @@ import {
   maxChannelVersion,
   TASKS,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../api/api.js';
-import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Api } from '../../api/index.js';
+import type { Checkpoint as CairnCheckpoint, PendingWrite } from '../../checkpoints/contract.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
 import { imageOf, isLabel } from './form.js';

@@ -12,9 +12,9 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../api/api.js';
-import type { Pruned } from '../../checkpoints/executions/model.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Api } from '../../api/index.js';
+import type { Pruned } from '../../checkpoints/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { Codec } from './codec.js';
 import { codeOf, configOf, type Place, placeKey } from './ids.js';
 import { Images } from './images.js';

@@ -10,10 +10,10 @@ import {
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../api/api.js';
-import type { JsonObject } from '../../kernel/json.js';
-import type { Note } from '../../memory/notes/model.js';
-import { MAX_QUERY } from '../../recall/search/model.js';
+import type { Api } from '../../api/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import type { Note } from '../../memory/contract.js';
+import { MAX_QUERY } from '../../recall/contract.js';
 import { codeOf } from './ids.js';
 import {
   checkNamespace,

@@ -1,6 +1,6 @@
 /** Which execution a thread and namespace of LangGraph is kept as: found, made when it is needed, remembered. */
-import type { Api } from '../../api/api.js';
-import type { Execution } from '../../checkpoints/executions/model.js';
+import type { Api } from '../../api/index.js';
+import type { Execution } from '../../checkpoints/contract.js';
 import { codeOf, executionIdOf, type Place, placeKey } from './ids.js';
 
 const MAX_REMEMBERED = 10_000;

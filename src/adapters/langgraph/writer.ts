@@ -5,9 +5,9 @@ import {
   type PendingWrite,
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../api/api.js';
-import type { PendingWrite as CairnWrite } from '../../checkpoints/checkpoints/model.js';
-import type { Json } from '../../kernel/json.js';
+import type { Api } from '../../api/index.js';
+import type { PendingWrite as CairnWrite } from '../../checkpoints/contract.js';
+import type { Json } from '../../kernel/contract.js';
 import type { Codec } from './codec.js';
 import { Encoding, frozen } from './encode.js';
 import { type Labelled, labelled, measuresOf, timestampOf, toSnapshot, versionsOf } from './form.js';

@@ -1,14 +1,16 @@
 /** Checkpoints and whole executions as files: out of a store and into one, in process or through a server. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkpointText } from '../../checkpoints/checkpoints/json.js';
-import type { Checkpoint } from '../../checkpoints/checkpoints/model.js';
-import { readCheckpoint } from '../../checkpoints/checkpoints/versions.js';
-import { bundleText } from '../../checkpoints/executions/bundle.js';
-import { type Descendant, parentsFirst } from '../../checkpoints/executions/import-order.js';
-import { BUNDLE_FORMAT, type Execution } from '../../checkpoints/executions/model.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { JsonObject } from '../../kernel/json.js';
+import { BUNDLE_FORMAT, type Checkpoint, type Execution } from '../../checkpoints/contract.js';
+import {
+  bundleText,
+  checkpointText,
+  type Descendant,
+  parentsFirst,
+  readCheckpoint,
+} from '../../checkpoints/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { Api } from '../api.js';
 import { writeAtomically } from './atomic-file.js';
 import { fileNameFor } from './file-names.js';

@@ -1,5 +1,5 @@
 /** Names of files for ids: an id may be any printable text, a file name may not. */
-import { sha256 } from '../../kernel/canonical.js';
+import { sha256 } from '../../kernel/node.js';
 
 /** Lower case only: on some systems `A.json` and `a.json` are one file. */
 const SAFE = /^[a-z0-9_][a-z0-9._-]{0,119}$/;

@@ -1,14 +1,9 @@
 /** Stores a checkpoint: what differs from the state that it came from, in one transaction with its row and event. */
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { stepsOf } from '../../engine/calls/call-steps.js';
-import type { Work } from '../../engine/calls/work.js';
-import { change, event, keptAnswer } from '../../engine/writes/change.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { inSteps } from '../../kernel/steps.js';
-import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { type Call, change, event, keptAnswer, stepsOf, type Work } from '../../engine/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, givingWay, inSteps } from '../../kernel/index.js';
+import { refuseFormerOwner } from '../../memory/index.js';
 import type { ExecutionStatus } from '../executions/model.js';
 import {
   agentOf,

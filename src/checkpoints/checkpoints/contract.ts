@@ -1,11 +1,8 @@
 /** Operations on checkpoints: the states of a run. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { instant, pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
-import { agentFilter, confidence, name } from '../../memory/versions/model.js';
+import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { anyId, instant, jsonObject, pageInput, pageOutput, text } from '../../kernel/contract.js';
+import { agentFilter, confidence, name } from '../../memory/contract.js';
 import { semanticDiff } from '../executions/model.js';
 import {
   checkpoint,

@@ -1,6 +1,6 @@
 /** The doctor's questions about executions, their checkpoints, and the parts that states are made of. */
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
+import { join, type Sql, sql, TENANT } from '../../driver/index.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
 

@@ -1,10 +1,18 @@
 /** Lists of checkpoints, thoughts and tool calls, by what they are and by what is in them. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Reach } from '../../engine/access/reach.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { JsonObject } from '../../kernel/json.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import type { Reach } from '../../engine/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import { executionsWithin } from '../executions/reach.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';

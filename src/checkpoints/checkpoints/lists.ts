@@ -1,12 +1,11 @@
 /** Lists of checkpoints, thoughts and tool calls. */
 import type { z } from 'zod';
-import { atLength } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { listPage, type PageInput } from '../../engine/reads/pages.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { invalidCursor } from '../../kernel/cursor.js';
-import { type Json, textFault } from '../../kernel/json.js';
-import { toMs } from '../../kernel/times.js';
+import { atLength } from '../../driver/index.js';
+import { type Call, listPage, type PageInput } from '../../engine/index.js';
+import { reachOf } from '../../identity/index.js';
+import { type Json, textFault } from '../../kernel/contract.js';
+import { toMs } from '../../kernel/index.js';
+import { invalidCursor } from '../../kernel/node.js';
 import { toolCallIds } from '../states/tool-call-ids.js';
 import type { checkpoints as operations } from './contract.js';
 import {

@@ -1,10 +1,16 @@
 /** A checkpoint: the state of a running agent at one moment, in the portable form that files and the wire carry. */
 import { z } from 'zod';
-import { readsLike } from '../../engine/contract/lenient-input.js';
-import { pageOutput } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { type JsonObject, jsonObject, jsonValue, smallMetadata, text } from '../../kernel/json.js';
-import { confidence, name } from '../../memory/versions/model.js';
+import { readsLike } from '../../engine/contract.js';
+import {
+  anyId,
+  type JsonObject,
+  jsonObject,
+  jsonValue,
+  pageOutput,
+  smallMetadata,
+  text,
+} from '../../kernel/contract.js';
+import { confidence, name } from '../../memory/contract.js';
 
 export const CHECKPOINT_VERSION = '1.0.0';
 

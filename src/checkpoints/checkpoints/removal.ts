@@ -1,6 +1,5 @@
 /** Removing checkpoints, and the parts of states that no checkpoint sees any more. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { Cover, Covering, Holder, LineBase, ShownPart } from '../states/views.js';
 import type { PrunedNode } from './pruning.js';
 

@@ -1,8 +1,7 @@
 /** A checkpoint to be added, and the rows that it becomes. */
-import { canonical } from '../../kernel/canonical.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { metadataText } from '../../memory/scopes/service.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
+import { metadataText } from '../../memory/index.js';
 import type { NextState, State } from '../states/snapshot-state.js';
 import { type Owner, storedText } from '../states/store.js';
 import { toolCallIds } from '../states/tool-call-ids.js';

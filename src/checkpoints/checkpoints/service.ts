@@ -1,14 +1,10 @@
 /** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
-import { canonical } from '../../kernel/canonical.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { keep } from '../../kernel/json-values.js';
+import type { Query } from '../../driver/index.js';
+import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError, givingWay, keep } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { openExecution, openExecutionLocked } from '../executions/service.js';
 import { type ExecutionRow, updateExecution } from '../executions/store.js';
 import { diffStates } from '../states/diff.js';

@@ -1,8 +1,8 @@
 /** The state of a checkpoint: read in one query, retained for the one that follows, shown in the portable form. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { withCarried } from '../states/carried-members.js';
 import { retainedStates } from '../states/retained-states.js';
 import { type Rest, type State, snapshotOf, stateOf } from '../states/snapshot-state.js';

@@ -1,6 +1,5 @@
 /** checkpoints and execution_lines: one row a state, and how states follow each other. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { type Query, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import type { CheckpointReason } from './model.js';
 
 export interface CheckpointRow {

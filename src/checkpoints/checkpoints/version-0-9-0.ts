@@ -1,10 +1,7 @@
 /** Version 0.9.0 of the portable checkpoint: what it was, and how it becomes 1.0.0. docs/checkpoint-format.md describes it. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { CairnError } from '../../kernel/errors.js';
-import { anyId } from '../../kernel/ids.js';
-import { type JsonObject, jsonObject, jsonValue, text } from '../../kernel/json.js';
-import { toMs } from '../../kernel/times.js';
+import { anyId, instant, type JsonObject, jsonObject, jsonValue, text } from '../../kernel/contract.js';
+import { CairnError, toMs } from '../../kernel/index.js';
 import {
   type Checkpoint,
   type CheckpointReason,

@@ -1,7 +1,6 @@
 /** Reads a portable checkpoint of any supported version: each older one has a function to the next. */
 import type { z } from 'zod';
-import { CairnError } from '../../kernel/errors.js';
-import { parseAs } from '../../kernel/issues.js';
+import { CairnError, parseAs } from '../../kernel/index.js';
 import { CHECKPOINT_VERSION, type Checkpoint, checkpoint } from './model.js';
 import { checkpoint090, from090 } from './version-0-9-0.js';
 

@@ -1,6 +1,5 @@
 /** checkpoint_writes: what steps under way had done since a checkpoint. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 
 export interface WriteRow {
   readonly task_id: string;

@@ -1,10 +1,7 @@
 /** A whole execution in one file: how its checkpoints go into it, and how their states come out again. */
 import { z } from 'zod';
-import { CairnError } from '../../kernel/errors.js';
-import { parseAs } from '../../kernel/issues.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { stableJson } from '../../kernel/stable-json.js';
-import { atOnce, type Steps } from '../../kernel/steps.js';
+import { type Json, type JsonObject, stableJson } from '../../kernel/contract.js';
+import { atOnce, CairnError, parseAs, type Steps } from '../../kernel/index.js';
 import type { Checkpoint, CheckpointSummary, PendingWrite, Snapshot } from '../checkpoints/model.js';
 import { diffStates } from '../states/diff.js';
 import { applyChanges } from '../states/patch.js';

@@ -1,6 +1,5 @@
 /** All that is stored of an execution, read at once to carry it elsewhere. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { CheckpointRow, LineRow } from '../checkpoints/store.js';
 import type { WriteRow } from '../checkpoints/writes.js';
 import type { StoredPart } from '../states/assembly.js';

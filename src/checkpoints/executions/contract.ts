@@ -1,12 +1,17 @@
 /** Operations on executions: runs of agents, and what is asked of a run as a whole. */
 import { z } from 'zod';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { computed, pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, smallMetadata, text } from '../../kernel/json.js';
-import { agentFilter, name, timeFilters } from '../../memory/versions/model.js';
+import { clearable, makes, operation, reads, writes } from '../../engine/contract.js';
+import {
+  anyId,
+  computed,
+  jsonObject,
+  pageInput,
+  pageOutput,
+  smallMetadata,
+  text,
+  uuid,
+} from '../../kernel/contract.js';
+import { agentFilter, name, timeFilters } from '../../memory/contract.js';
 import { MAX_ENTRIES } from '../checkpoints/model.js';
 import {
   bundle,

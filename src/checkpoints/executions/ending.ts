@@ -1,14 +1,20 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
 import type { z } from 'zod';
-import { atLength } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../../engine/lifetimes/endings.js';
-import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
-import { appendEvent, change, event, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
-import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import { atLength } from '../../driver/index.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  event,
+  keptAnswer,
+  startErasure,
+  type Work,
+  waitForErasure,
+  writeGuarded,
+} from '../../engine/index.js';
+import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../../engine/sql.js';
+import { CairnError } from '../../kernel/index.js';
+import { refuseFormerOwner, type TreeDeletion } from '../../memory/index.js';
 import { LISTED, passOn, spansOf } from '../checkpoints/lists-store.js';
 import { heirsOf, type PrunePlan, planPruning } from '../checkpoints/pruning.js';
 import {

@@ -1,8 +1,7 @@
 /** Erases the stored parts of states that nobody sees any more: of an execution that was deleted, or after pruning. */
-import { atLength, type Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { type EndingRow, executionHolder, noteVersions } from '../../engine/lifetimes/endings.js';
-import { inBatches } from '../../engine/lifetimes/erasure-batches.js';
+import { atLength, type Tx } from '../../driver/index.js';
+import { type Call, inBatches } from '../../engine/index.js';
+import { type EndingRow, executionHolder, noteVersions } from '../../engine/sql.js';
 import {
   coveringOf,
   deleteLines,

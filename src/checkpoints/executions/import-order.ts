@@ -1,5 +1,5 @@
 /** In which order checkpoints are taken in: parents before their children. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 
 export interface Descendant {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** Lays out checkpoints that come together: which line each is on, and the rows that their states become. */
-import type { Steps } from '../../kernel/steps.js';
+import type { Steps } from '../../kernel/index.js';
 import type { CheckpointSummary, PendingWrite } from '../checkpoints/model.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from '../checkpoints/rows.js';
 import type { CheckpointRow, LineRow } from '../checkpoints/store.js';

@@ -1,13 +1,11 @@
 /** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { following, STRETCH } from '../../engine/reads/stream-tail.js';
-import { headOf } from '../../engine/writes/tenants.js';
-import { stillPermitted } from '../../identity/access/permissions.js';
-import { sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
+import type { Query } from '../../driver/index.js';
+import { type Call, following, headOf, STRETCH } from '../../engine/index.js';
+import { stillPermitted } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { sha256 } from '../../kernel/node.js';
 import type { CheckpointSummary, Snapshot } from '../checkpoints/model.js';
 import { readState, showSummary } from '../checkpoints/states.js';
 import { findCheckpoint, type PlacedCheckpoint } from '../checkpoints/store.js';

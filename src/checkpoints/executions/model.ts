@@ -1,9 +1,7 @@
 /** An execution: one run of an agent, whose states are kept as a tree of checkpoints. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { jsonObject, jsonValue, smallMetadata, text } from '../../kernel/json.js';
-import { name } from '../../memory/versions/model.js';
+import { anyId, instant, jsonObject, jsonValue, smallMetadata, text } from '../../kernel/contract.js';
+import { name } from '../../memory/contract.js';
 import {
   changes,
   checkpoint,

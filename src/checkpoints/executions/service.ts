@@ -1,20 +1,21 @@
 /** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
 import type { z } from 'zod';
-import { atLength, type Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { listPage, timesOf } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
-import { metadataText, openTrajectoryLocked } from '../../memory/scopes/service.js';
-import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import { atLength, type Query } from '../../driver/index.js';
+import {
+  actsAs,
+  appendEvent,
+  type Call,
+  change,
+  isAnswerOf,
+  listPage,
+  timesOf,
+  type Work,
+} from '../../engine/index.js';
+import { reachOf } from '../../identity/index.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import { metadataText, openTrajectoryLocked, refuseFormerOwner } from '../../memory/index.js';
 import { executions as operations } from './contract.js';
 import type { Execution, ExecutionStatus } from './model.js';
 import {

@@ -1,7 +1,6 @@
 /** The states of all checkpoints of an execution, put together from parts that were read once. */
-import type { Json } from '../../kernel/json.js';
-import { freeze } from '../../kernel/json-values.js';
-import type { Steps } from '../../kernel/steps.js';
+import type { Json } from '../../kernel/contract.js';
+import { freeze, type Steps } from '../../kernel/index.js';
 import type { StoredPart } from '../states/assembly.js';
 import { type Rest, type State, stateOf } from '../states/snapshot-state.js';
 

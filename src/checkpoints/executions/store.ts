@@ -1,8 +1,18 @@
 /** executions: one row a run. Its states are in checkpoints.ts and state-parts.ts. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset, type Times, within } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Reach } from '../../engine/access/reach.js';
+import {
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Times,
+  type Tx,
+  within,
+} from '../../driver/index.js';
+import type { Reach } from '../../engine/sql.js';
 import type { ExecutionStatus } from './model.js';
 import { executionsWithin } from './reach.js';
 

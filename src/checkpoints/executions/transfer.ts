@@ -1,15 +1,11 @@
 /** Carries executions from store to store: a bundle with all checkpoints out, and in again in one transaction. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { stepsOf } from '../../engine/calls/call-steps.js';
-import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
-import { canonical } from '../../kernel/canonical.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { inSteps } from '../../kernel/steps.js';
-import { metadataText } from '../../memory/scopes/service.js';
+import { atLength, type Query, type Tx } from '../../driver/index.js';
+import { appendEvent, type Call, change, keptAnswer, stepsOf } from '../../engine/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { CairnError, givingWay, inSteps } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
+import { metadataText } from '../../memory/index.js';
 import { addCheckpoint, circle } from '../checkpoints/adding.js';
 import type { checkpoints as checkpointOperations } from '../checkpoints/contract.js';
 import type { CheckpointSummary } from '../checkpoints/model.js';

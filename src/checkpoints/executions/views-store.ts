@@ -1,6 +1,5 @@
 /** What is asked of an execution as a whole: all its checkpoints, figures of its thoughts and tool calls, how it moved. */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CheckpointRow } from '../checkpoints/store.js';
 import { segments } from '../states/store.js';
 

@@ -1,8 +1,8 @@
 /** Use cases of executions that look at a run as a whole: its tree of checkpoints, its figures. */
 import type { z } from 'zod';
-import { atLength } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { CairnError } from '../../kernel/errors.js';
+import { atLength } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { MAX_ENTRIES } from '../checkpoints/model.js';
 import { findCheckpoint } from '../checkpoints/store.js';
 import { descend } from '../checkpoints/tree.js';

@@ -1,6 +1,6 @@
 /** Puts stored parts together to the state that they show. */
-import type { Json } from '../../kernel/json.js';
-import { freeze } from '../../kernel/json-values.js';
+import type { Json } from '../../kernel/contract.js';
+import { freeze } from '../../kernel/index.js';
 import type { ListNode, Node, ObjectNode, Ref, Run } from './parts.js';
 import { listNode, objectNode } from './tree.js';
 

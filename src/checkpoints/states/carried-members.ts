@@ -1,6 +1,6 @@
 /** What a document brought along that has no column: members that Cairn does not know, and the diff it came with. */
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import {
   type Checkpoint,
   checkpoint,

@@ -1,9 +1,7 @@
 /** What changed between two snapshots in the words of an agent, and in one line. */
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { sameMembers } from '../../kernel/json-equality.js';
-import { stepsOf } from '../../kernel/json-pointer.js';
-import { isLongerThan } from '../../kernel/json-values.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { isLongerThan, sameMembers, stepsOf } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import type { Changes, Snapshot, Thought } from '../checkpoints/model.js';
 import type { SemanticDiff } from '../executions/model.js';
 import { toolCallIds } from './tool-call-ids.js';

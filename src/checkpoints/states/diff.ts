@@ -1,7 +1,6 @@
 /** What it takes to get from one state to another, by path. `state-patch.ts` applies it. */
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { sameJson } from '../../kernel/json-equality.js';
-import { step } from '../../kernel/json-pointer.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { sameJson, step } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 import { diffSequences, type Hunk } from './sequence-diff.js';
 

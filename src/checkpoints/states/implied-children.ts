@@ -2,9 +2,8 @@
  * The children of a thought mostly follow from the others: they are those that name it as their parent, in the order of
  * the list. Such a thought is stored without them, so that it stays the same when it gets one more.
  */
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { sameJson, sameMembers } from '../../kernel/json-equality.js';
-import { isObject } from '../../kernel/json-values.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { isObject, sameJson, sameMembers } from '../../kernel/index.js';
 import type { Thought } from '../checkpoints/model.js';
 
 /** Of children: mostly there is one, or none. */

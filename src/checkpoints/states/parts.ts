@@ -2,8 +2,8 @@
  * What a stored state is made of. It is cut into parts, each a row: members of objects and stretches of lists. States
  * that follow each other share the parts in which they do not differ.
  */
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { keep } from '../../kernel/json-values.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { keep } from '../../kernel/index.js';
 
 /** A value of more than so many characters is cut into its members or elements. */
 export const CUT_ABOVE = 4096;

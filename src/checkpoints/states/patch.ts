@@ -1,8 +1,6 @@
 /** Applies what `state-diff.ts` found: the old state and the changes give the new one. */
-import { CairnError } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { sameJson } from '../../kernel/json-equality.js';
-import { stepsOf } from '../../kernel/json-pointer.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError, sameJson, stepsOf } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 
 type Change = Changes[string];

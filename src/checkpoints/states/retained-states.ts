@@ -1,5 +1,5 @@
 /** The states that were last stored or loaded, so that the next one is compared with memory and not with the database. */
-import { RuntimePart } from '../../engine/calls/call.js';
+import { RuntimePart } from '../../engine/index.js';
 import { type State, sizeOf } from './snapshot-state.js';
 
 /** Characters of JSON in all that is retained. What a caller still holds is shared with it, so it is mostly less. */

@@ -1,7 +1,6 @@
 /** Checks the states of a run one after another, each value once however many states share it. */
-import { CairnError } from '../../kernel/errors.js';
-import { parseAs } from '../../kernel/issues.js';
-import type { JsonObject } from '../../kernel/json.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { CairnError, parseAs } from '../../kernel/index.js';
 import { MAX_ENTRIES, type Snapshot, snapshot } from '../checkpoints/model.js';
 
 /**

@@ -1,12 +1,8 @@
 /** A snapshot as a stored state: checked where it differs from the one retained, and put together again. */
 import { z } from 'zod';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { anyId } from '../../kernel/ids.js';
-import { describeIssues } from '../../kernel/issues.js';
-import { type Json, type JsonObject, jsonFault } from '../../kernel/json.js';
-import { keep } from '../../kernel/json-values.js';
-import { atOnce, type Steps } from '../../kernel/steps.js';
+import { anyId, type Json, type JsonObject, jsonFault } from '../../kernel/contract.js';
+import { atOnce, CairnError, describeIssues, keep, type Steps } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import {
   MAX_ENTRIES,
   MAX_STATE_BYTES,

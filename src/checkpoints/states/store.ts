@@ -1,7 +1,16 @@
 /** checkpoint_items, thoughts, tool_calls: the parts that states are made of, each stored once for all that share it. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type BoundParam, byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Json } from '../../kernel/json.js';
+import {
+  type BoundParam,
+  byDialect,
+  join,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import type { Json } from '../../kernel/contract.js';
 import type { Thought, ToolCall } from '../checkpoints/model.js';
 import type { StoredPart } from './assembly.js';
 import { containerNumber, type Edit, emptied, type Part, ROOTS, type Stamp } from './parts.js';

@@ -1,9 +1,8 @@
 /** Thoughts as they are found: each by the checkpoint that introduced it, and as long as its execution is there. */
-import type { Tx } from '../../driver/driver.js';
-import { executionHolder } from '../../engine/lifetimes/endings.js';
-import { insertDocs, type NewDoc, PLAIN_DOC } from '../../index/documents.js';
-import { type Measured, measure } from '../../index/searchable.js';
-import type { JsonObject } from '../../kernel/json.js';
+import type { Tx } from '../../driver/index.js';
+import { executionHolder } from '../../engine/sql.js';
+import { insertDocs, type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
 import type { Thought } from '../checkpoints/model.js';
 
 /** A character that no id has; the triggers of search_docs name it as well. */

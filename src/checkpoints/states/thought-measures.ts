@@ -1,8 +1,7 @@
 /** Measuring thoughts for the search: before the transaction that writes them, as far as they are known by then. */
-import type { Call } from '../../engine/calls/call.js';
-import { indexKey } from '../../engine/writes/tenants.js';
-import type { Measured } from '../../index/searchable.js';
-import { inTurn } from '../../kernel/cooperative-yield.js';
+import { type Call, indexKey } from '../../engine/index.js';
+import type { Measured } from '../../index/sql.js';
+import { inTurn } from '../../kernel/index.js';
 import { measureThought, type ThoughtMeasures } from './thought-docs.js';
 
 /** Those that come only in the transaction are measured there. */

@@ -2,12 +2,9 @@
  * Compares a state that was sent with the one retained, and says which parts to add and which to end, so that appending
  * to a list costs what is appended.
  */
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { type Json, type JsonObject, textFault } from '../../kernel/json.js';
-import { sameJson } from '../../kernel/json-equality.js';
-import { isLongerThan, isObject, put } from '../../kernel/json-values.js';
-import type { Steps } from '../../kernel/steps.js';
+import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
+import { CairnError, isLongerThan, isObject, put, type Steps, sameJson } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { type Patch, patchesOf, positionsFor, type Room } from './list-patches.js';
 import {
   type ContainerId,

@@ -1,6 +1,5 @@
 /** turn_batches: agent_turns that were dispatched together and are waited for together. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { BatchStatus } from './model.js';
 
 export interface BatchRow {

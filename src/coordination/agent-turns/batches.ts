@@ -1,13 +1,11 @@
 /** Batches of agent_turns that were forked together: how they stand, and what they gave. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { noticeDue } from '../../engine/leases/timekeeper.js';
-import { findCards } from '../../facts/cards/store.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query } from '../../driver/index.js';
+import { type Call, noticeDue } from '../../engine/index.js';
+import { findCards } from '../../facts/sql.js';
+import { waitForEnd } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
 import type { pmo as operations } from '../packing/contract.js';
 import { findBatch } from './batches-store.js';
 import type { Batch, TurnError } from './model.js';

@@ -1,6 +1,5 @@
 /** Cards in the boxes of agent_turns, found by what they are. */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 
 /** SQLite would rather walk the whole box than look up the few cards. */
 const entriesByCard: Sql = byDialect({

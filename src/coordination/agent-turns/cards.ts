@@ -1,13 +1,11 @@
 /** Reading the cards of an agent_turn's boxes, as they stood at some revision. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
-import { type BoxRow, findBox } from '../../facts/boxes/store.js';
-import { hydrateViews } from '../../facts/boxes/views.js';
-import type { Card } from '../../facts/cards/model.js';
-import { findCards, toCard } from '../../facts/cards/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { MAX_CONTEXT_CARDS } from '../../recall/manifests/model.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import type { Card } from '../../facts/contract.js';
+import { hydrateViews } from '../../facts/index.js';
+import { type BoxRow, entriesAfter, findBox, findCards, segmentsOf, toCard } from '../../facts/sql.js';
+import { CairnError } from '../../kernel/index.js';
+import { MAX_CONTEXT_CARDS } from '../../recall/contract.js';
 
 /** Cards that are there by their ids, in this order. */
 export async function cardsSeen(call: Call, query: Query, ids: readonly string[]): Promise<Card[]> {

@@ -1,15 +1,8 @@
 /** Claiming agent_turns: the oldest that waits for a worker, by one of those who ask. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { putLease } from '../../engine/leases/store.js';
-import { change, keptAnswer } from '../../engine/writes/change.js';
-import { isGuarded } from '../../engine/writes/guards.js';
-import { type AgentRow, lockAgent } from '../../identity/agents/store.js';
-import { noteSeen } from '../../identity/presence/heartbeats.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
+import type { Query } from '../../driver/index.js';
+import { actsAs, type Call, change, isGuarded, keptAnswer, putLease, type Work } from '../../engine/index.js';
+import { type AgentRow, lockAgent, noteSeen, waitForEnd } from '../../identity/index.js';
 import { startDelegation } from '../delegations/moves.js';
 import type { agent_turns as operations } from './contract.js';
 import { checkTurnHeld } from './holding.js';

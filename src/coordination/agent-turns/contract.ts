@@ -1,13 +1,8 @@
 /** Operations on agent_turns (paths: /projects/{project_id}/agent_turns). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads } from '../../engine/contract/touches.js';
-import { cardIds } from '../../facts/boxes/model.js';
-import { card, cardInput } from '../../facts/cards/model.js';
-import { hydrated, promptFormat } from '../../facts/transcripts/model.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, profileName, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { makes, operation, reads } from '../../engine/contract.js';
+import { card, cardIds, cardInput, hydrated, promptFormat } from '../../facts/contract.js';
+import { anyId, pageInput, pageOutput, profileName, text, uuid } from '../../kernel/contract.js';
 import {
   agentTurn,
   agentTurnStatus,

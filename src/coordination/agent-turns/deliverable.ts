@@ -1,15 +1,13 @@
 /** What an agent_turn delivers: checked against what the task asks for, and put into the output box as its last card. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { reads } from '../../engine/contract/touches.js';
-import type { Card } from '../../facts/cards/model.js';
-import { type PreparedCard, prepareCard } from '../../facts/cards/service.js';
-import { checkDeliverable, resultFields } from '../../facts/transcripts/result-fields.js';
-import { asPermitted, checkUses } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { knownMemories } from '../../memory/versions/store.js';
+import type { Tx } from '../../driver/index.js';
+import { reads } from '../../engine/contract.js';
+import type { Call, Work } from '../../engine/index.js';
+import type { Card } from '../../facts/contract.js';
+import { checkDeliverable, type PreparedCard, prepareCard, resultFields } from '../../facts/index.js';
+import { asPermitted, checkUses } from '../../identity/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { knownMemories } from '../../memory/sql.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { cardsSeen } from './cards.js';
 import { cardsOfType } from './cards-store.js';

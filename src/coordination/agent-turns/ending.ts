@@ -2,14 +2,11 @@
  * How agent_turns end: exactly once, each with its delegation, its batch and its trajectory in one transaction. Ending
  * one may end others: what it has delegated when it is stopped, its siblings when their batch does not wait for them.
  */
-import type { Tx } from '../../driver/driver.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease } from '../../engine/leases/store.js';
-import { appendEvent } from '../../engine/writes/change.js';
-import { type AgentRow, lockAgent, updateAgent } from '../../identity/agents/store.js';
-import { isBetweenTasks } from '../../identity/presence/offline.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { Json } from '../../kernel/json.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, endLease, type Work } from '../../engine/index.js';
+import { type AgentRow, isBetweenTasks, lockAgent, updateAgent } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { type DelegationEnd, endDelegation } from '../delegations/moves.js';
 import { lockDelegation } from '../delegations/store.js';

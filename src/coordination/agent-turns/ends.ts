@@ -1,12 +1,10 @@
 /** How an agent_turn is ended by who holds it, once; and how it is stopped by others. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call, TurnGuard } from '../../engine/calls/call.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { change } from '../../engine/writes/change.js';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
+import type { Tx } from '../../driver/index.js';
+import { type Call, change, startErasure, type TurnGuard } from '../../engine/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { findDelegation } from '../delegations/store.js';
 import type { agent_turns as operations } from './contract.js';
 import {

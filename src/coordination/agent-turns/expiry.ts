@@ -1,6 +1,5 @@
 /** What follows when a worker falls silent, or a deadline passes: the epoch moves, so that who was late stays out. */
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, type Lease, stillOver } from '../../engine/leases/store.js';
+import { endLease, type Lease, stillOver, type Work } from '../../engine/index.js';
 import { announce } from '../packing/dispatch.js';
 import { endTurns, lockForEnding, OVERDUE, settleBatch, type TurnEnd } from './ending.js';
 import { journalTurn } from './service.js';

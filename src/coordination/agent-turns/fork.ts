@@ -1,15 +1,11 @@
 /** Forking an agent_turn: a new one, for a new agent of the same kind, from the same context with changes. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { inItem } from '../../engine/writes/batch-item-errors.js';
-import { change } from '../../engine/writes/change.js';
-import { standingOf } from '../../facts/boxes/entries.js';
-import type { BoxRow } from '../../facts/boxes/store.js';
-import { type PreparedCard, prepareCard, unknownCards } from '../../facts/cards/service.js';
-import { CairnError } from '../../kernel/errors.js';
-import { findTrajectory, isFinished } from '../../memory/trajectories/store.js';
+import type { Tx } from '../../driver/index.js';
+import { type Call, change, inItem, type Work } from '../../engine/index.js';
+import { type PreparedCard, prepareCard, unknownCards } from '../../facts/index.js';
+import { type BoxRow, standingOf } from '../../facts/sql.js';
+import { CairnError } from '../../kernel/index.js';
+import { findTrajectory, isFinished } from '../../memory/index.js';
 import { dispatch, isRefusal, placeTask, type ReadyTask, TOO_DEEP } from '../packing/dispatch.js';
 import { registerTarget, type Source, sourceOf, targetOf } from '../packing/dispatch-targets.js';
 import { planPacking } from '../packing/rules.js';

@@ -1,11 +1,8 @@
 /** Holding an agent_turn: who may act in it now, in which epoch. */
-import type { TurnGuard } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { isDue, seen } from '../../identity/presence/heartbeats.js';
-import { CairnError } from '../../kernel/errors.js';
-import { toIso } from '../../kernel/times.js';
-import { type AgentTurnView, findAgentTurn } from './store.js';
-import { agentOfTurn } from './turn-agents.js';
+import type { TurnGuard, Work } from '../../engine/index.js';
+import { isDue, seen } from '../../identity/index.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { type AgentTurnView, agentOfTurn, findAgentTurn } from './store.js';
 
 /** Refuses whoever does not hold an agent_turn now, in this epoch. */
 export function checkTurnHeld(turn: AgentTurnView, turn_epoch: number, now: number): void {

@@ -1,18 +1,14 @@
 /** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
 import type { z } from 'zod';
-import { atLength, type Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { reads } from '../../engine/contract/touches.js';
-import { appendEvent, change, keptAnswer, writeGuarded } from '../../engine/writes/change.js';
-import { isGuarded } from '../../engine/writes/guards.js';
-import { findBox } from '../../facts/boxes/store.js';
-import { renderSteps } from '../../facts/transcripts/hydration.js';
-import type { Hydrated, Prompt, PromptFormat } from '../../facts/transcripts/model.js';
-import { asPermitted, mayReadRecipe } from '../../identity/access/permissions.js';
-import { sha256 } from '../../kernel/canonical.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import { inSteps } from '../../kernel/steps.js';
+import { atLength, type Query } from '../../driver/index.js';
+import { reads } from '../../engine/contract.js';
+import { appendEvent, type Call, change, isGuarded, keptAnswer, writeGuarded } from '../../engine/index.js';
+import type { Hydrated, Prompt, PromptFormat } from '../../facts/contract.js';
+import { renderSteps } from '../../facts/index.js';
+import { findBox } from '../../facts/sql.js';
+import { asPermitted, mayReadRecipe } from '../../identity/index.js';
+import { CairnError, givingWay, inSteps } from '../../kernel/index.js';
+import { sha256 } from '../../kernel/node.js';
 import { cardsAt, cardsSeen, type Held, heldAt, turnBox } from './cards.js';
 import type { agent_turns as operations } from './contract.js';
 import { keepRecords, recordsOf } from './prompt-records.js';

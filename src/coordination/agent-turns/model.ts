@@ -1,8 +1,6 @@
 /** An agent_turn: one execution of an agent, on a sealed context, claimed by a worker with a lease. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, jsonValue, text } from '../../kernel/json.js';
+import { anyId, instant, jsonObject, jsonValue, text, uuid } from '../../kernel/contract.js';
 
 export const MAX_DEPTH_OF_DELEGATION = 20;
 export const DEFAULT_TURN_LEASE_MS = 30_000;

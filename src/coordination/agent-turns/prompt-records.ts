@@ -1,16 +1,11 @@
 /** The records of prompts: system prompt and tools as they were rendered, as cards that no model sees. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
-import { insertEntries } from '../../facts/boxes/entries.js';
-import { makeBox } from '../../facts/boxes/making.js';
-import { growBox, lockBox } from '../../facts/boxes/store.js';
-import { addCard, type PreparedCard, prepareCard } from '../../facts/cards/service.js';
-import { type CardRow, findCards } from '../../facts/cards/store.js';
-import type { Prompt } from '../../facts/transcripts/model.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
+import type { Tx } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
+import { turnBoxHolder } from '../../engine/sql.js';
+import type { Prompt } from '../../facts/contract.js';
+import { addCard, makeBox, type PreparedCard, prepareCard } from '../../facts/index.js';
+import { type CardRow, findCards, growBox, insertEntries, lockBox } from '../../facts/sql.js';
+import { type Json, newId } from '../../kernel/contract.js';
 import { type AgentTurnView, changeAgentTurn, type StepRow } from './store.js';
 
 /** What is kept of a prompt, ready to be added. */

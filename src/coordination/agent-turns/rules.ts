@@ -1,5 +1,5 @@
 /** The states of an agent_turn, and which moves there are between them. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import type { AgentTurnStatus, BatchStatus } from './model.js';
 
 /** What waits for a worker fails when its agent, which has not begun, says so of the delegation. */

@@ -1,15 +1,19 @@
 /** Reading agent_turns, and holding one: renew, suspend, resume. Claiming is in agent-turn-claiming.ts. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import type { Call, TurnGuard } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { putLease } from '../../engine/leases/store.js';
-import { noticeDue } from '../../engine/leases/timekeeper.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { waitForEnd } from '../../identity/presence/wait-for.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { atLength, type Query, type Tx } from '../../driver/index.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  listPage,
+  noticeDue,
+  putLease,
+  type TurnGuard,
+  type Work,
+} from '../../engine/index.js';
+import { waitForEnd } from '../../identity/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { agent_turns as operations } from './contract.js';
 import { checkTurnHeld, seenAtWork } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';

@@ -1,28 +1,44 @@
 /** What the holder of an agent_turn does while it works: append to the output, replace a box. How it ends is in agent-turn-ends.ts. */
 import type { z } from 'zod';
-import { listToText, textToList } from '../../driver/codec.js';
-import type { Tx } from '../../driver/driver.js';
-import type { MemoryAccess } from '../../engine/access/model.js';
-import { cardExtents, reachesCard } from '../../engine/access/rules.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
-import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { appendEvent, change, event } from '../../engine/writes/change.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
-import { insertEntries, standingOf } from '../../facts/boxes/entries.js';
-import { makeBox } from '../../facts/boxes/making.js';
-import { addReader, growBox, lockBox } from '../../facts/boxes/store.js';
-import { cardsBeyond, refuseHidden } from '../../facts/cards/access.js';
-import { takeSealTime } from '../../facts/cards/lifetime.js';
-import type { Card } from '../../facts/cards/model.js';
-import { addCard, type PreparedCard, prepareCard, unknownCards } from '../../facts/cards/service.js';
-import { findCards, knownCards } from '../../facts/cards/store.js';
-import { findAgent } from '../../identity/agents/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { insertEdges, settleEdges } from '../../memory/edges/store.js';
-import { derivedEdges } from '../../memory/versions/links.js';
+import { listToText, type Tx, textToList } from '../../driver/index.js';
+import type { MemoryAccess } from '../../engine/contract.js';
+import {
+  appendEvent,
+  bytesOf,
+  type Call,
+  cardExtents,
+  change,
+  event,
+  inItem,
+  type NewPacket,
+  reachesCard,
+  type Work,
+} from '../../engine/index.js';
+import { turnBoxHolder } from '../../engine/sql.js';
+import type { Card } from '../../facts/contract.js';
+import {
+  addCard,
+  cardsBeyond,
+  makeBox,
+  type PreparedCard,
+  prepareCard,
+  refuseHidden,
+  unknownCards,
+} from '../../facts/index.js';
+import {
+  addReader,
+  findCards,
+  growBox,
+  insertEntries,
+  knownCards,
+  lockBox,
+  standingOf,
+  takeSealTime,
+} from '../../facts/sql.js';
+import { findAgent } from '../../identity/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { derivedEdges, insertEdges, settleEdges } from '../../memory/index.js';
 import { fillBox } from '../packing/store.js';
 import { cardsSeen } from './cards.js';
 import { resultsIn } from './cards-store.js';

@@ -1,9 +1,17 @@
 /** agent_turns and their steps: rows in, rows out. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import type { KeysetPage } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { PromptFormat } from '../../facts/transcripts/model.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  join,
+  type KeysetPage,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import type { PromptFormat } from '../../facts/contract.js';
+import type { AgentRow } from '../../identity/index.js';
+import { toIso } from '../../kernel/index.js';
 import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
 import type { AgentTurn, AgentTurnStatus, TurnError } from './model.js';
 
@@ -354,4 +362,22 @@ export function insertStep(tx: Tx, agent_turn_id: string, row: StepRow): Promise
           ${row.context_revision}, ${row.output_box_id}, ${row.output_revision}, ${row.prompt_card_id},
           ${row.tools_card_id}, ${row.content_hash}, ${row.created_at})`,
   );
+}
+
+/** The agent that does an agent_turn. */
+export function agentOfTurn(query: Query, agent_turn_id: string): Promise<AgentRow | undefined> {
+  return query.get<AgentRow>(
+    sql`SELECT a.* FROM agent_turns t CROSS JOIN agents a
+        WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id}
+          AND a.tenant_id = ${TENANT} AND a.agent_id = t.agent_id`,
+  );
+}
+
+/** The agent_turn of an agent that has not ended: there is one at most. */
+export async function unfinishedTurn(query: Query, agent_id: string): Promise<string | undefined> {
+  const row = await query.get<{ agent_turn_id: string }>(
+    sql`SELECT agent_turn_id FROM agent_turns
+        WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} AND ended_at IS NULL`,
+  );
+  return row?.agent_turn_id;
 }

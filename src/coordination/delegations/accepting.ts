@@ -1,18 +1,13 @@
 /** Accepting a delegation: child trajectory and scope, packed context and agent_turn are made in one transaction. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { noticeDue } from '../../engine/leases/timekeeper.js';
-import { scopeHolder } from '../../engine/lifetimes/endings.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { makeBox } from '../../facts/boxes/making.js';
-import { findProfile, type ProfileRow } from '../../facts/profiles/store.js';
-import { lockAgent } from '../../identity/agents/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET } from '../../memory/scopes/model.js';
-import { addScope, metadataText } from '../../memory/scopes/service.js';
+import { appendEvent, type Call, change, noticeDue, type Work } from '../../engine/index.js';
+import { scopeHolder } from '../../engine/sql.js';
+import { findProfile, makeBox, type ProfileRow } from '../../facts/index.js';
+import { lockAgent } from '../../identity/index.js';
+import { type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET } from '../../memory/contract.js';
+import { addScope, metadataText } from '../../memory/index.js';
 import { type AgentTurnRow, lockAgentTurn } from '../agent-turns/store.js';
 import type { Handover } from '../handovers/model.js';
 import { dispatch, placeTask } from '../packing/dispatch.js';

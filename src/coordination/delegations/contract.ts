@@ -1,10 +1,7 @@
 /** Operations on delegations and handoffs (seed paths: /delegations and /handoffs). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads, writes } from '../../engine/contract/touches.js';
-import { instant, pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { operation, reads, writes } from '../../engine/contract.js';
+import { anyId, instant, jsonObject, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { handoverChoice } from '../handovers/model.js';
 import { delegation, delegationResult, delegationStatus } from './model.js';
 export const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';

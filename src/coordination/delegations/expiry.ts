@@ -1,6 +1,5 @@
 /** What follows when a delegation is overdue: it has failed, and its agent_turn with it. */
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, type Lease, stillOver } from '../../engine/leases/store.js';
+import { endLease, type Lease, stillOver, type Work } from '../../engine/index.js';
 import { endTurns, OVERDUE } from '../agent-turns/ending.js';
 import { endDelegation } from './moves.js';
 import { lockWithTurn } from './parties.js';

@@ -1,8 +1,6 @@
 /** A delegation: a task for another agent, with its own trajectory. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
-import { jsonObject, jsonValue, text } from '../../kernel/json.js';
+import { instant, jsonObject, jsonValue, text, uuid } from '../../kernel/contract.js';
 
 export const delegationStatus = z.enum([
   'Pending',

@@ -1,9 +1,7 @@
 /** How a delegation moves together with its agent_turn: in one transaction, each move told once. */
-import type { Work } from '../../engine/calls/work.js';
-import { endLease } from '../../engine/leases/store.js';
-import { appendEvent } from '../../engine/writes/change.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { appendEvent, endLease, type Work } from '../../engine/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import type { DelegationResult, DelegationStatus } from './model.js';
 import { tellParties } from './news.js';
 import { delegationHasEnded } from './rules.js';

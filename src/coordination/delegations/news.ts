@@ -1,6 +1,6 @@
 /** Telling agents of delegations that concern them: by messages that name what happened, never what was said. */
-import type { Work } from '../../engine/calls/work.js';
-import { canonical } from '../../kernel/canonical.js';
+import type { Work } from '../../engine/index.js';
+import { canonical } from '../../kernel/node.js';
 import { sendFromSystem } from '../messages/service.js';
 import type { DelegationStatus } from './model.js';
 import type { DelegationRow } from './store.js';

@@ -1,10 +1,10 @@
 /** What the context of a delegation is packed of: its task, what else the other should know, boxes, and a scope. */
-import type { Work } from '../../engine/calls/work.js';
-import { permitted } from '../../facts/boxes/access.js';
-import { type BoxRow, findBox } from '../../facts/boxes/store.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { openScopeOf } from '../../memory/scopes/service.js';
-import type { ScopeRow } from '../../memory/scopes/store.js';
+import type { Work } from '../../engine/index.js';
+import { permitted } from '../../facts/index.js';
+import { type BoxRow, findBox } from '../../facts/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { openScopeOf } from '../../memory/index.js';
+import type { ScopeRow } from '../../memory/sql.js';
 import type { Handover } from '../handovers/model.js';
 import { refuseLost } from '../packing/dispatch.js';
 import { type PackingPlan, planPacking } from '../packing/rules.js';

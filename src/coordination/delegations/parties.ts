@@ -1,11 +1,8 @@
 /** Who may do what with a delegation, and locking one together with its agent_turn. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import { findLease } from '../../engine/leases/store.js';
-import { lockAgent } from '../../identity/agents/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { actsAs, type Call, findLease } from '../../engine/index.js';
+import { lockAgent } from '../../identity/index.js';
+import { CairnError, toIso } from '../../kernel/index.js';
 import { type Final, lockForEnding } from '../agent-turns/ending.js';
 import type { AgentTurnView } from '../agent-turns/store.js';
 import type { Delegation } from './model.js';

@@ -1,5 +1,5 @@
 /** The states of a delegation and the moves between them. To the same state is no move: it changes nothing. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import type { DelegationStatus } from './model.js';
 
 /** Pending becomes Failed by its time alone. */

@@ -1,14 +1,9 @@
 /** How delegations go on and end by their parties: reject, start, complete, cancel. Their agent_turns move with them. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { findLease } from '../../engine/leases/store.js';
-import { noticeDue } from '../../engine/leases/timekeeper.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { change } from '../../engine/writes/change.js';
-import { lockAgent } from '../../identity/agents/store.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Tx } from '../../driver/index.js';
+import { type Call, change, findLease, noticeDue, startErasure, type Work } from '../../engine/index.js';
+import { lockAgent } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { takeTurn } from '../agent-turns/claiming.js';
 import {
   asDeliverable,

@@ -1,10 +1,17 @@
 /** delegations: rows in, rows out. */
-import type { Query, Tx } from '../../driver/driver.js';
-import type { KeysetPage } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { readableAt } from '../../facts/cards/store.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { readableAt } from '../../facts/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { toIso } from '../../kernel/index.js';
 import type { Delegation, DelegationResult, DelegationStatus } from './model.js';
 import { countParted, onPage, type Parted } from './two-party-pages.js';
 

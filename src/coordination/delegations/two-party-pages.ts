@@ -2,8 +2,7 @@
  * Rows that belong to an agent in either of two ways. An OR of two columns would walk all that the tenant has: each is
  * read by its own index instead, as far as a page needs it, and both are put together.
  */
-import { behind, inOrder, type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { behind, inOrder, join, type KeysetPage, keyset, type Sql, sql, TENANT } from '../../driver/index.js';
 
 /** A list whose rows have two parties. */
 export interface Parted {

@@ -1,6 +1,6 @@
 /** Fencing: a write that names a lock and its token counts only while that lock is held so. */
-import type { Work } from '../../engine/calls/work.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Work } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { findLock, holds, isLive, lockResourceOf } from '../locks/store.js';
 
 /** Refuses unless the lock is held with this token now, by the agent of the call if it has one; and it stays so until the commit, whoever else waits. */

@@ -2,13 +2,11 @@
  * Guards of stale writers: a write may say in which agent_turn, or under which lock, it is made. Both are checked in the
  * writing transaction, before anything else, so that a late one changes nothing anywhere.
  */
-import type { Tx } from '../../driver/driver.js';
-import type { Call, TurnGuard } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import type { CallOptions } from '../../engine/contract/call-options.js';
-import { signOfLife } from '../../identity/presence/heartbeats.js';
-import { CairnError } from '../../kernel/errors.js';
-import { uuid } from '../../kernel/ids.js';
+import type { Tx } from '../../driver/index.js';
+import type { Call, CallOptions, TurnGuard, Work } from '../../engine/index.js';
+import { signOfLife } from '../../identity/index.js';
+import { uuid } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { checkTurnHeld, isHeld, staleTurn } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { findAgentTurn, lockAgentTurn } from '../agent-turns/store.js';

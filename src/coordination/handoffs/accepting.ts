@@ -1,24 +1,26 @@
 /** Accepting a handoff: the trajectory moves, the giver's scope is packed for the receiver and closed, in one transaction. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease } from '../../engine/leases/store.js';
-import { handoffHolder, scopeHolder } from '../../engine/lifetimes/endings.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { makeFork } from '../../facts/boxes/making.js';
-import { findBox } from '../../facts/boxes/store.js';
-import { takeSealTime } from '../../facts/cards/lifetime.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { endScopes } from '../../memory/scopes/closing.js';
-import { addScope, noScope, refuseClosed, refuseFinished } from '../../memory/scopes/service.js';
-import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../memory/scopes/store.js';
-import { addFormerOwner, dropFormerOwner } from '../../memory/trajectories/former-owners-store.js';
-import { lockTrajectory, moveTrajectory, type TrajectoryRow } from '../../memory/trajectories/store.js';
-import { jobQueue } from '../../recall/jobs/queue.js';
-import { moveJobs } from '../../recall/jobs/store.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, type Call, change, endLease, startErasure, type Work } from '../../engine/index.js';
+import { handoffHolder, scopeHolder } from '../../engine/sql.js';
+import { makeFork } from '../../facts/index.js';
+import { findBox, takeSealTime } from '../../facts/sql.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import {
+  addFormerOwner,
+  addScope,
+  dropFormerOwner,
+  endScopes,
+  lockTrajectory,
+  moveTrajectory,
+  noScope,
+  refuseClosed,
+  refuseFinished,
+  type TrajectoryRow,
+} from '../../memory/index.js';
+import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../memory/sql.js';
+import { jobQueue, moveJobs } from '../../recall/index.js';
 import type { handoffs as operations } from './contract.js';
 import { noteOverdue } from './expiry.js';
 import type { Handoff } from './model.js';

@@ -1,10 +1,8 @@
 /** Operations on handoffs (seed path: /handoffs). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads, writes } from '../../engine/contract/touches.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { contextState } from '../../memory/scopes/model.js';
+import { operation, reads, writes } from '../../engine/contract.js';
+import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
+import { contextState } from '../../memory/contract.js';
 import { AN_ID, actingAgent, ofHandoff, reason } from '../delegations/contract.js';
 import { handoff, handoffStatus, hints } from './model.js';
 

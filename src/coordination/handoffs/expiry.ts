@@ -1,7 +1,5 @@
 /** How an offer of a trajectory ends that nobody answers in time. */
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, type Lease } from '../../engine/leases/store.js';
+import { type Call, endLease, type Lease, type Work } from '../../engine/index.js';
 import { expired, findHandoff, type HandoffRow, lockHandoff, moveHandoff } from './store.js';
 import { tellHandoff } from './telling.js';
 

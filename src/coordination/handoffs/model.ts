@@ -1,7 +1,6 @@
 /** A handoff: a trajectory goes over to another agent, which goes on with it. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { text } from '../../kernel/json.js';
+import { instant, text } from '../../kernel/contract.js';
 
 export const handoffStatus = z.enum(['Initiated', 'Accepted', 'Rejected', 'Expired', 'Completed']);
 export type HandoffStatus = z.output<typeof handoffStatus>;

@@ -1,20 +1,12 @@
 /** Use cases of handoffs: offer, read, list, reject, complete. How one is accepted is in handoff-accepting.ts. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, putLease } from '../../engine/leases/store.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { change } from '../../engine/writes/change.js';
-import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
-import { type AgentRow, findAgent } from '../../identity/agents/store.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
-import { openScopeOf, openTrajectoryLocked } from '../../memory/scopes/service.js';
-import type { TrajectoryRow } from '../../memory/trajectories/store.js';
+import { atLength, type Query, type Tx } from '../../driver/index.js';
+import { actsAs, type Call, change, endLease, listPage, putLease, type Work } from '../../engine/index.js';
+import { type AgentRow, checkMayDelegate, findAgent } from '../../identity/index.js';
+import { type Json, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import { openScopeOf, openTrajectoryLocked, type TrajectoryRow } from '../../memory/index.js';
 import type { handoffs as operations } from './contract.js';
 import { noteOverdue } from './expiry.js';
 import { HANDOFF_EXPIRES_MS, type Handoff } from './model.js';
@@ -203,7 +195,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { handoffs: rows.map((row) => toHandoff(row, now)), ...page };
 }
 
-interface Answer {
+export interface Answer {
   readonly handoff_id: string;
   readonly agent_id?: string | undefined;
 }

@@ -1,9 +1,7 @@
 /** handoffs: rows in, rows out. */
-import type { Query, Tx } from '../../driver/driver.js';
-import type { KeysetPage } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { handoffHolder } from '../../engine/lifetimes/endings.js';
-import { toIso } from '../../kernel/times.js';
+import { join, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import { handoffHolder } from '../../engine/sql.js';
+import { toIso } from '../../kernel/index.js';
 import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
 import type { Handoff, HandoffStatus } from './model.js';
 import { handoffStatusAt } from './rules.js';

@@ -1,8 +1,7 @@
 /** What is told of a handoff: an event, and a message to the one who waits for it. */
-import type { Work } from '../../engine/calls/work.js';
-import { appendEvent } from '../../engine/writes/change.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { findTrajectory } from '../../memory/trajectories/store.js';
+import { appendEvent, type Work } from '../../engine/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { findTrajectory } from '../../memory/index.js';
 import { sendFromSystem } from '../messages/service.js';
 import type { HandoffRow } from './store.js';
 

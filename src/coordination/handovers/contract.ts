@@ -1,8 +1,7 @@
 /** Operations on handovers (path: /projects/{project_id}/handovers). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes } from '../../engine/contract/touches.js';
-import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
+import { makes, operation } from '../../engine/contract.js';
+import { computed, pageInput, pageOutput, startsAs } from '../../kernel/contract.js';
 import { handover, handoverName, storedHandover } from './model.js';
 
 export const handovers = {

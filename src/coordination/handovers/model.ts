@@ -1,8 +1,6 @@
 /** A handover: a recipe by which a context is packed. Stored by name, or given with the call. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { profileName } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { instant, jsonObject, profileName, text } from '../../kernel/contract.js';
 
 export const handoverName = profileName;
 const argument = text(200, 1);

@@ -1,14 +1,11 @@
 /** Use cases of handovers: packing recipes, stored by name. One is built in. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { mayReadRecipe } from '../../identity/access/permissions.js';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query } from '../../driver/index.js';
+import { appendEvent, type Call, change, listPage } from '../../engine/index.js';
+import { mayReadRecipe } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import type { handovers as operations } from './contract.js';
 import {
   type Handover,

@@ -1,7 +1,5 @@
 /** handovers: packing recipes, found by name. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface HandoverRow {
   readonly name: string;

@@ -1,9 +1,7 @@
 /** Operations on locks (seed path: /locks). */
 import { z } from 'zod';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { operation } from '../../engine/contract/operation.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
+import { clearable, operation } from '../../engine/contract.js';
+import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import { leaseMs, lock, lockMode } from './model.js';
 
 const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';

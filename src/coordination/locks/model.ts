@@ -1,7 +1,7 @@
 /** A lock: a resource held by an agent for a time, alone or shared, with a token that fences off late writers. */
 import { z } from 'zod';
-import { inAnyCase } from '../../engine/contract/lenient-input.js';
-import { instant } from '../../kernel/common.js';
+import { inAnyCase } from '../../engine/contract.js';
+import { instant } from '../../kernel/contract.js';
 
 export const DEFAULT_LOCK_LEASE_MS = 30_000;
 

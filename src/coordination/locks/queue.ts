@@ -2,10 +2,8 @@
  * The line of those who hold a resource or wait for it: how places in it are given, granted and ended. All of it in a
  * transaction that has the resource's row locked; whatever makes room grants to the next in the same one.
  */
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, putLease } from '../../engine/leases/store.js';
-import { appendEvent } from '../../engine/writes/change.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { appendEvent, endLease, putLease, type Work } from '../../engine/index.js';
 import type { LockMode } from './model.js';
 import { grantable, PLACE_MS, pickUpMs } from './rules.js';
 import {

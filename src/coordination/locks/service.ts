@@ -1,15 +1,10 @@
 /** Use cases of locks. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { change } from '../../engine/writes/change.js';
-import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { actsAs, type Call, change, listPage, type Work } from '../../engine/index.js';
+import { actingFor, signOfLife } from '../../identity/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
 import type { locks as operations } from './contract.js';
 import { DEFAULT_LOCK_LEASE_MS, type Lock } from './model.js';
 import { giveUp, hold, journal, lease, modesOf, openLock, readLine, settle } from './queue.js';

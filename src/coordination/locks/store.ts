@@ -1,8 +1,16 @@
 /** locks and lock_resources: who holds a resource, who waits for it and in which order, and its last token. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { toIso } from '../../kernel/index.js';
 import type { Lock, LockMode } from './model.js';
 
 /** A granted one is held already, but whoever waited has not taken it up yet. */

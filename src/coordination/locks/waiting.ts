@@ -3,13 +3,10 @@
  * caller went away. Several calls may wait for one lock, since whoever lost its connection asks again: the one that asked
  * last has the place, and only that one gives it up.
  */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { renewLease } from '../../engine/leases/store.js';
-import { writeGuarded } from '../../engine/writes/change.js';
-import { forgetRequest } from '../../engine/writes/requests.js';
-import { waitFor } from '../../identity/presence/wait-for.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Tx } from '../../driver/index.js';
+import { type Call, forgetRequest, renewLease, writeGuarded } from '../../engine/index.js';
+import { waitFor } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { atTheEnd, giveUp, hold, journal, lease, modesOf, openLock, settle, wakeKey } from './queue.js';
 import { grantable, KEEP_PLACE_EVERY_MS, PLACE_MS } from './rules.js';
 import { findLock, holds, isLive, type LockRow, queueOf, updateLock, updateResource } from './store.js';

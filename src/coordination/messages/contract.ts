@@ -1,11 +1,8 @@
 /** Operations on messages between agents (seed path: /messages). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads } from '../../engine/contract/touches.js';
-import { agentType } from '../../identity/agents/model.js';
-import { instant, pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { operation, reads } from '../../engine/contract.js';
+import { agentType } from '../../identity/contract.js';
+import { anyId, instant, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { waitMs } from '../agent-turns/model.js';
 import { leaseMs } from '../locks/model.js';
 import { deliveredMessage, fanOut, message, priority } from './model.js';

@@ -2,9 +2,16 @@
  * deliveries: what waits in mailboxes, for whom it is on its way now, and what was acknowledged. A delivery on its way
  * has a lease of the kind message, whose subject is `<mailbox> <seq>`.
  */
-import { textToList } from '../../driver/codec.js';
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import {
+  byDialect,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+  textToList,
+} from '../../driver/index.js';
 import { mailboxOfAgent } from './store.js';
 
 export interface Delivery {

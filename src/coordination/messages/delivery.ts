@@ -1,15 +1,9 @@
 /** Handing out messages: leased to a reader, again until they are acknowledged, in order for each sender and priority. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { inChunks } from '../../engine/reads/chunks.js';
-import { change, keptAnswer } from '../../engine/writes/change.js';
-import { actingFor, signOfLife } from '../../identity/presence/heartbeats.js';
-import { waitFor } from '../../identity/presence/wait-for.js';
-import { CairnError } from '../../kernel/errors.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query } from '../../driver/index.js';
+import { actsAs, type Call, change, inChunks, keptAnswer, type Work } from '../../engine/index.js';
+import { actingFor, signOfLife, waitFor } from '../../identity/index.js';
+import { CairnError, toIso } from '../../kernel/index.js';
 import type { messages as operations } from './contract.js';
 import {
   type Delivery,

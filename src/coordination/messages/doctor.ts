@@ -1,6 +1,6 @@
 /** The doctor's questions about messages and what is on its way of them. */
-import { sql, TENANT } from '../../driver/sql.js';
-import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
+import { sql, TENANT } from '../../driver/index.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const messageChecks: readonly Check[] = [
   {

@@ -1,6 +1,5 @@
 /** Erasing messages: their content and their deliveries go, their ids stay taken. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface ExpiredMessage {
   readonly message_id: string;

@@ -1,6 +1,5 @@
 /** What ends deliveries that nobody acknowledged: their time, or that their reader went away. They come again. */
-import type { Work } from '../../engine/calls/work.js';
-import type { Lease } from '../../engine/leases/store.js';
+import type { Lease, Work } from '../../engine/index.js';
 import { endDelivery, mailboxOf, releaseDeliveries } from './deliveries.js';
 
 /** What those wait for who read from a mailbox. */

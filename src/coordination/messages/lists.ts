@@ -1,7 +1,15 @@
 /** Lists of messages, in the order of sending. */
-import type { Query } from '../../driver/driver.js';
-import { behind, inOrder, type KeysetPage } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
+import {
+  behind,
+  byDialect,
+  inOrder,
+  join,
+  type KeysetPage,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+} from '../../driver/index.js';
 import { DONE, OPEN } from './deliveries.js';
 import { COLUMNS, type MessageRow, readable } from './store.js';
 

@@ -1,7 +1,7 @@
 /** A message between agents: kept until it is acknowledged, delivered again until then. */
 import { z } from 'zod';
-import { inAnyCase } from '../../engine/contract/lenient-input.js';
-import { instant } from '../../kernel/common.js';
+import { inAnyCase } from '../../engine/contract.js';
+import { instant } from '../../kernel/contract.js';
 
 export const priorities = ['low', 'normal', 'high', 'urgent', 'critical'] as const;
 export const priority = inAnyCase(priorities).describe('Default: normal');

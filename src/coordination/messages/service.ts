@@ -1,26 +1,24 @@
 /** Use cases of messages: send, read, list, acknowledge. How they are handed out is in message-delivery.ts. */
 import type { z } from 'zod';
-import { listToText, textToList } from '../../driver/codec.js';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { appendEvent, change, event } from '../../engine/writes/change.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { findAgent, givenType } from '../../identity/agents/store.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
-import { toMs } from '../../kernel/times.js';
-import type { EntityType } from '../../memory/edges/model.js';
-import { beyondAmong } from '../../memory/entities/access.js';
-import { findScope } from '../../memory/scopes/store.js';
-import { lockTrajectory } from '../../memory/trajectories/store.js';
-import { knownMemories } from '../../memory/versions/store.js';
-import { unknownEntity } from '../../memory/versions/views.js';
+import { atLength, listToText, type Query, type Tx, textToList } from '../../driver/index.js';
+import {
+  actsAs,
+  appendEvent,
+  type Call,
+  change,
+  event,
+  listPage,
+  type NewPacket,
+  type Work,
+} from '../../engine/index.js';
+import { PENDING } from '../../engine/sql.js';
+import { findAgent, givenType } from '../../identity/index.js';
+import { type Json, newId } from '../../kernel/contract.js';
+import { CairnError, toMs } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import type { EntityType } from '../../memory/contract.js';
+import { beyondAmong, lockTrajectory, unknownEntity } from '../../memory/index.js';
+import { findScope, knownMemories } from '../../memory/sql.js';
 import type { messages as operations } from './contract.js';
 import { acknowledgeDelivery, type Delivery, deliveriesOf } from './deliveries.js';
 import { mailboxKey } from './expiry.js';

@@ -1,9 +1,7 @@
 /** messages: rows in, rows out, and the deliveries that a new one makes. */
-import { textToList } from '../../driver/codec.js';
-import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { toIso } from '../../kernel/times.js';
+import { type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
+import { PENDING } from '../../engine/sql.js';
+import { toIso } from '../../kernel/index.js';
 import { type Message, priorities } from './model.js';
 
 export interface MessageRow {

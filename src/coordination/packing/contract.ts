@@ -1,9 +1,7 @@
 /** Operations that hand context to other agents (seed paths: /projects/{project_id}/pmo). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { anyId, profileName, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { anyId, profileName, text, uuid } from '../../kernel/contract.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
 import { handoverChoice } from '../handovers/model.js';
 import { packArguments, packed } from './model.js';

@@ -1,18 +1,20 @@
 /** Who delegates, and to whom: the agent that a task goes to, found or made. */
-import type { Tx } from '../../driver/driver.js';
-import type { MemoryAccess } from '../../engine/access/model.js';
-import { commonAccess } from '../../engine/access/rules.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Work } from '../../engine/calls/work.js';
-import { appendEvent } from '../../engine/writes/change.js';
-import { openProfile, profileContent } from '../../facts/profiles/service.js';
-import { findProfile, type ProfileRow } from '../../facts/profiles/store.js';
-import { checkMayDelegate } from '../../identity/agents/may-delegate.js';
-import { DEFAULT_OFFLINE_AFTER_MS } from '../../identity/agents/model.js';
-import { commonDelegates } from '../../identity/agents/rules.js';
-import { type AgentRow, findAgent, insertAgent, lockAgent, MADE } from '../../identity/agents/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
+import type { Tx } from '../../driver/index.js';
+import type { MemoryAccess } from '../../engine/contract.js';
+import { actsAs, appendEvent, commonAccess, type Work } from '../../engine/index.js';
+import { findProfile, openProfile, type ProfileRow, profileContent } from '../../facts/index.js';
+import { DEFAULT_OFFLINE_AFTER_MS } from '../../identity/contract.js';
+import {
+  type AgentRow,
+  checkMayDelegate,
+  commonDelegates,
+  findAgent,
+  insertAgent,
+  lockAgent,
+  MADE,
+} from '../../identity/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { checkTurnHeld } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../agent-turns/store.js';

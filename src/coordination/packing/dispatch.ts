@@ -1,16 +1,11 @@
 /** Dispatching: finds the agents that are to do tasks, packs a context for each, and puts their agent_turns out for workers. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { putLease } from '../../engine/leases/store.js';
-import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
-import { appendEvent } from '../../engine/writes/change.js';
-import { mayUse } from '../../facts/boxes/access.js';
-import { makeBox } from '../../facts/boxes/making.js';
-import { addReader, type BoxRow, findBox } from '../../facts/boxes/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { JsonObject } from '../../kernel/json.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, type Call, putLease, type Work } from '../../engine/index.js';
+import { turnBoxHolder } from '../../engine/sql.js';
+import { makeBox, mayUse } from '../../facts/index.js';
+import { addReader, type BoxRow, findBox } from '../../facts/sql.js';
+import { type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { DEFAULT_MAX_ATTEMPTS, type DispatchAnswer, MAX_DEPTH_OF_DELEGATION } from '../agent-turns/model.js';
 import { type AgentTurnRow, insertAgentTurns, lastTurnOf } from '../agent-turns/store.js';
 import { insertDelegation } from '../delegations/store.js';

@@ -1,6 +1,6 @@
 /** Packing a context: what a recipe is given, and what comes of it. */
 import { z } from 'zod';
-import { jsonObject } from '../../kernel/json.js';
+import { jsonObject } from '../../kernel/contract.js';
 
 export const packArguments = jsonObject.describe('By the names that the recipe has');
 

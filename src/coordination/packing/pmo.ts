@@ -1,15 +1,10 @@
 /** The primitives by which agents have others work: delegate_async, fork_join, launch_principal, ask_expert. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { putLease } from '../../engine/leases/store.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { lockAgent } from '../../identity/agents/store.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, type Call, change, putLease, type Work } from '../../engine/index.js';
+import { lockAgent } from '../../identity/index.js';
+import { type Json, newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
 import { insertBatch } from '../agent-turns/batches-store.js';
 import type { DispatchAnswer } from '../agent-turns/model.js';
 import type { pmo as operations } from './contract.js';

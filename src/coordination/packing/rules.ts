@@ -1,7 +1,6 @@
 /** What a recipe makes of arguments: which profile, which cards, which boxes. No I/O: whether they exist is asked later. */
-import { CairnError } from '../../kernel/errors.js';
-import { anyId, profileName } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { anyId, type Json, type JsonObject, profileName } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { Handover, PackRule } from '../handovers/model.js';
 
 /** A card that an argument becomes. */

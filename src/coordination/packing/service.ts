@@ -3,26 +3,24 @@
  * a pointer to who packed it. What it makes is decided by a recipe (domain/packing.ts).
  */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { change, event } from '../../engine/writes/change.js';
-import { openBoxes } from '../../facts/boxes/access.js';
-import { segmentsOf } from '../../facts/boxes/entries.js';
-import { makeBox } from '../../facts/boxes/making.js';
-import type { BoxRow } from '../../facts/boxes/store.js';
-import { cardsBeyond } from '../../facts/cards/access.js';
-import { takeSealTime } from '../../facts/cards/lifetime.js';
-import { addCard, type PreparedCard, prepareCard } from '../../facts/cards/service.js';
-import { isOfTurn } from '../../facts/cards/visibility.js';
-import { openProfile } from '../../facts/profiles/service.js';
-import { cardReachOf } from '../../identity/access/permissions.js';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { MAX_CONTEXT_CARDS } from '../../recall/manifests/model.js';
-import { insertManifest } from '../../recall/manifests/store.js';
+import type { Tx } from '../../driver/index.js';
+import { actsAs, type Call, change, event, type Work } from '../../engine/index.js';
+import {
+  addCard,
+  cardsBeyond,
+  makeBox,
+  openBoxes,
+  openProfile,
+  type PreparedCard,
+  prepareCard,
+} from '../../facts/index.js';
+import { type BoxRow, isOfTurn, segmentsOf, takeSealTime } from '../../facts/sql.js';
+import { cardReachOf } from '../../identity/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
+import { MAX_CONTEXT_CARDS } from '../../recall/contract.js';
+import { insertManifest } from '../../recall/index.js';
 import { recipeOf } from '../handovers/service.js';
 import type { pmo as operations } from './contract.js';
 import type { Packed } from './model.js';

@@ -1,10 +1,7 @@
 /** Packing: fills a box from cards and from other boxes, in one statement however many cards that is. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { CardReach } from '../../engine/access/rules.js';
-import type { Segment } from '../../facts/boxes/entries.js';
-import { cardsWithin } from '../../facts/cards/reach.js';
-import { readableAt } from '../../facts/cards/store.js';
+import { acrossTenants, byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { CardReach } from '../../engine/index.js';
+import { cardsWithin, readableAt, type Segment } from '../../facts/sql.js';
 
 /** A part of what is packed: cards by id, or what boxes held. */
 export type Part =

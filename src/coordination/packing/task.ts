@@ -1,5 +1,5 @@
 /** Dispatch requests: a task and how it is refused. */
-import type { JsonObject } from '../../kernel/json.js';
+import type { JsonObject } from '../../kernel/contract.js';
 
 /** One task, as delegate_async and fork_join take it. */
 export interface Task {

@@ -1,6 +1,6 @@
 /** The trajectory that a delegated task gets: a part of the delegator's, and the delegatee's own. */
-import type { Work } from '../../engine/calls/work.js';
-import { createIn } from '../../memory/trajectories/service.js';
+import type { Work } from '../../engine/index.js';
+import { createIn } from '../../memory/index.js';
 
 const NAME_LENGTH = 120;
 

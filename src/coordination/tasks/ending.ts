@@ -1,12 +1,14 @@
 /** Tasks end with their trajectories: when one is made Failed, their agent_turns are stopped; when it is deleted, all goes. */
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { FinishingHooks, TreeDeletion } from '../../memory/trajectories/ending-hooks.js';
-import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
-import { idsBelow } from '../../memory/trajectories/removal-store.js';
-import type { FinalStatus } from '../../memory/trajectories/rules.js';
+import type { Query, Tx } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
+import {
+  type FinalStatus,
+  type FinishingHooks,
+  idsBelow,
+  refuseFormerOwner,
+  type TreeDeletion,
+} from '../../memory/index.js';
 import { endTurns, lockForEnding, type TurnEnd } from '../agent-turns/ending.js';
 import type { AgentTurnView } from '../agent-turns/store.js';
 import { endDelegation } from '../delegations/moves.js';

@@ -1,7 +1,6 @@
 /** What goes of agent_turns and delegations when their trajectories are deleted: a few statements, however many there are. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
+import { byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import { turnBoxHolder } from '../../engine/sql.js';
 
 /** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
 const turnsByTrajectory: Sql = byDialect({

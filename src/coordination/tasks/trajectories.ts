@@ -1,15 +1,15 @@
 /** The trajectories of tasks finish with their agent_turns, once nothing below them is under way. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { preparePatch, updateIn } from '../../memory/trajectories/service.js';
+import type { Tx } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
 import {
   activeChildren,
   findTrajectory,
   isFinished,
   lockTrajectory,
-} from '../../memory/trajectories/store.js';
-import { knownMemories } from '../../memory/versions/store.js';
+  preparePatch,
+  updateIn,
+} from '../../memory/index.js';
+import { knownMemories } from '../../memory/sql.js';
 import { type AgentTurnView, turnOfTrajectory } from '../agent-turns/store.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { findDelegation } from '../delegations/store.js';

@@ -3,7 +3,7 @@
  * security checks against every row. Writes of one tenant share commits; single reads share transactions.
  */
 import pg from 'pg';
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import {
   type AwayModule,
   type Driver,

@@ -1,5 +1,5 @@
 /** PostgreSQL's errors, by SQLSTATE and by what the socket says. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import { DriverError } from '../driver.js';
 
 const SOCKET = new Set([

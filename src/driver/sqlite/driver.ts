@@ -1,7 +1,7 @@
 /** SQLite: one connection that writes in groups, one that reads, and a thread for reads that may be long. */
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import {
   type Driver,
   DriverError,

@@ -1,6 +1,6 @@
 /** Reads that may be long, on a thread with a connection of its own, so that the event loop stays free. */
 import type { Worker } from 'node:worker_threads';
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import type { BoundParam } from '../sql.js';
 import { startThread } from '../thread.js';
 

@@ -2,8 +2,7 @@
  * What an agent reaches of memory, as conditions: the same for lists, which leave out what is beyond, and for one entity.
  * Each is written for the name that its table has in lists.
  */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql } from '../../driver/sql.js';
+import { type Query, type Sql, sql } from '../../driver/index.js';
 import { SlotRegistry } from '../registry.js';
 import type { Extent } from './rules.js';
 

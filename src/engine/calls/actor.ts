@@ -1,6 +1,6 @@
 /** Whom a call is made as: the agent of its key, whatever the body says. */
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { Call } from './call.js';
 
 /** The agent of the key, or null for a key without one; a body that names another agent is refused. */

@@ -1,6 +1,5 @@
 /** Work on what a caller sent: in steps where the input was given away, at once where the caller may still change it. */
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { atOnce, inSteps, type Steps } from '../../kernel/steps.js';
+import { atOnce, givingWay, inSteps, type Steps } from '../../kernel/index.js';
 import type { Call } from './call.js';
 
 /** Not async: work that is done at once is done before anything is waited for. */

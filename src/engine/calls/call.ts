@@ -1,6 +1,5 @@
 /** What every use case is given: the store it works on, and who calls. */
-import type { Driver } from '../../driver/driver.js';
-import { QUEUE_BYTES } from '../../driver/write-queue.js';
+import { type Driver, QUEUE_BYTES } from '../../driver/index.js';
 import type { ActingAgent } from '../access/acting-agent.js';
 import type { CallOptions } from '../contract/call-options.js';
 import type { Wakes } from '../leases/wakes.js';

@@ -1,5 +1,5 @@
 /** Calls under way, so that closing a store can wait for them. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 
 /** For good: whoever tries again, as after other errors of this code, tries in vain. */
 export const storeClosed = (): CairnError =>

@@ -1,6 +1,6 @@
 /** What an operation is: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
 import type { z } from 'zod';
-import { parseAs } from '../../kernel/issues.js';
+import { parseAs } from '../../kernel/index.js';
 import { readLeniently } from './lenient-input.js';
 import type { Touches } from './touches.js';
 

@@ -2,8 +2,7 @@
  * leases: whatever is held or awaited for a time. One row a subject; its token rises with every new holder. A lease is
  * over when its time is, whether or not somebody has noticed: whoever looks at one compares expires_at.
  */
-import type { Query, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export const leaseKinds = [
   /** An agent being online: the holder is the agent. */

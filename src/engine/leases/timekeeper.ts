@@ -2,7 +2,7 @@
  * Notices leases that are over, in the background: so that the next in line has a lock, another worker takes an
  * agent_turn over and what is overdue ends, also when nobody asks. Whoever asks before notices by itself.
  */
-import type { Driver } from '../../driver/driver.js';
+import type { Driver } from '../../driver/index.js';
 import type { Call, Runtime } from '../calls/call.js';
 import { listTenants } from '../writes/tenants.js';
 import { expiries } from './expiries.js';

@@ -1,6 +1,6 @@
 /** Wakes those who wait for a key, when a write told it, here or on another server. */
-import type { Driver } from '../../driver/driver.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Driver } from '../../driver/index.js';
+import { CairnError } from '../../kernel/index.js';
 
 const MAX_WAITERS = 10_000;
 /** A timer takes no more. */

@@ -2,8 +2,7 @@
  * endings: what has ended, in one row however much it held, and how far the erasure after it has come.
  * A card, box or version says in held_by what holds it; once that is among the endings, it can no longer be read.
  */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;
 export const sessionHolder = (trajectory_id: string): string => `session:${trajectory_id}`;

@@ -1,5 +1,5 @@
 /** How content is erased once its holder has ended: each part by the module that owns it. */
-import type { JsonObject } from '../../kernel/json.js';
+import type { JsonObject } from '../../kernel/contract.js';
 import type { Call } from '../calls/call.js';
 import { Registry, SlotRegistry } from '../registry.js';
 import type { EndingRow } from './endings.js';

@@ -1,6 +1,5 @@
 /** How long a card, artifact or note lives: every form that is taken, as what it ends with and when. */
-import { CairnError } from '../../kernel/errors.js';
-import { toMs } from '../../kernel/times.js';
+import { CairnError, toMs } from '../../kernel/index.js';
 import type { LifetimeClass, Ttl } from './model.js';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,6 +1,5 @@
 /** Reads as of a moment that has passed: the same answer every time, whatever is written after the first. */
-import { CairnError } from '../../kernel/errors.js';
-import { toIso, toMs } from '../../kernel/times.js';
+import { CairnError, toIso, toMs } from '../../kernel/index.js';
 import type { Call } from '../calls/call.js';
 import { passMoment, recordedAt } from '../writes/tenants.js';
 import { type Overlap, overlapAt } from './clock.js';

@@ -1,6 +1,5 @@
 /** clock_overlaps: times that a tenant recorded twice, since a clock was ahead once. And heads that are ahead now. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, sql, TENANT } from '../../driver/sql.js';
+import { acrossTenants, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface Overlap {
   readonly from_at: number;

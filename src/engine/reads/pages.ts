@@ -1,11 +1,8 @@
 /** Lists: cursor or offset in, a page with cursor and total out. */
-import type { Times } from '../../driver/filters.js';
-import type { Sql } from '../../driver/sql.js';
-import type { ListOrder } from '../../kernel/common.js';
-import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/cursor.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { toMs } from '../../kernel/times.js';
+import type { Sql, Times } from '../../driver/index.js';
+import type { Json, ListOrder } from '../../kernel/contract.js';
+import { CairnError, toMs } from '../../kernel/index.js';
+import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import { CHUNK, nextLimit } from './chunks.js';
 

@@ -1,5 +1,5 @@
 /** Wakes those who follow a tenant's stream when there is more to read, here or on another server. */
-import type { Driver } from '../../driver/driver.js';
+import type { Driver } from '../../driver/index.js';
 import { headOf } from '../writes/tenants.js';
 
 interface Followed {

@@ -1,5 +1,5 @@
 /** What streams have in common: a place in the hub, reading on when something was committed, heartbeats, an end. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import type { Call } from '../calls/call.js';
 import { headOf } from '../writes/tenants.js';
 

@@ -1,5 +1,5 @@
 /** Batches: a refusal says which item it was. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 
 /** What the items of a batch hold together. */
 export const bytesOf = (items: readonly { readonly bytes: number }[]): number =>

@@ -1,7 +1,6 @@
 /** Batches whose items commit alone: each is answered alone, in order, and can be sent again under the batch's key. */
-import { sha256 } from '../../kernel/canonical.js';
-import { eachInTurn } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError, eachInTurn } from '../../kernel/index.js';
+import { sha256 } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import { inItem } from './batch-item-errors.js';
 import { change } from './change.js';

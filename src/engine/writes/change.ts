@@ -1,11 +1,8 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { entityName } from '../../kernel/entity-types.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, entityName, toIso } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import type { Work } from '../calls/work.js';
 import { checkGuards, isGuarded } from './guards.js';

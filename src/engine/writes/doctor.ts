@@ -1,5 +1,5 @@
 /** The doctor's question about idempotency records. */
-import { sql, TENANT } from '../../driver/sql.js';
+import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../doctor.js';
 
 export const requestChecks: readonly Check[] = [

@@ -1,7 +1,7 @@
 /** Answers that are posted back: a create with an id that is there is the same if it says all that is answered of it. */
 import type { z } from 'zod';
-import { canonical } from '../../kernel/canonical.js';
-import type { Json } from '../../kernel/json.js';
+import type { Json } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import { readLeniently } from '../contract/lenient-input.js';
 
 /** Whether a create was given the answer of what has its id: read as an input, the answer says the same. */

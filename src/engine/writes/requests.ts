@@ -1,7 +1,6 @@
 /** requests: the idempotency records of the last 24 hours, as ids and a hash of the request. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import type { Json } from '../../kernel/json.js';
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { Json } from '../../kernel/contract.js';
 
 export const KEEP_REQUESTS_MS = 24 * 60 * 60 * 1000;
 

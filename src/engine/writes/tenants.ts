@@ -1,8 +1,7 @@
 /** tenants and store_meta: the head row of each tenant, and the settings of the store itself. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, sql, TENANT } from '../../driver/sql.js';
-import { newId } from '../../kernel/ids.js';
+import { acrossTenants, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import { newId } from '../../kernel/contract.js';
 
 export async function ensureTenant(tx: Tx, tenant: string, now: number): Promise<void> {
   await tx.run(

@@ -1,9 +1,7 @@
 /** Who may do what with a box: it belongs to its creator, and may be granted. */
-import type { Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import { actsAs, type Call, type Work } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
 export type Need = 'read' | 'write' | 'own';

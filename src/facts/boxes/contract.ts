@@ -1,10 +1,15 @@
 /** Operations on boxes (seed paths: /projects/{project_id}/boxes). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads } from '../../engine/contract/touches.js';
-import { computed, listOrder, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { jsonObject } from '../../kernel/json.js';
+import { operation, reads } from '../../engine/contract.js';
+import {
+  anyId,
+  computed,
+  jsonObject,
+  listOrder,
+  pageInput,
+  pageOutput,
+  startsAs,
+} from '../../kernel/contract.js';
 import { card } from '../cards/model.js';
 import {
   appendResult,

@@ -1,6 +1,5 @@
 /** box_entries: append-only entries, read through views that need no copy, at the cost of what is read. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import { readableAt } from '../cards/store.js';
 import type { BoxRow, Link } from './store.js';
 

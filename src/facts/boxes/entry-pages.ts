@@ -1,8 +1,7 @@
 /** Pages of the entries of a box: from its beginning, or from its end. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { listPage, type Page, type PageInput } from '../../engine/reads/pages.js';
-import type { Json } from '../../kernel/json.js';
+import type { Query } from '../../driver/index.js';
+import { type Call, listPage, type Page, type PageInput } from '../../engine/index.js';
+import type { Json } from '../../kernel/contract.js';
 import { type Entry, entriesAfter, type Segment, tailOf } from './entries.js';
 
 export interface EntryPageInput extends PageInput {

@@ -1,7 +1,6 @@
 /** Erases the cards in the box of what ended, in order. */
-import type { Call } from '../../engine/calls/call.js';
-import { type EndingRow, findEnding, noteProgress } from '../../engine/lifetimes/endings.js';
-import { inBatches } from '../../engine/lifetimes/erasure-batches.js';
+import { type Call, inBatches } from '../../engine/index.js';
+import { type EndingRow, findEnding, noteProgress } from '../../engine/sql.js';
 import { eraseCards } from '../cards/lifetime.js';
 import { entriesAfter, segmentsOf } from './entries.js';
 import { findBox } from './store.js';

@@ -1,8 +1,7 @@
 /** Granting boxes: which other agents may read or write one. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { toIso } from '../../kernel/times.js';
+import { appendEvent, type Call, change } from '../../engine/index.js';
+import { toIso } from '../../kernel/index.js';
 import { openBox, openBoxLocked } from './access.js';
 import type { boxes as operations } from './contract.js';
 import type { Grant } from './model.js';

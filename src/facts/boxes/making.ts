@@ -1,5 +1,5 @@
 /** Makes boxes: a new row, on its own or on a base that it starts with. */
-import type { Tx } from '../../driver/driver.js';
+import type { Tx } from '../../driver/index.js';
 import { ownSegment, type Segment } from './entries.js';
 import { type Base, type BoxRow, insertBox } from './store.js';
 

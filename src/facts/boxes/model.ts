@@ -1,8 +1,6 @@
 /** A box: an ordered set of references to cards, append-only inside, with a revision. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { jsonObject } from '../../kernel/json.js';
+import { anyId, instant, jsonObject } from '../../kernel/contract.js';
 import { card } from '../cards/model.js';
 
 export const MAX_BOX_CARDS = 10_000;

@@ -1,15 +1,10 @@
 /** Changing boxes: create, append, save, seal, fork. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { appendEvent, type Change, change } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, type Call, type Change, change, isAnswerOf, type Work } from '../../engine/index.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { refuseUnseen } from '../cards/access.js';
 import { takeSealTime } from '../cards/lifetime.js';
 import { unknownCards } from '../cards/service.js';

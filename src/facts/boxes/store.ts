@@ -1,9 +1,18 @@
 /** boxes, box_grants: one row a box, with what its entries are read by. The entries are in box-entries.ts. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { inOrder, type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { BOX_ENDED } from '../../engine/lifetimes/endings.js';
-import type { ListOrder } from '../../kernel/common.js';
+import {
+  inOrder,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { BOX_ENDED } from '../../engine/sql.js';
+import type { ListOrder } from '../../kernel/contract.js';
 
 /** Where a fork starts: what a box held at a revision. All null for a box that stands on its own. */
 export interface Base {

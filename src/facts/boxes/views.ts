@@ -1,14 +1,12 @@
 /** Reading boxes: what a box shows, at its newest revision or an earlier one. */
 import type { z } from 'zod';
-import { atLength, type Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { isOfTurn } from '../../engine/lifetimes/endings.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { mayReadCard } from '../../identity/access/permissions.js';
-import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/cursor.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import { atLength, type Query } from '../../driver/index.js';
+import { type Call, listPage } from '../../engine/index.js';
+import { isOfTurn } from '../../engine/sql.js';
+import { mayReadCard } from '../../identity/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
 import { readCards } from '../cards/reading.js';
 import { distinctIds } from '../cards/service.js';
@@ -42,7 +40,7 @@ export function describe(call: Call, row: BoxRow): BoxState {
 }
 
 /** The part of a box that an answer shows: the last cards, or the last of those before a page. */
-interface Shown {
+export interface Shown {
   readonly limit?: number | undefined;
   readonly revision?: number | undefined;
   readonly cursor?: string | undefined;

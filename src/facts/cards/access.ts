@@ -1,8 +1,8 @@
 /** Holds an agent to the cards that it may see: by the boxes of agent_turns, and by its memory_access. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { cardReachOf } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { cardReachOf } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
 import type { CardRow } from './store.js';
 import { cardsGiven, isOfTurn, unseenCards } from './visibility.js';
 

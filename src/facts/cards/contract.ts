@@ -1,9 +1,7 @@
 /** Operations on cards (seed paths: /projects/{project_id}/cards). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
+import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { anyId, pageInput, pageOutput } from '../../kernel/contract.js';
 import { card, cardInput } from './model.js';
 
 export const cards = {

@@ -1,7 +1,6 @@
 /** The doctor's question about what is erased, cards and packets alike. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/doctor.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const cardChecks: readonly Check[] = [
   {

@@ -1,10 +1,7 @@
 /** The lifetime engine's statements: what has expired, what pins it, and how content is erased. */
 import { createHmac } from 'node:crypto';
-import { textToList } from '../../driver/codec.js';
-import type { Query, Tx } from '../../driver/driver.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { BOX_ENDED, CARD_ENDED, OF_TURN } from '../../engine/lifetimes/endings.js';
-import { SlotRegistry } from '../../engine/registry.js';
+import { join, type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
+import { BOX_ENDED, CARD_ENDED, OF_TURN, SlotRegistry } from '../../engine/sql.js';
 import { indexOf } from '../packets/index-entries.js';
 import type { PacketInput } from '../packets/model.js';
 

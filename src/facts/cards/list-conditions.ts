@@ -1,6 +1,6 @@
 /** What hides cards from lists by facts of higher modules: they provide the conditions. */
-import type { Sql } from '../../driver/sql.js';
-import { SlotRegistry } from '../../engine/registry.js';
+import type { Sql } from '../../driver/index.js';
+import { SlotRegistry } from '../../engine/sql.js';
 
 /** On a card under the name c, at this moment. */
 export type CardCondition = (now: number) => Sql;

@@ -1,8 +1,15 @@
 /** A card: the smallest unit of information, immutable once written. */
 import { z } from 'zod';
-import { computed, instant, startsAs, subjectIds } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { jsonObject, jsonValue, toolCalls } from '../../kernel/json.js';
+import {
+  anyId,
+  computed,
+  instant,
+  jsonObject,
+  jsonValue,
+  startsAs,
+  subjectIds,
+  toolCalls,
+} from '../../kernel/contract.js';
 
 const optionalMetadata = jsonObject
   .optional()

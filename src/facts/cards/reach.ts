@@ -1,7 +1,7 @@
 /** Which cards an agent reaches. */
-import { type Sql, sql } from '../../driver/sql.js';
-import { NOTHING } from '../../engine/access/reach.js';
-import type { CardReach, Extent } from '../../engine/access/rules.js';
+import { type Sql, sql } from '../../driver/index.js';
+import type { CardReach, Extent } from '../../engine/index.js';
+import { NOTHING } from '../../engine/sql.js';
 
 /** The same as `reachesCard` of the domain, in SQL. */
 export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {

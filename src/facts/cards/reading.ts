@@ -1,8 +1,7 @@
 /** Reading cards within the limit of an answer. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { inChunks, inWords, sizeOf } from '../../engine/reads/chunks.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import { type Call, inChunks, inWords, sizeOf } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { type CardRow, findCards } from './store.js';
 
 export const cardBytes = (row: CardRow): number =>

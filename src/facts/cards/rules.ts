@@ -1,10 +1,16 @@
 /** The card types of the protocol and what their content must look like. Unknown types are free. */
 import { z } from 'zod';
-import { readLeniently } from '../../engine/contract/lenient-input.js';
-import { role } from '../../kernel/common.js';
-import { CairnError } from '../../kernel/errors.js';
-import { anyId } from '../../kernel/ids.js';
-import { type Json, type JsonObject, jsonObject, jsonValue, text } from '../../kernel/json.js';
+import { readLeniently } from '../../engine/contract.js';
+import {
+  anyId,
+  type Json,
+  type JsonObject,
+  jsonObject,
+  jsonValue,
+  role,
+  text,
+} from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 
 const prose = z.string();
 const fieldName = z.string().trim().min(1).max(200);

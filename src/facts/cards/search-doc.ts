@@ -1,7 +1,6 @@
 /** What a card is found by: the same when it is written and when all is indexed anew. */
-import { type Doc, PLAIN_DOC } from '../../index/documents.js';
-import { type Measured, measure } from '../../index/searchable.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 
 /** Profiles, prompts, tools, pointers and the texts of requests for a context are not memory. */
 export const isSearched = (type: Json | undefined): boolean =>

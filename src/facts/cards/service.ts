@@ -1,24 +1,26 @@
 /** Use cases of cards. */
 import type { z } from 'zod';
-import { listToText, textToList } from '../../driver/codec.js';
-import { atLength, type Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { agreedExpiry } from '../../engine/lifetimes/ttl.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { allDone, runEach } from '../../engine/writes/batch.js';
-import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { indexKey } from '../../engine/writes/tenants.js';
-import { cardReachOf, mayReadCard } from '../../identity/access/permissions.js';
-import type { Measured } from '../../index/searchable.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { inTurn } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
+import { atLength, listToText, type Query, textToList } from '../../driver/index.js';
+import {
+  actsAs,
+  agreedExpiry,
+  allDone,
+  appendEvent,
+  bytesOf,
+  type Call,
+  change,
+  indexKey,
+  inItem,
+  isAnswerOf,
+  listPage,
+  runEach,
+  type Work,
+} from '../../engine/index.js';
+import { cardReachOf, mayReadCard } from '../../identity/index.js';
+import type { Measured } from '../../index/sql.js';
+import { type Json, newId } from '../../kernel/contract.js';
+import { CairnError, inTurn } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { checkShown, hiddenAmong, unreadableSources } from './access.js';
 import type { cards as operations } from './contract.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';

@@ -1,13 +1,21 @@
 /** cards and card_subjects: rows in, rows out. */
-import { listToText, textToList } from '../../driver/codec.js';
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { CardReach } from '../../engine/access/rules.js';
-import { CARD_ENDED } from '../../engine/lifetimes/endings.js';
-import { type Doc, insertDocs, newDoc } from '../../index/documents.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  type KeysetPage,
+  keyset,
+  listToText,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+  textToList,
+} from '../../driver/index.js';
+import type { CardReach } from '../../engine/index.js';
+import { CARD_ENDED } from '../../engine/sql.js';
+import { type Doc, insertDocs, newDoc } from '../../index/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { toIso } from '../../kernel/index.js';
 import type { Card } from './model.js';
 import { cardsWithin } from './reach.js';
 import { shownTo } from './visibility.js';

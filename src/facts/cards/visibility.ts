@@ -1,8 +1,7 @@
 /** Which cards an agent may see: those of agent_turns are for those who may see a box that has them. */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { CardReach } from '../../engine/access/rules.js';
-import { turnBoxHolder } from '../../engine/lifetimes/endings.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { CardReach } from '../../engine/index.js';
+import { turnBoxHolder } from '../../engine/sql.js';
 import { visibleBox } from '../boxes/store.js';
 import { cardsWithin } from './reach.js';
 

@@ -1,10 +1,16 @@
 /** Operations on packets (seed path: /api/v1/memory/packet). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads } from '../../engine/contract/touches.js';
-import { instant, listOrder, pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { makes, operation, reads } from '../../engine/contract.js';
+import {
+  anyId,
+  instant,
+  jsonObject,
+  listOrder,
+  pageInput,
+  pageOutput,
+  text,
+  uuid,
+} from '../../kernel/contract.js';
 import { packet, packetInput, writeResult } from './model.js';
 
 const A_THREAD = '11111111-2222-3333-4444-555555555555';

@@ -1,7 +1,6 @@
 /** The doctor's questions about the stream of packets. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/doctor.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const streamChecks: readonly Check[] = [
   {

@@ -1,9 +1,7 @@
 /** Operations on the live stream. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads } from '../../engine/contract/touches.js';
-import { uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { operation, reads } from '../../engine/contract.js';
+import { text, uuid } from '../../kernel/contract.js';
 import { packet } from './model.js';
 
 export const followed = z.object({

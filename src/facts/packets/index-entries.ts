@@ -1,5 +1,5 @@
 /** What a packet can be found by besides its columns: tags, subjects, and the simple members of its routing. */
-import type { IndexKind } from '../../engine/writes/journal.js';
+import type { IndexKind } from '../../engine/index.js';
 import type { PacketInput } from './model.js';
 
 export function indexOf(

@@ -1,6 +1,6 @@
 /** Lineage of packets: who counts as a parent, and what generation and root follow. */
-import { CairnError } from '../../kernel/errors.js';
-import { NIL_ID, uuid } from '../../kernel/ids.js';
+import { NIL_ID, uuid } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { PacketInput } from './model.js';
 
 export interface Ancestor {

@@ -1,8 +1,6 @@
 /** A packet: the only event, immutable, with lineage. Envelopes of 1.0.0 and 1.0.1 are 1.1.0 without its extensions. */
 import { z } from 'zod';
-import { computed, instant, subjectIds } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { computed, instant, jsonObject, subjectIds, text, uuid } from '../../kernel/contract.js';
 export const OLDER_VERSIONS = ['1.0.0', '1.0.1'] as const;
 /** The four fields that came with 1.1.0. */
 export const EXTENSIONS = ['thread_id', 'lineage', 'tags', 'ttl'] as const;

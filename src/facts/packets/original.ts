@@ -1,6 +1,6 @@
 /** A packet as it was sent, kept as what differs from the envelope: the store completes some members and writes others anew. */
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import type { PacketInput } from './model.js';
 
 /** The members of an envelope that may differ from what was sent. */

@@ -1,7 +1,6 @@
 /** What a packet is found by: the same when it is written and when all is indexed anew. */
-import { type Doc, PLAIN_DOC } from '../../index/documents.js';
-import { type Measured, measure } from '../../index/searchable.js';
-import type { JsonObject } from '../../kernel/json.js';
+import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
 
 export const packetDoc = (
   packet: { readonly packet_id: string; readonly packet_type: string; readonly thread_id: string | null },

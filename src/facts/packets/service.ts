@@ -1,26 +1,27 @@
 /** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
 import type { z } from 'zod';
-import { textToList } from '../../driver/codec.js';
-import { atLength, type Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { inChunks, packetBytes } from '../../engine/reads/chunks.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change } from '../../engine/writes/change.js';
-import { type IndexKind, type NewPacket, SCHEMA_VERSION } from '../../engine/writes/journal.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { indexKey } from '../../engine/writes/tenants.js';
-import { checkUses } from '../../identity/access/permissions.js';
-import { insertDocs, type NewDoc, newDoc } from '../../index/documents.js';
-import type { Measured } from '../../index/searchable.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { inTurn } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso, toMs } from '../../kernel/times.js';
+import { atLength, type Query, textToList } from '../../driver/index.js';
+import {
+  actsAs,
+  bytesOf,
+  type Call,
+  change,
+  type IndexKind,
+  inChunks,
+  indexKey,
+  inItem,
+  isAnswerOf,
+  listPage,
+  type NewPacket,
+  packetBytes,
+  SCHEMA_VERSION,
+  type Work,
+} from '../../engine/index.js';
+import { checkUses } from '../../identity/index.js';
+import { insertDocs, type Measured, type NewDoc, newDoc } from '../../index/sql.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, inTurn, toIso, toMs } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { packets as operations } from './contract.js';
 import { indexOf } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';

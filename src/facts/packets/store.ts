@@ -1,10 +1,17 @@
 /** Reading packet_store and packet_index: single packets, lists, lineage and the stream. */
-import { textToList } from '../../driver/codec.js';
-import type { Query, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { IndexKind, NewPacket } from '../../engine/writes/journal.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+  textToList,
+} from '../../driver/index.js';
+import type { IndexKind, NewPacket } from '../../engine/index.js';
+import { toIso } from '../../kernel/index.js';
 import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
 import { type PacketViewer, visibleTo } from './visibility.js';

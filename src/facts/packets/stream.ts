@@ -1,11 +1,8 @@
 /** Following packets as they are committed. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import { CHUNK, nextLimit, packetBytes } from '../../engine/reads/chunks.js';
-import { following, STRETCH } from '../../engine/reads/stream-tail.js';
-import { headOf } from '../../engine/writes/tenants.js';
-import { stillPermitted } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
+import { type Call, CHUNK, following, headOf, nextLimit, packetBytes, STRETCH } from '../../engine/index.js';
+import { stillPermitted } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { events as eventOperations } from './events-contract.js';
 import { nextPackets, type StreamFilter, toPacket } from './store.js';
 import { viewerOf } from './viewer.js';

@@ -1,6 +1,6 @@
 /** Older envelopes become 1.1.0 ones. 1.0.0 and 1.0.1 are 1.1.0 without its four extensions. */
-import { SCHEMA_VERSION } from '../../engine/writes/journal.js';
-import { CairnError } from '../../kernel/errors.js';
+import { SCHEMA_VERSION } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { EXTENSIONS, OLDER_VERSIONS, type PacketInput } from './model.js';
 
 /** An empty list of tags says no more than none: models of 1.1.0 send it beside an older version. */

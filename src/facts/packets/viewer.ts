@@ -1,6 +1,6 @@
 /** Who looks at packets. */
-import type { Call } from '../../engine/calls/call.js';
-import { reachOf } from '../../identity/access/permissions.js';
+import type { Call } from '../../engine/index.js';
+import { reachOf } from '../../identity/index.js';
 import type { PacketViewer } from './visibility.js';
 
 /** Who looks at packets: an agent does not see events about boxes of others, nor what is beyond its reach. */

@@ -1,6 +1,6 @@
 /** Which packets an agent sees. */
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { type Reach, within } from '../../engine/access/reach.js';
+import { type Sql, sql, TENANT } from '../../driver/index.js';
+import { type Reach, within } from '../../engine/sql.js';
 
 export interface PacketViewer {
   readonly agent: string;

@@ -1,9 +1,7 @@
 /** Operations on profiles (path: /projects/{project_id}/profiles). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes } from '../../engine/contract/touches.js';
-import { computed, pageInput, pageOutput } from '../../kernel/common.js';
-import { profileName } from '../../kernel/ids.js';
+import { makes, operation } from '../../engine/contract.js';
+import { computed, pageInput, pageOutput, profileName } from '../../kernel/contract.js';
 import { profile, profileContent } from './model.js';
 
 const profileInput = z.strictObject({

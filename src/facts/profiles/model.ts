@@ -1,9 +1,8 @@
 /** A profile: what an agent is made from. A box with a sys.profile card, found by name. */
 import { z } from 'zod';
-import { memoryAccess } from '../../engine/access/model.js';
-import { canDelegateTo, capabilities } from '../../identity/agents/model.js';
-import { instant } from '../../kernel/common.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { memoryAccess } from '../../engine/contract.js';
+import { canDelegateTo, capabilities } from '../../identity/contract.js';
+import { instant, jsonObject, text } from '../../kernel/contract.js';
 /** The content of its sys.profile card, but for the name. */
 export const profileContent = {
   description: text(20_000).optional(),

@@ -1,17 +1,11 @@
 /** Use cases of profiles: boxes with a sys.profile card, found by name. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { mayReadRecipe } from '../../identity/access/permissions.js';
-import { findAgent } from '../../identity/agents/store.js';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { appendEvent, type Call, change, listPage, type Work } from '../../engine/index.js';
+import { findAgent, mayReadRecipe } from '../../identity/index.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { mayUse, ownerOf } from '../boxes/access.js';
 import { insertEntries } from '../boxes/entries.js';
 import { makeBox } from '../boxes/making.js';

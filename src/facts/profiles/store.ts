@@ -1,7 +1,5 @@
 /** profiles: boxes that are found by name. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface ProfileRow {
   readonly name: string;

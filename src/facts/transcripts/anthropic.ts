@@ -1,5 +1,5 @@
 /** Messages as an Anthropic-style call takes them: blocks, roles in turn, the user's first. */
-import { isBlank } from '../../kernel/json-values.js';
+import { isBlank } from '../../kernel/index.js';
 import type { AnthropicBlock, AnthropicMessage } from './model-messages.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';

@@ -1,8 +1,7 @@
 /** What a model sees, rendered from cards alone: the same cards give the same bytes. */
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { isBlank, isObject } from '../../kernel/json-values.js';
-import { atOnce, type Steps } from '../../kernel/steps.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { atOnce, isBlank, isObject, type Steps } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
 import { anthropicMessages } from './anthropic.js';
 import type { Prompt, PromptFormat } from './model.js';

@@ -1,5 +1,5 @@
 /** Messages in the shapes that the APIs of models take. Type aliases, since an interface is not assignable to JSON. */
-import type { JsonObject } from '../../kernel/json.js';
+import type { JsonObject } from '../../kernel/contract.js';
 
 /** A call of a tool, as OpenAI-style APIs have it. */
 export type OpenAiToolCall = {

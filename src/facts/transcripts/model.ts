@@ -1,6 +1,6 @@
 /** What a model sees of the cards of an agent_turn: messages and tools as an OpenAI- or Anthropic-style call takes them. */
 import { z } from 'zod';
-import { jsonObject, jsonValue } from '../../kernel/json.js';
+import { jsonObject, jsonValue } from '../../kernel/contract.js';
 
 export const promptFormat = z
   .enum(['openai', 'anthropic'])

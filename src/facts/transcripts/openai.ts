@@ -1,6 +1,6 @@
 /** Messages as an OpenAI-style chat call takes them. */
-import { canonical } from '../../kernel/canonical.js';
-import { isBlank } from '../../kernel/json-values.js';
+import { isBlank } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import type { OpenAiMessage, OpenAiToolCall } from './model-messages.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';

@@ -1,7 +1,7 @@
 /** The fields a result must have: what the cards ask for, how a model is told, and what a deliverable lacks. */
 import type { z } from 'zod';
-import type { Json } from '../../kernel/json.js';
-import { isObject } from '../../kernel/json-values.js';
+import type { Json } from '../../kernel/contract.js';
+import { isObject } from '../../kernel/index.js';
 import type { Card } from '../cards/model.js';
 import { fieldsSchema } from '../cards/rules.js';
 

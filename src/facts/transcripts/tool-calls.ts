@@ -1,7 +1,7 @@
 /** Tool calls as cards hold them, in any of the shapes they come in, and the ids under which a model sees them. */
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { isObject } from '../../kernel/json-values.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { isObject } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 
 export interface CallRequest {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** The tools a model is offered, in the shape its API takes, whichever of the known shapes they were written in. */
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { isObject } from '../../kernel/json-values.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { isObject } from '../../kernel/index.js';
 import type { PromptFormat } from './model.js';
 
 interface Tool {

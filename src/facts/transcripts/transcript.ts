@@ -1,7 +1,7 @@
 /** Cards as a conversation: who said what, and each tool call together with its result. */
-import { canonical } from '../../kernel/canonical.js';
-import type { Json } from '../../kernel/json.js';
-import { asList, isBlank, isObject } from '../../kernel/json-values.js';
+import type { Json } from '../../kernel/contract.js';
+import { asList, isBlank, isObject } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
 import { type CallRequest, readCall } from './tool-calls.js';
 

@@ -1,27 +1,8 @@
 /** Holds an agent to its rights, by what the table says that an operation touches. */
-import type { Query } from '../../driver/driver.js';
-import type { ActingAgent } from '../../engine/access/acting-agent.js';
-import type { MemoryAccess } from '../../engine/access/model.js';
-import {
-  type ContainerId,
-  type ContainerReach,
-  isReadableContainer,
-  isWithin,
-  type Reach,
-  type ReachedBy,
-} from '../../engine/access/reach.js';
-import {
-  type CardExtents,
-  type CardReach,
-  cardExtents,
-  type Extent,
-  extentOf,
-  reachesCard,
-  widest,
-} from '../../engine/access/rules.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Query } from '../../driver/index.js';
 import {
   type DerivedKind,
+  type MemoryAccess,
   type MemoryKind,
   type MemoryUse,
   type Need,
@@ -29,9 +10,28 @@ import {
   ruleOf,
   type Touches,
   usesOf,
-} from '../../engine/contract/touches.js';
-import { SlotRegistry } from '../../engine/registry.js';
-import { CairnError } from '../../kernel/errors.js';
+} from '../../engine/contract.js';
+import {
+  type ActingAgent,
+  type Call,
+  type CardExtents,
+  type CardReach,
+  cardExtents,
+  type Extent,
+  extentOf,
+  reachesCard,
+  widest,
+} from '../../engine/index.js';
+import {
+  type ContainerId,
+  type ContainerReach,
+  isReadableContainer,
+  isWithin,
+  type Reach,
+  type ReachedBy,
+  SlotRegistry,
+} from '../../engine/sql.js';
+import { CairnError } from '../../kernel/index.js';
 import { type AgentRow, findAgent } from '../agents/store.js';
 import { signOfLife } from '../presence/heartbeats.js';
 

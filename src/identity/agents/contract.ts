@@ -1,11 +1,7 @@
 /** Operations on agents (seed path: /agents). */
 import { z } from 'zod';
-import { memoryAccess } from '../../engine/access/model.js';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { operation } from '../../engine/contract/operation.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, profileName, uuid } from '../../kernel/ids.js';
-import { smallMetadata } from '../../kernel/json.js';
+import { clearable, memoryAccess, operation } from '../../engine/contract.js';
+import { anyId, pageInput, pageOutput, profileName, smallMetadata, uuid } from '../../kernel/contract.js';
 import {
   agent,
   agentStatus,

@@ -1,6 +1,6 @@
 /** Whether an agent may delegate or hand over to another: its can_delegate_to decides. */
-import type { Query } from '../../driver/driver.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { allowsDelegation } from './rules.js';
 import { findAgent } from './store.js';
 

@@ -1,10 +1,7 @@
 /** An agent: a registered worker, with what it can do, what it may see, and whether it is there. */
 import { z } from 'zod';
-import { memoryAccess, writtenOut } from '../../engine/access/model.js';
-import { refusesNull } from '../../engine/contract/lenient-input.js';
-import { instant } from '../../kernel/common.js';
-import { anyId } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { memoryAccess, refusesNull, writtenOut } from '../../engine/contract.js';
+import { anyId, instant, jsonObject, text } from '../../kernel/contract.js';
 
 export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
 

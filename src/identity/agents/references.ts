@@ -1,6 +1,6 @@
 /** What an agent's record refers to, looked up by the modules that own it. */
-import type { Query } from '../../driver/driver.js';
-import { SlotRegistry } from '../../engine/registry.js';
+import type { Query } from '../../driver/index.js';
+import { SlotRegistry } from '../../engine/sql.js';
 
 /** Who owns the profile or trajectory; undefined where there is none, or it is gone. */
 type OwnerLookup = (query: Query, id: string) => Promise<{ readonly agent_id: string | null } | undefined>;

@@ -1,16 +1,19 @@
 /** Registering agents: by themselves or by the tenant, with their key, and for a process that opens a store as one. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/access/model.js';
-import { extentOf, isUnrestricted } from '../../engine/access/rules.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
+import type { Tx } from '../../driver/index.js';
+import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/contract.js';
+import {
+  actsAs,
+  appendEvent,
+  type Call,
+  change,
+  extentOf,
+  isUnrestricted,
+  type Work,
+} from '../../engine/index.js';
+import { type Json, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { seen } from '../presence/heartbeats.js';
 import { holdOnline } from '../presence/offline.js';
 import type { agents as operations } from './contract.js';

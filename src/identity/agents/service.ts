@@ -1,13 +1,8 @@
 /** Use cases of agents: read, change, heartbeat, unregister. Registering is in agent-registration.ts. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease } from '../../engine/leases/store.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Tx } from '../../driver/index.js';
+import { actsAs, appendEvent, type Call, change, endLease, listPage, type Work } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { noteSeen } from '../presence/heartbeats.js';
 import { holdOnline, releaseAll } from '../presence/offline.js';
 import type { agents as operations } from './contract.js';

@@ -1,10 +1,17 @@
 /** agents: rows in, rows out. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { accessTo, type MemoryAccess } from '../../engine/access/model.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { accessTo, type MemoryAccess } from '../../engine/contract.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { toIso } from '../../kernel/index.js';
 import type { Agent, AgentStatus } from './model.js';
 
 /** How an agent came to be. */

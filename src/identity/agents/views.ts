@@ -1,8 +1,7 @@
 /** Reading agents: all of one's own record, and of other agents who they are and whether they are there. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import type { Agent } from './model.js';
 import { type AgentRow, findAgent, lockAgent, toAgent, toDirectoryEntry } from './store.js';
 

@@ -1,11 +1,7 @@
 /** Operations on the store itself: who am I, keys, the live stream, lifetimes. */
 import { z } from 'zod';
-import { grantedAccess } from '../../engine/access/model.js';
-import { caller, keyRole } from '../../engine/calls/caller.js';
-import { operation } from '../../engine/contract/operation.js';
-import { listOrder } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { caller, grantedAccess, keyRole, operation } from '../../engine/contract.js';
+import { anyId, listOrder, text, uuid } from '../../kernel/contract.js';
 import { agentType, canDelegateTo } from '../agents/model.js';
 import { createdKey, key } from './model.js';
 

@@ -1,7 +1,7 @@
 /** An API key: random, shown once, stored hashed; it names its tenant and maybe one agent. */
 import { z } from 'zod';
-import { keyRole } from '../../engine/calls/caller.js';
-import { instant } from '../../kernel/common.js';
+import { keyRole } from '../../engine/contract.js';
+import { instant } from '../../kernel/contract.js';
 
 export const key = z
   .object({

@@ -1,13 +1,11 @@
 /** Use cases of the store itself: who am I, keys, the live stream. */
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import type { Caller } from '../../engine/calls/caller.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { toIso } from '../../kernel/times.js';
+import type { Caller } from '../../engine/contract.js';
+import { appendEvent, type Call, change } from '../../engine/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { sha256 } from '../../kernel/node.js';
 import { provideAgent } from '../agents/registration.js';
 import type { keys as keyOperations } from './contract.js';
 import type { Key } from './model.js';

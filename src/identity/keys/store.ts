@@ -1,10 +1,8 @@
 /** api_keys: hashes of keys and what they stand for. Outside row-level security: it is read to learn the tenant. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { inOrder } from '../../driver/filters.js';
-import { acrossTenants, sql, TENANT } from '../../driver/sql.js';
-import type { KeyRole } from '../../engine/calls/caller.js';
-import type { ListOrder } from '../../kernel/common.js';
-import { toIso } from '../../kernel/times.js';
+import { acrossTenants, inOrder, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { KeyRole } from '../../engine/contract.js';
+import type { ListOrder } from '../../kernel/contract.js';
+import { toIso } from '../../kernel/index.js';
 import type { Key } from './model.js';
 
 interface KeyRow {

@@ -1,7 +1,5 @@
 /** Signs of life: whatever an agent does says that it is there. */
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { appendEvent } from '../../engine/writes/change.js';
+import { appendEvent, type Call, type Work } from '../../engine/index.js';
 import { type AgentRow, findAgent, isOffline, lockAgent, updateAgent } from '../agents/store.js';
 import { goOffline, holdOnline, isBetweenTasks, onlineUntil } from './offline.js';
 

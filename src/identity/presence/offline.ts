@@ -1,9 +1,7 @@
 /** What follows when an agent falls silent: it is offline, and what it held is let go. */
-import type { Tx } from '../../driver/driver.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, type Lease, putLease } from '../../engine/leases/store.js';
-import { SlotRegistry } from '../../engine/registry.js';
-import { appendEvent } from '../../engine/writes/change.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, endLease, type Lease, putLease, type Work } from '../../engine/index.js';
+import { SlotRegistry } from '../../engine/sql.js';
 import { type AgentRow, lockAgent, MADE, updateAgent } from '../agents/store.js';
 
 /** Lets go of one kind of what an agent held, whose row is locked. */

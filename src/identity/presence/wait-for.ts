@@ -1,7 +1,5 @@
 /** Waiting until a look finds something: woken by keys, never looking more than ten times a second. */
-import type { Call } from '../../engine/calls/call.js';
-import { storeClosed } from '../../engine/calls/open-calls.js';
-import { noticeDue } from '../../engine/leases/timekeeper.js';
+import { type Call, noticeDue, storeClosed } from '../../engine/index.js';
 import { signOfLife } from './heartbeats.js';
 
 /** So many looks within so much time: the first wake is followed at once, many in a row are not. */

@@ -2,8 +2,7 @@
  * The signs of vectors in memory, for SQLite: read once, then only what came since. What has gone stays until there is
  * much of it: whether a document may be seen is asked of the database each time.
  */
-import type { Query, VectorSpace } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { type Query, sql, type VectorSpace } from '../../driver/index.js';
 import type { Range } from '../postings.js';
 import { bitsFromText, distance } from './encoding.js';
 

@@ -1,7 +1,7 @@
 /** Asks the embedder, for questions and for documents: within a time, checked, and counted. */
-import { RuntimePart } from '../../engine/calls/call.js';
-import { anySignal } from '../../kernel/signals.js';
-import { type Embedder, EmbeddingFailure, type Vector } from '../../providers/embedder.js';
+import { RuntimePart } from '../../engine/index.js';
+import { anySignal } from '../../kernel/index.js';
+import { type Embedder, EmbeddingFailure, type Vector } from '../../providers/index.js';
 import { normalised } from './encoding.js';
 
 /** A question is answered without its vector rather than later. */

@@ -1,6 +1,6 @@
 /** Keeps an index of the vectors of tenants that have many, where the database can; made in the background. */
-import type { Driver, IndexedVectors, VectorIndexes, VectorSpace, VectorTable } from '../../driver/driver.js';
-import { RuntimePart } from '../../engine/calls/call.js';
+import type { Driver, IndexedVectors, VectorIndexes, VectorSpace, VectorTable } from '../../driver/index.js';
+import { RuntimePart } from '../../engine/index.js';
 
 /** What the indexes are over. */
 export const VECTOR_TABLE: VectorTable = { name: 'vector_docs', bits: 'bits' };

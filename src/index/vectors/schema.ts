@@ -1,5 +1,5 @@
 /** Vectors of what can be searched, for stores with an embedder. */
-import type { SchemaPart } from '../../driver/schema.js';
+import type { SchemaPart } from '../../driver/index.js';
 
 /**
  * A document that loses its terms loses its vector in the same statement, and the vector itself goes with the last document

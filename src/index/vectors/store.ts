@@ -1,7 +1,6 @@
 /** vectors, vector_docs and vector_progress: what has a vector, what still needs one, and who makes them. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { IndexedType } from '../../kernel/entity-types.js';
+import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import type { IndexedType } from '../../kernel/index.js';
 
 /** A document that has no vector of a model. */
 export interface Lacking {

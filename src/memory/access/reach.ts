@@ -1,16 +1,15 @@
 /** What an agent reaches of the memory hierarchy, as conditions: each for the name that its table has in lists. */
-import type { Query } from '../../driver/driver.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { join, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import {
   type ContainerReach,
   EVERYTHING,
   NOTHING,
   ownership,
   type Reach,
+  Registry,
   type Worker,
   within,
-} from '../../engine/access/reach.js';
-import { Registry } from '../../engine/registry.js';
+} from '../../engine/sql.js';
 
 /** Whether a trajectory is the one that an agent was sent to work in, and that it has not given away since. */
 const worksIn = ({ agent_id, current_trajectory_id }: Worker, trajectory: Sql): Sql =>

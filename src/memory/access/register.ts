@@ -1,6 +1,6 @@
 /** How memory's own ids are checked against what an agent reaches. */
-import { sql, TENANT } from '../../driver/sql.js';
-import { containerFinders, reachFinders, said, within } from '../../engine/access/reach.js';
+import { sql, TENANT } from '../../driver/index.js';
+import { containerFinders, reachFinders, said, within } from '../../engine/sql.js';
 import {
   artifactsWithin,
   notesWithin,

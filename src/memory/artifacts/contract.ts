@@ -1,10 +1,7 @@
 /** Operations on artifacts (seed path: /artifacts). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { instant, pageOutput } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
+import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { instant, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { asOf, batchInput, listFilters, versionPage } from '../versions/contract.js';
 import { batchResult, namePrefix } from '../versions/model.js';
 import { artifact, artifactInput, artifactPatch } from './model.js';

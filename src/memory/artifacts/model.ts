@@ -1,10 +1,7 @@
 /** An artifact: what came out of a conversation and outlives it. Each change of it is a version. */
 import { z } from 'zod';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { lifetimeClass, ttl } from '../../engine/lifetimes/model.js';
-import { computed, instant } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, smallMetadata, text } from '../../kernel/json.js';
+import { clearable, lifetimeClass, ttl } from '../../engine/contract.js';
+import { anyId, computed, instant, jsonObject, smallMetadata, text, uuid } from '../../kernel/contract.js';
 import {
   abstractionLevel,
   confidence,

@@ -1,9 +1,7 @@
 /** Operations on edges. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads, writes } from '../../engine/contract/touches.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
+import { operation, reads, writes } from '../../engine/contract.js';
+import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import { batchOptions, batchResult, MAX_BATCH_ITEMS, timeFilters } from '../versions/model.js';
 import { edge, edgeInput, edgeType, entityType } from './model.js';
 

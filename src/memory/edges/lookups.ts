@@ -3,8 +3,7 @@
  * no LATERAL, keeps to the named index or to the order of a CROSS JOIN. The conditions that a fragment stands for are still
  * to be written beside it.
  */
-import { eachId } from '../../driver/lookups.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { byDialect, eachId, type Sql, sql, TENANT } from '../../driver/index.js';
 
 /** Ends of edges under the name p, by their entities. SQLite would rather scan all ends by their primary key. */
 export const endsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql =>

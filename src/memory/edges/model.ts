@@ -1,8 +1,6 @@
 /** An edge: the only relation between entities, typed, with two or more participants of which the first is A. */
 import { z } from 'zod';
-import { computed, instant } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, smallMetadata, text } from '../../kernel/json.js';
+import { anyId, computed, instant, jsonObject, smallMetadata, text, uuid } from '../../kernel/contract.js';
 import { confidence, extractionMethod, sourceTurn } from '../versions/model.js';
 
 export const edgeType = z.enum([

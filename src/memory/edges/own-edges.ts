@@ -1,7 +1,5 @@
 /** Edges that Cairn itself makes, between what it has just written. */
-import type { Work } from '../../engine/calls/work.js';
-import { event } from '../../engine/writes/change.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
+import { event, type NewPacket, type Work } from '../../engine/index.js';
 import { insertEdges, type NewEdge, settleEdges } from './store.js';
 
 /** Adds edges that Cairn itself makes between what is known to be there, and tells of them. */

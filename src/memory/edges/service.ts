@@ -1,21 +1,24 @@
 /** Use cases of edges, but for walking along them. */
 import type { z } from 'zod';
-import { atLength, DriverError, type Query, type Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { allDone, runEach } from '../../engine/writes/batch.js';
-import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change, event } from '../../engine/writes/change.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { ownerOf } from '../../facts/boxes/access.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId, uuid } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso, toMs } from '../../kernel/times.js';
+import { atLength, DriverError, type Query, type Tx } from '../../driver/index.js';
+import {
+  allDone,
+  bytesOf,
+  type Call,
+  change,
+  event,
+  inItem,
+  isAnswerOf,
+  listPage,
+  type NewPacket,
+  runEach,
+  type Work,
+} from '../../engine/index.js';
+import { PENDING } from '../../engine/sql.js';
+import { ownerOf } from '../../facts/index.js';
+import { type Json, type JsonObject, newId, uuid } from '../../kernel/contract.js';
+import { CairnError, toIso, toMs } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { momentFor, refuseLinking, refuseUnreadableEdge } from '../entities/access.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/store.js';
 import type { edges as operations } from './contract.js';

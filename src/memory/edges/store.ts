@@ -1,9 +1,18 @@
 /** edges and edge_participants: the only relation between entities. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { PENDING } from '../../engine/sql.js';
+import { toIso } from '../../kernel/index.js';
 import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from '../entities/store.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import type { Edge, EdgeType, EntityType } from './model.js';

@@ -1,6 +1,5 @@
 /** Walking along edges, set by set: what an entity leads to, and whether an edge would close a cycle. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { type EntityRef, entityKey } from '../entities/store.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import type { EdgeType, EntityType } from './model.js';

@@ -1,8 +1,7 @@
 /** Walking from an entity along edges. */
 import type { z } from 'zod';
-import { atLength, type Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { inChunks } from '../../engine/reads/chunks.js';
+import { atLength, type Query } from '../../driver/index.js';
+import { type Call, inChunks } from '../../engine/index.js';
 import { momentFor, readableEdges } from '../entities/access.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/store.js';
 import type { edges as operations } from './contract.js';

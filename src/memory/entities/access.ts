@@ -1,10 +1,10 @@
 /** Which entities of mixed types a caller may read and write: for edges, and for what something new was made from. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { type MemoryUse, type OwnerId, writes } from '../../engine/contract/touches.js';
-import { openBox } from '../../facts/boxes/access.js';
-import { cardReachOf, checkUses, containerReachOf, reachOf } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import { type MemoryUse, type OwnerId, writes } from '../../engine/contract.js';
+import type { Call } from '../../engine/index.js';
+import { openBox } from '../../facts/index.js';
+import { cardReachOf, checkUses, containerReachOf, reachOf } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
 import type { EdgeType, EntityType } from '../edges/model.js';
 import { type EntityReach, type EntityRef, knownEntities, type Moment, nameOf } from './store.js';
 

@@ -1,14 +1,8 @@
 /** Entities of all types that an edge may link: how they are told apart, and which of them can be read. */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { ContainerReach, Reach } from '../../engine/access/reach.js';
-import type { CardReach } from '../../engine/access/rules.js';
-import { BOX_ENDED, CARD_ENDED } from '../../engine/lifetimes/endings.js';
-import { visibleBox } from '../../facts/boxes/store.js';
-import { cardsWithin } from '../../facts/cards/reach.js';
-import { readableAt } from '../../facts/cards/store.js';
-import { shownTo } from '../../facts/cards/visibility.js';
-import { visibleTo } from '../../facts/packets/visibility.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { CardReach } from '../../engine/index.js';
+import { BOX_ENDED, CARD_ENDED, type ContainerReach, type Reach } from '../../engine/sql.js';
+import { cardsWithin, readableAt, shownTo, visibleBox, visibleTo } from '../../facts/sql.js';
 import {
   artifactsWithin,
   notesWithin,

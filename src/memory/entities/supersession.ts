@@ -1,5 +1,5 @@
 /** What another entity supersedes: hidden from lists unless asked for, and still read by its id. */
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Sql, sql, TENANT } from '../../driver/index.js';
 import { type Moment, readableEntity } from './store.js';
 
 /** Whether an end of an edge, under the name y, has it at a moment; now unless given. */

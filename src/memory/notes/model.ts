@@ -1,9 +1,7 @@
 /** A note: knowledge that applies across trajectories. Each change of it is a version. */
 import { z } from 'zod';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { ttl } from '../../engine/lifetimes/model.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { smallMetadata, text } from '../../kernel/json.js';
+import { clearable, ttl } from '../../engine/contract.js';
+import { anyId, smallMetadata, text, uuid } from '../../kernel/contract.js';
 import { versionAnswer, versionFields } from '../artifacts/model.js';
 import { abstractionLevel, confidence, content, name } from '../versions/model.js';
 

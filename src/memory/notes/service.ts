@@ -1,16 +1,19 @@
 /** Use cases of notes. */
 import type { z } from 'zod';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { noteHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
-import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
-import { checkLifetime, lifetimeClassOf } from '../../engine/lifetimes/ttl.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { checkUses } from '../../identity/access/permissions.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
+import type { LifetimeClass, Ttl } from '../../engine/contract.js';
+import {
+  actsAs,
+  type Call,
+  checkLifetime,
+  isAnswerOf,
+  lifetimeClassOf,
+  type Work,
+} from '../../engine/index.js';
+import { noteHolder, sessionHolder } from '../../engine/sql.js';
+import { checkUses } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { beyondAmong } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';
 import { isFinished, type TrajectoryRow } from '../trajectories/store.js';

@@ -1,17 +1,12 @@
 /** Checkpoints of scopes: a sealed fork of the scope's box keeps its turns; restoring makes a new scope from it. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { addEndings, checkpointHolder, scopeHolder } from '../../engine/lifetimes/endings.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { ownerOf } from '../../facts/boxes/access.js';
-import { makeFork } from '../../facts/boxes/making.js';
-import { findBox } from '../../facts/boxes/store.js';
-import { takeDeleteTime, takeSealTime } from '../../facts/cards/lifetime.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { appendEvent, type Call, change, startErasure, type Work } from '../../engine/index.js';
+import { addEndings, checkpointHolder, scopeHolder } from '../../engine/sql.js';
+import { makeFork, ownerOf } from '../../facts/index.js';
+import { findBox, takeDeleteTime, takeSealTime } from '../../facts/sql.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { scopes as operations } from './contract.js';
 import type { Scope } from './model.js';
 import { addScope, coveredOf, noScope, openScopeLocked, openTrajectoryLocked, readScope } from './service.js';

@@ -1,12 +1,17 @@
 /** Closing scopes: in one transaction, however many turns they have. What they held is erased after it (erasure.ts). */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { addEndings, scopeHolder } from '../../engine/lifetimes/endings.js';
-import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
-import { appendEvent, change, keptAnswer } from '../../engine/writes/change.js';
-import { takeDeleteTime } from '../../facts/cards/lifetime.js';
-import type { Json } from '../../kernel/json.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  keptAnswer,
+  startErasure,
+  type Work,
+  waitForErasure,
+} from '../../engine/index.js';
+import { addEndings, scopeHolder } from '../../engine/sql.js';
+import { takeDeleteTime } from '../../facts/sql.js';
+import type { Json } from '../../kernel/contract.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { dropAwaited } from '../versions/sources.js';
 import type { scopes as operations } from './contract.js';

@@ -1,11 +1,16 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { operation } from '../../engine/contract/operation.js';
-import { reads, writes } from '../../engine/contract/touches.js';
-import { computed, pageInput, pageOutput, startsAs } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { smallMetadata, text } from '../../kernel/json.js';
+import { clearable, operation, reads, writes } from '../../engine/contract.js';
+import {
+  anyId,
+  computed,
+  pageInput,
+  pageOutput,
+  smallMetadata,
+  startsAs,
+  text,
+  uuid,
+} from '../../kernel/contract.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';
 import { agentFilter, name, namePrefix, timeFilters } from '../versions/model.js';

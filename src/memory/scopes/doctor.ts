@@ -1,7 +1,7 @@
 /** The doctor's questions about scopes and turns, and about what their ending leaves. */
-import { sql, TENANT } from '../../driver/sql.js';
-import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
-import { pinned } from '../../facts/cards/lifetime.js';
+import { sql, TENANT } from '../../driver/index.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
+import { pinned } from '../../facts/sql.js';
 
 export const scopeChecks: readonly Check[] = [
   {

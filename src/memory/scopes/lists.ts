@@ -1,6 +1,6 @@
 /** Lists that start at a trajectory or scope: what is in it. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
+import type { Call } from '../../engine/index.js';
 import { list as listArtifacts } from '../artifacts/service.js';
 import type { trajectories } from '../trajectories/contract.js';
 import { openTrajectory } from '../trajectories/service.js';

@@ -1,8 +1,6 @@
 /** A scope: a context window with a token budget, the turns in it, and its checkpoint. */
 import { z } from 'zod';
-import { bytes } from '../../kernel/bytes.js';
-import { instant } from '../../kernel/common.js';
-import { jsonObject } from '../../kernel/json.js';
+import { bytes, instant, jsonObject } from '../../kernel/contract.js';
 
 export const DEFAULT_TOKEN_BUDGET = 8000;
 export const DEFAULT_THRESHOLD_PERCENT = 80;

@@ -1,20 +1,23 @@
 /** Use cases of scopes: open, read, change. Closing is in closing.ts, checkpoints in checkpoints.ts. */
 import type { z } from 'zod';
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { scopeHolder } from '../../engine/lifetimes/endings.js';
-import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
-import { appendEvent, change, event } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { ownerOf } from '../../facts/boxes/access.js';
-import { makeBox } from '../../facts/boxes/making.js';
-import { containerReachOf, reachOf } from '../../identity/access/permissions.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import { atLength, type Query, type Tx } from '../../driver/index.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  event,
+  isAnswerOf,
+  listPage,
+  type PageInput,
+  timesOf,
+  type Work,
+} from '../../engine/index.js';
+import { scopeHolder } from '../../engine/sql.js';
+import { makeBox, ownerOf } from '../../facts/index.js';
+import { containerReachOf, reachOf } from '../../identity/index.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { scopesReached } from '../access/reach.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { isFinished, lockTrajectory, type TrajectoryRow } from '../trajectories/store.js';

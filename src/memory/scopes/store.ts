@@ -1,8 +1,20 @@
 /** scopes and scope_checkpoints: one row a context window; its turns are in its box. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { ContainerReach } from '../../engine/access/reach.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  startsWith,
+  type Table,
+  TENANT,
+  type Times,
+  type Tx,
+  within,
+} from '../../driver/index.js';
+import type { ContainerReach } from '../../engine/sql.js';
 import { scopesReadable } from '../access/reach.js';
 
 export interface ScopeRow {

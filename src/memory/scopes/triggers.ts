@@ -1,9 +1,7 @@
 /** What turns, artifacts and closing scopes trigger in the modules above, which fill this in: policies fire. */
-import type { Query } from '../../driver/driver.js';
-import type { Sql } from '../../driver/sql.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { SlotRegistry } from '../../engine/registry.js';
+import type { Query, Sql } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
+import { SlotRegistry } from '../../engine/sql.js';
 import type { Made } from './model.js';
 import type { ScopeRow } from './store.js';
 

@@ -1,7 +1,6 @@
 /** What keeps turns of a scope from being erased: checkpoints, restored scopes and sealed boxes that hold them. */
-import type { Driver } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
-import { BOX_ENDED } from '../../engine/lifetimes/endings.js';
+import { type Driver, sql } from '../../driver/index.js';
+import { BOX_ENDED } from '../../engine/sql.js';
 import type { ClosedScope } from './model.js';
 
 type Keeper = ClosedScope['kept_by'][number];

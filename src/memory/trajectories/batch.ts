@@ -1,13 +1,18 @@
 /** Batches over trajectories: each item alone, or all in one transaction. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { type About, allDone, runEach } from '../../engine/writes/batch.js';
-import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change } from '../../engine/writes/change.js';
-import { checkUses } from '../../identity/access/permissions.js';
-import type { Json } from '../../kernel/json.js';
+import {
+  type About,
+  allDone,
+  bytesOf,
+  type Call,
+  change,
+  inItem,
+  runEach,
+  startErasure,
+  type Work,
+} from '../../engine/index.js';
+import { checkUses } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
 import { trajectories as operations } from './contract.js';
 import { remove, removeIn } from './ending.js';
 import type { Trajectory } from './model.js';

@@ -1,8 +1,7 @@
 /** Hooks for what ends with a trajectory outside of memory. The modules above fill them in, each in its register.ts. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { SlotRegistry } from '../../engine/registry.js';
+import type { Query } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
+import { SlotRegistry } from '../../engine/sql.js';
 import type { FinalStatus } from './rules.js';
 
 /**

@@ -1,13 +1,10 @@
 /** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { addEndings, scopeHolder, sessionHolder } from '../../engine/lifetimes/endings.js';
-import { startErasure, waitForErasure } from '../../engine/lifetimes/erasure.js';
-import { change, event } from '../../engine/writes/change.js';
-import { trajectoryWriteReach } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { type Call, change, event, startErasure, type Work, waitForErasure } from '../../engine/index.js';
+import { addEndings, scopeHolder, sessionHolder } from '../../engine/sql.js';
+import { trajectoryWriteReach } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { trajectoryBeyond } from '../access/reach.js';
 import { settleEdges } from '../edges/store.js';
 import { beyondAmong } from '../entities/access.js';

@@ -1,6 +1,5 @@
 /** former_owners: which agents gave a trajectory away, and may no longer write in it. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface FormerOwner {
   readonly trajectory_id: string;

@@ -1,7 +1,7 @@
 /** An agent that gave a trajectory away by a handoff no longer writes in it, whatever its memory_access says. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
 import { findFormerOwner } from './former-owners-store.js';
 
 /**

@@ -1,9 +1,7 @@
 /** Edges to what a deleted trajectory took with it, by writers who had seen that before it went and committed after. */
-import { atLength } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { type EndingRow, trajectoryHolder } from '../../engine/lifetimes/endings.js';
-import { event } from '../../engine/writes/change.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
+import { atLength } from '../../driver/index.js';
+import { type Call, event, type NewPacket } from '../../engine/index.js';
+import { type EndingRow, trajectoryHolder } from '../../engine/sql.js';
 import { deleteEdges, settleEdges } from '../edges/store.js';
 import { edgesLeftBelow } from './removal-store.js';
 

@@ -1,8 +1,6 @@
 /** A trajectory: a task, with its outcome. The root of scopes, turns and artifacts. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
 
 export const trajectoryStatus = z.enum(['Active', 'Completed', 'Failed', 'Suspended']);
 export type TrajectoryStatus = z.output<typeof trajectoryStatus>;

@@ -1,9 +1,6 @@
 /** Changing a trajectory as its caller asks: its agent_turn agrees with it, and what waited for it above finishes. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { change, keptAnswer } from '../../engine/writes/change.js';
+import { type Call, change, keptAnswer, startErasure, type Work } from '../../engine/index.js';
 import { triggers } from '../scopes/triggers.js';
 import type { trajectories as operations } from './contract.js';
 import { checkFinish } from './ending.js';

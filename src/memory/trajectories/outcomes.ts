@@ -1,6 +1,6 @@
 /** What an agent is shown of an outcome: it may name artifacts and notes of others. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
 import { beyondAmong } from '../entities/access.js';
 import type { Trajectory } from './model.js';
 

@@ -1,6 +1,5 @@
 /** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import { ENDS_OF_EDGE, endsAmong } from '../edges/lookups.js';
 import { artifactsAmong, VERSION_OF_END } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';

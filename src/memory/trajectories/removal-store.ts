@@ -1,7 +1,6 @@
 /** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { checkpointHolder, sessionHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
+import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import { checkpointHolder, sessionHolder, trajectoryHolder } from '../../engine/sql.js';
 import { deleteEdges, ENDS_IN_ORDER } from '../edges/store.js';
 import type { TrajectoryRow } from './store.js';
 

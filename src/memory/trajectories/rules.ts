@@ -1,5 +1,5 @@
 /** The states of a trajectory and the moves between them. To the same state is always allowed and changes nothing. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import type { TrajectoryStatus } from './model.js';
 
 const MOVES: Readonly<Record<TrajectoryStatus, readonly TrajectoryStatus[]>> = {

@@ -1,18 +1,22 @@
 /** Use cases of trajectories: start, read, list, and how one is changed. How they end is in ending.ts. */
 import type { z } from 'zod';
-import { atLength, type Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { reads } from '../../engine/contract/touches.js';
-import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { ownerOf } from '../../facts/boxes/access.js';
-import { checkUses, containerReachOf } from '../../identity/access/permissions.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { atLength, type Query } from '../../driver/index.js';
+import { reads } from '../../engine/contract.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  isAnswerOf,
+  listPage,
+  type PageInput,
+  timesOf,
+  type Work,
+} from '../../engine/index.js';
+import { ownerOf } from '../../facts/index.js';
+import { checkUses, containerReachOf } from '../../identity/index.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { trajectories as operations, type TrajectoryInput, type TrajectoryPatch } from './contract.js';
 import { finish } from './ending.js';
 import { refuseFormerOwner } from './former-owners.js';

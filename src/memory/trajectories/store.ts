@@ -1,10 +1,22 @@
 /** trajectories: one row a task. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { ContainerReach } from '../../engine/access/reach.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  startsWith,
+  type Table,
+  TENANT,
+  type Times,
+  type Tx,
+  within,
+} from '../../driver/index.js';
+import type { ContainerReach } from '../../engine/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { toIso } from '../../kernel/index.js';
 import { trajectoriesReadable } from '../access/reach.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from './model.js';
 import { isFinal } from './rules.js';

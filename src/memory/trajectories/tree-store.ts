@@ -1,7 +1,6 @@
 /** What is below a trajectory, read for all of its tree at once. */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { ContainerReach, Reach } from '../../engine/access/reach.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { ContainerReach, Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
 import { artifactsAmong } from '../versions/lookups.js';
 import type { TrajectoryStatus } from './model.js';

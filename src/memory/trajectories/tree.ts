@@ -1,8 +1,8 @@
 /** A trajectory with all that is below it, in a few reads however many trajectories that are. */
 import type { z } from 'zod';
-import { atLength } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { containerReachOf, reachOf } from '../../identity/access/permissions.js';
+import { atLength } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { containerReachOf, reachOf } from '../../identity/index.js';
 import type { trajectories as operations } from './contract.js';
 import { withReadableOutcome } from './outcomes.js';
 import { openTrajectory } from './service.js';

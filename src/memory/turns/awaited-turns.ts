@@ -1,6 +1,5 @@
 /** Links artifacts to the turn that they came from, when that is added after them. */
-import type { Work } from '../../engine/calls/work.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
+import type { NewPacket, Work } from '../../engine/index.js';
 import { insertEdges, settleEdges } from '../edges/store.js';
 import { derivedEdges } from '../versions/links.js';
 import { readableArtifacts, takeAwaited } from '../versions/sources.js';

@@ -1,8 +1,7 @@
 /** Operations on turns (seed path: /turns). */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { uuid } from '../../kernel/ids.js';
+import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { uuid } from '../../kernel/contract.js';
 import { batchOptions, batchResult, MAX_BATCH_ITEMS } from '../versions/model.js';
 import { addedTurn, turn, turnInput } from './model.js';
 

@@ -1,11 +1,9 @@
 /** The turns of a scope, as a list. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import { segmentsOf } from '../../facts/boxes/entries.js';
-import { entryPage } from '../../facts/boxes/entry-pages.js';
-import { findBox } from '../../facts/boxes/store.js';
-import { readCards } from '../../facts/cards/reading.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Call } from '../../engine/index.js';
+import { entryPage, readCards } from '../../facts/index.js';
+import { findBox, segmentsOf } from '../../facts/sql.js';
+import { CairnError } from '../../kernel/index.js';
 import type { scopes } from '../scopes/contract.js';
 import { readScope } from '../scopes/service.js';
 import { toTurn } from './store.js';

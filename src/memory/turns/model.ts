@@ -1,9 +1,17 @@
 /** A turn: a message in a scope. It is a card at a position of the scope's box, and goes with the scope. */
 import { z } from 'zod';
-import { inAnyCase } from '../../engine/contract/lenient-input.js';
-import { computed, instant } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonObject, smallMetadata, text, toolCalls, toolResults } from '../../kernel/json.js';
+import { inAnyCase } from '../../engine/contract.js';
+import {
+  anyId,
+  computed,
+  instant,
+  jsonObject,
+  smallMetadata,
+  text,
+  toolCalls,
+  toolResults,
+  uuid,
+} from '../../kernel/contract.js';
 import { content } from '../versions/model.js';
 
 export const turnRole = inAnyCase(['User', 'Assistant', 'System', 'Tool']);

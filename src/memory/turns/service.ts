@@ -1,27 +1,37 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { scopeHolder } from '../../engine/lifetimes/endings.js';
-import { answerOf, type ItemResult, itemAgain, resultsOf } from '../../engine/writes/batch.js';
-import { bytesOf } from '../../engine/writes/batch-item-errors.js';
-import { change, event } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { indexKey } from '../../engine/writes/tenants.js';
-import { insertEntries } from '../../facts/boxes/entries.js';
-import { growBox } from '../../facts/boxes/store.js';
-import { keyedHash } from '../../facts/cards/lifetime.js';
-import { type CardRow, findCard, findCards, insertCards, type NewCard } from '../../facts/cards/store.js';
-import { checkUses } from '../../identity/access/permissions.js';
-import type { Measured } from '../../index/searchable.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { eachInTurn, inTurn } from '../../kernel/cooperative-yield.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { countTokens } from '../../text/tokenizer.js';
+import type { Query } from '../../driver/index.js';
+import {
+  actsAs,
+  answerOf,
+  bytesOf,
+  type Call,
+  change,
+  event,
+  type ItemResult,
+  indexKey,
+  isAnswerOf,
+  itemAgain,
+  resultsOf,
+  type Work,
+} from '../../engine/index.js';
+import { scopeHolder } from '../../engine/sql.js';
+import {
+  type CardRow,
+  findCard,
+  findCards,
+  growBox,
+  insertCards,
+  insertEntries,
+  keyedHash,
+  type NewCard,
+} from '../../facts/sql.js';
+import { checkUses } from '../../identity/index.js';
+import type { Measured } from '../../index/sql.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError, eachInTurn, inTurn } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import { countTokens } from '../../text/index.js';
 import { fits, reachesThreshold, thresholdAt } from '../scopes/rules.js';
 import { noScope, readScope, refuseClosed, thresholdEvent } from '../scopes/service.js';
 import { triggers } from '../scopes/triggers.js';

@@ -1,9 +1,8 @@
 /** Turns: cards in the box of a scope. What adding one must know, and where one is. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import type { CardRow } from '../../facts/cards/store.js';
-import type { JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { CardRow } from '../../facts/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { toIso } from '../../kernel/index.js';
 import { triggers } from '../scopes/triggers.js';
 import type { Turn } from './model.js';
 

@@ -1,6 +1,5 @@
 /** memory_access: how often artifacts and notes were read, apart from them, so that reading writes no version. */
-import type { Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface Accesses {
   readonly memory_id: string;

@@ -1,6 +1,6 @@
 /** Counts reads of artifacts and notes in memory, and adds them to the store now and then: a read writes nothing. */
-import type { Driver } from '../../driver/driver.js';
-import { RuntimePart } from '../../engine/calls/call.js';
+import type { Driver } from '../../driver/index.js';
+import { RuntimePart } from '../../engine/index.js';
 import { addAccesses } from './access-counts-store.js';
 
 /** So many entities that wait to be counted are written at once. */

@@ -1,19 +1,20 @@
 /** Changes of artifacts and notes as they are asked for: alone, or as items of a batch. */
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
 import {
   type About,
   allDone,
   answerOf,
   type BatchAnswer,
+  bytesOf,
+  type Call,
+  change,
   type ItemResult,
+  inItem,
   itemAgain,
   runEach,
-} from '../../engine/writes/batch.js';
-import { bytesOf, inItem } from '../../engine/writes/batch-item-errors.js';
-import { change } from '../../engine/writes/change.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
+  type Work,
+} from '../../engine/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { type Memory, type Noun, readVersion } from './views.js';
 
 /** A change that is checked, hashed and counted, and needs nothing but a transaction. */

@@ -1,9 +1,7 @@
 /** What the operations on artifacts and on notes share. */
 import { z } from 'zod';
-import { asPatch } from '../../engine/contract/lenient-input.js';
-import { lifetimeClass } from '../../engine/lifetimes/model.js';
-import { instant, pageInput } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
+import { asPatch, lifetimeClass } from '../../engine/contract.js';
+import { instant, pageInput, uuid } from '../../kernel/contract.js';
 import { abstractionLevel, agentFilter, batchOptions, MAX_BATCH_ITEMS, timeFilters } from './model.js';
 
 export const asOf = instant

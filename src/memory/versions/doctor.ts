@@ -1,8 +1,7 @@
 /** The doctor's questions about artifacts and notes. */
-import { sql, TENANT } from '../../driver/sql.js';
-import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
-import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
+import { sql, TENANT } from '../../driver/index.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
+import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
 
 export const memoryChecks: readonly Check[] = [
   {

@@ -1,7 +1,6 @@
 /** Erases the artifacts and notes that end with their holder. */
-import type { Call } from '../../engine/calls/call.js';
-import { type EndingRow, noteVersions } from '../../engine/lifetimes/endings.js';
-import { inBatches } from '../../engine/lifetimes/erasure-batches.js';
+import { type Call, inBatches } from '../../engine/index.js';
+import { type EndingRow, noteVersions } from '../../engine/sql.js';
 import { eraseMemories } from './store.js';
 
 /** Undefined when the store is about to close. */

@@ -1,6 +1,6 @@
 /** What artifacts and notes are linked to: where they came from, what supersedes and contradicts them. */
-import type { Query } from '../../driver/driver.js';
-import { newId } from '../../kernel/ids.js';
+import type { Query } from '../../driver/index.js';
+import { newId } from '../../kernel/contract.js';
 import type { EdgeType, EntityType } from '../edges/model.js';
 import { type NewEdge, NOTHING_MORE, relationsOf } from '../edges/store.js';
 import type { EntityRef, Moment } from '../entities/store.js';

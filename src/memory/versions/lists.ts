@@ -1,8 +1,17 @@
 /** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
-import type { Query } from '../../driver/driver.js';
-import { type KeysetPage, keyset, startsWith, type Times, within } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Reach } from '../../engine/access/reach.js';
+import {
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  startsWith,
+  TENANT,
+  type Times,
+  within,
+} from '../../driver/index.js';
+import type { Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
 import { ENDS_OF_EDGE } from '../edges/lookups.js';
 import { ENDS_BY_ENTITY, holdsAt } from '../edges/store.js';

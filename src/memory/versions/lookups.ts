@@ -3,8 +3,7 @@
  * no LATERAL, keeps to the named index or to the order of a CROSS JOIN. The conditions that a fragment stands for are still
  * to be written beside it.
  */
-import { eachId } from '../../driver/lookups.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { byDialect, eachId, type Sql, sql, TENANT } from '../../driver/index.js';
 
 /** Versions of artifacts and notes under the name v: of each of these the newest, or the newest up to a moment. */
 export const versionsAmong = (memory_ids: readonly string[], as_of?: number): Sql =>

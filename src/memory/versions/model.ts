@@ -1,8 +1,6 @@
 /** What the nouns of the memory hierarchy share: levels, lifetimes, provenance, filters of their lists. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { jsonValue, text } from '../../kernel/json.js';
+import { anyId, instant, jsonValue, text, uuid } from '../../kernel/contract.js';
 /** Of a trajectory, scope, artifact or note: it can be found by its first letters. */
 export const name = text(500, 1);
 export const content = jsonValue.describe('Text, or any JSON');

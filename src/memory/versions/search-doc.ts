@@ -1,7 +1,7 @@
 /** What an artifact or note is found by: the same when it is written and when all is indexed anew. */
-import { type Doc, type MemoryCategory, PLAIN_DOC } from '../../index/documents.js';
-import { type Measured, measure } from '../../index/searchable.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import type { MemoryCategory } from '../../index/contract.js';
+import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import type { NewVersion } from './store.js';
 
 /** A note is in no trajectory: it is found in the first, by its id, of those that it was learned in. */

@@ -1,10 +1,9 @@
 /** Measuring artifacts and notes for the search: before the transaction that writes them. */
-import type { Call } from '../../engine/calls/call.js';
-import { indexKey } from '../../engine/writes/tenants.js';
-import type { Measured } from '../../index/searchable.js';
-import { canonical } from '../../kernel/canonical.js';
-import { inTurn } from '../../kernel/cooperative-yield.js';
-import type { JsonObject } from '../../kernel/json.js';
+import { type Call, indexKey } from '../../engine/index.js';
+import type { Measured } from '../../index/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { inTurn } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { measureMemory } from './search-doc.js';
 import type { VersionRow } from './store.js';
 

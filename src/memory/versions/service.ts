@@ -1,19 +1,13 @@
 /** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import type { Ttl } from '../../engine/lifetimes/model.js';
-import { lifetimeOf } from '../../engine/lifetimes/ttl.js';
-import { event } from '../../engine/writes/change.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { keyedHash, takeDeleteTime } from '../../facts/cards/lifetime.js';
-import { insertCards } from '../../facts/cards/store.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { countTokens } from '../../text/tokenizer.js';
+import type { Tx } from '../../driver/index.js';
+import type { Ttl } from '../../engine/contract.js';
+import { type Call, event, lifetimeOf, type NewPacket, type Work } from '../../engine/index.js';
+import { PENDING } from '../../engine/sql.js';
+import { insertCards, keyedHash, takeDeleteTime } from '../../facts/sql.js';
+import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import { countTokens } from '../../text/index.js';
 import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../edges/store.js';
 import { momentFor } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';

@@ -1,8 +1,6 @@
 /** What artifacts and notes come from, as it must be when they are made: trajectories and turns. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
-import { findBox } from '../../facts/boxes/store.js';
+import { type Query, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import { entriesAfter, findBox, segmentsOf } from '../../facts/sql.js';
 import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
 

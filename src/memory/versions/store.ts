@@ -1,12 +1,18 @@
 /** memory_versions: artifacts and notes, one row a version; how they are written and found. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { VERSION_ENDED } from '../../engine/lifetimes/endings.js';
-import type { LifetimeClass } from '../../engine/lifetimes/model.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { eraseCards } from '../../facts/cards/lifetime.js';
-import { forgetDoc } from '../../index/documents.js';
+import {
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import type { LifetimeClass } from '../../engine/contract.js';
+import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
+import { eraseCards } from '../../facts/sql.js';
+import { forgetDoc } from '../../index/sql.js';
 import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
 
 export type MemoryKind = 'artifact' | 'note';

@@ -1,18 +1,20 @@
 /** Showing artifacts and notes: one, as it is or as it was; lists of them; all versions of one. */
-import { atLength, type Query, type Tx } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import type { LifetimeClass, Ttl } from '../../engine/lifetimes/model.js';
-import { settledMoment } from '../../engine/reads/as-of.js';
-import { listPage, type PageInput, timesOf } from '../../engine/reads/pages.js';
-import type { NewPacket } from '../../engine/writes/journal.js';
-import { PENDING } from '../../engine/writes/recorded-time.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { canonical } from '../../kernel/canonical.js';
-import { CairnError, type ErrorCode } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
+import { atLength, type Query, sql, type Tx } from '../../driver/index.js';
+import type { LifetimeClass, Ttl } from '../../engine/contract.js';
+import {
+  type Call,
+  listPage,
+  type NewPacket,
+  type PageInput,
+  settledMoment,
+  timesOf,
+  type Work,
+} from '../../engine/index.js';
+import { PENDING } from '../../engine/sql.js';
+import { reachOf } from '../../identity/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError, type ErrorCode, toIso } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import type { Artifact } from '../artifacts/model.js';
 import { momentFor } from '../entities/access.js';
 import type { Note } from '../notes/model.js';

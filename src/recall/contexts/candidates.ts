@@ -1,7 +1,7 @@
 /** What was found for a context, made into candidates: with its text, and with what it stands for and contradicts. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { type CardRow, isVisible } from '../../facts/cards/store.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { type CardRow, isVisible } from '../../facts/sql.js';
 import type { Material, Uncounted } from '../windows/assembly.js';
 import type { TurnCard } from '../windows/turns.js';
 import type { WindowPart } from '../windows/window.js';

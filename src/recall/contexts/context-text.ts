@@ -1,5 +1,5 @@
 /** A context as text for a model that asked for it by a tool, whatever its format. */
-import type { JsonObject } from '../../kernel/json.js';
+import type { JsonObject } from '../../kernel/contract.js';
 import type { AssembledContext } from './model.js';
 
 /** A line that would be taken for the beginning of a message. */

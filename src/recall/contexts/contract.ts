@@ -1,9 +1,7 @@
 /** Operations on contexts and their manifests: what a model is to see, and what it saw. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads } from '../../engine/contract/touches.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
+import { makes, operation, reads } from '../../engine/contract.js';
+import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import {
   manifest,
   manifestDiff,

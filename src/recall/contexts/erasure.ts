@@ -1,9 +1,8 @@
 /** What goes of contexts when what they were made in ends: the texts of requests; with a trajectory, the manifests too. */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { type EndingRow, trajectoryHolder } from '../../engine/lifetimes/endings.js';
-import { inBatches } from '../../engine/lifetimes/erasure-batches.js';
-import { eraseCards, inBox } from '../../facts/cards/lifetime.js';
+import type { Tx } from '../../driver/index.js';
+import { type Call, inBatches } from '../../engine/index.js';
+import { type EndingRow, trajectoryHolder } from '../../engine/sql.js';
+import { eraseCards, inBox } from '../../facts/sql.js';
 import { manifestsHeldBy, manifestsOf, noteTextsErased, removeManifests } from '../manifests/store.js';
 
 /** False when the store is about to close. */

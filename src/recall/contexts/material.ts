@@ -1,9 +1,9 @@
 /** Gathers what may go into a context: texts of the request, what a search finds, what is newest, and the latest turns. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { readableProfile } from '../../facts/profiles/service.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { isBlank } from '../../kernel/json-values.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { readableProfile } from '../../facts/index.js';
+import { reachOf } from '../../identity/index.js';
+import { isBlank } from '../../kernel/index.js';
 import type { TurnPlace } from '../manifests/entries.js';
 import { findEntities, type SoughtEntities } from '../search/service.js';
 import type { Material, Meter, Uncounted } from '../windows/assembly.js';

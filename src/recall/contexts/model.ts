@@ -1,7 +1,6 @@
 /** A context: what is put into a model's window, of what sections, in which format, and what became of each candidate. */
 import { z } from 'zod';
-import { anyId, profileName, uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
+import { anyId, jsonObject, profileName, text, uuid } from '../../kernel/contract.js';
 
 export const SECTIONS = [
   'profile',

@@ -1,17 +1,13 @@
 /** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
 import { setImmediate } from 'node:timers/promises';
-import type { Query } from '../../driver/driver.js';
-import { inChunks } from '../../engine/reads/chunks.js';
-import { cardBytes } from '../../facts/cards/reading.js';
-import { type CardRow, findCards } from '../../facts/cards/store.js';
-import { promptOf } from '../../facts/transcripts/hydration.js';
-import { textOf } from '../../facts/transcripts/transcript.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { asList } from '../../kernel/json-values.js';
-import { toIso } from '../../kernel/times.js';
-import type { TurnMetadata } from '../../memory/turns/store.js';
-import { parseDate } from '../../text/parse-date.js';
-import { charactersWithin, countTokens } from '../../text/tokenizer.js';
+import type { Query } from '../../driver/index.js';
+import { inChunks } from '../../engine/index.js';
+import { cardBytes, promptOf, textOf } from '../../facts/index.js';
+import { type CardRow, findCards } from '../../facts/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { asList, toIso } from '../../kernel/index.js';
+import type { TurnMetadata } from '../../memory/sql.js';
+import { charactersWithin, countTokens, parseDate } from '../../text/index.js';
 import type { Meter } from '../windows/assembly.js';
 import { type Conflict, calledBy } from '../windows/conflicts.js';
 import { saidText } from '../windows/content.js';

@@ -1,7 +1,7 @@
 /** What a context can be assembled for, besides a trajectory and a scope: higher modules say what there is. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { SlotRegistry } from '../../engine/registry.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { SlotRegistry } from '../../engine/sql.js';
 
 /** Whether there is one with this id that the caller may refer to. */
 export type IsReferable = (call: Call, query: Query, id: string) => Promise<boolean>;

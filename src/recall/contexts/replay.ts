@@ -1,15 +1,13 @@
 /** Giving an assembled context again: rendered from its cards, which never change, as the manifest has them in order. */
-import type { Query } from '../../driver/driver.js';
-import { isWithin, type Reach, type ReachedBy } from '../../engine/access/reach.js';
-import type { Call } from '../../engine/calls/call.js';
-import { openBox } from '../../facts/boxes/access.js';
-import { cardsBeyond } from '../../facts/cards/access.js';
-import { keyedHash } from '../../facts/cards/lifetime.js';
-import { type CardRow, findCards, isVisible } from '../../facts/cards/store.js';
-import { mayReadCard, reachOf } from '../../identity/access/permissions.js';
-import { sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { placesOfTurn } from '../../memory/turns/store.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { isWithin, type Reach, type ReachedBy } from '../../engine/sql.js';
+import { cardsBeyond, openBox } from '../../facts/index.js';
+import { type CardRow, findCards, isVisible, keyedHash } from '../../facts/sql.js';
+import { mayReadCard, reachOf } from '../../identity/index.js';
+import { CairnError } from '../../kernel/index.js';
+import { sha256 } from '../../kernel/node.js';
+import { placesOfTurn } from '../../memory/sql.js';
 import { readEntries } from '../manifests/entries.js';
 import { findManifest, type ManifestRow } from '../manifests/store.js';
 import { sectionAccount } from '../windows/account.js';

@@ -1,12 +1,9 @@
 /** Where the parts of a context are found without a search: open scopes, principles, summaries, the newest of a trajectory. */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Reach } from '../../engine/access/reach.js';
-import { artifactsWithin, notesWithin } from '../../memory/access/reach.js';
-import { ENDS_OF_EDGE, endsAmong } from '../../memory/edges/lookups.js';
-import type { EdgeType } from '../../memory/edges/model.js';
-import { versionNotSuperseded } from '../../memory/entities/supersession.js';
-import { heldAt, livesAt } from '../../memory/versions/store.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { Reach } from '../../engine/sql.js';
+import type { EdgeType } from '../../memory/contract.js';
+import { ENDS_OF_EDGE, endsAmong } from '../../memory/index.js';
+import { artifactsWithin, heldAt, livesAt, notesWithin, versionNotSuperseded } from '../../memory/sql.js';
 
 /** An artifact or note, by the version that holds now. */
 export interface FoundMemory {

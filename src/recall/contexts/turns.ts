@@ -1,15 +1,11 @@
 /** Reads the newest turns of a context, page by page backwards, and no more than can fit. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { nextLimit } from '../../engine/reads/chunks.js';
-import { segmentsOf, tailOf } from '../../facts/boxes/entries.js';
-import { type BoxRow, findBox } from '../../facts/boxes/store.js';
-import { cardBytes } from '../../facts/cards/reading.js';
-import { type CardRow, findCards } from '../../facts/cards/store.js';
-import { textOf } from '../../facts/transcripts/transcript.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import type { Json } from '../../kernel/json.js';
-import { scopesReached } from '../../memory/access/reach.js';
+import type { Query } from '../../driver/index.js';
+import { type Call, nextLimit } from '../../engine/index.js';
+import { cardBytes, textOf } from '../../facts/index.js';
+import { type BoxRow, type CardRow, findBox, findCards, segmentsOf, tailOf } from '../../facts/sql.js';
+import { reachOf } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { scopesReached } from '../../memory/sql.js';
 import type { TurnPlace } from '../manifests/entries.js';
 import type { Meter } from '../windows/assembly.js';
 import { CUT_SHARE } from '../windows/fitting.js';

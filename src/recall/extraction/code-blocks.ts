@@ -1,5 +1,5 @@
 /** Code in a conversation: fenced blocks that are worth keeping, with their language and the name of their file. */
-import { blocksOf } from '../../text/text-blocks.js';
+import { blocksOf } from '../../text/index.js';
 import type { TextSource } from '../summaries/sources.js';
 import type { ExtractedFact } from './facts.js';
 

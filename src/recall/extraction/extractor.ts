@@ -1,5 +1,5 @@
 /** The seam to what gets facts out of turns: a model, or rules. */
-import type { CallOptions, ProviderCost } from '../../providers/cost.js';
+import type { CallOptions, ProviderCost } from '../../providers/index.js';
 import type { TextSource } from '../summaries/sources.js';
 import type { ExtractedFact } from './facts.js';
 

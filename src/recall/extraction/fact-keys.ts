@@ -1,8 +1,7 @@
 /** fact_keys: by what a fact is about, where it is kept. The keys are keyed hashes, from which nothing can be guessed. */
 import { createHmac } from 'node:crypto';
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/versions/store.js';
+import { type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/sql.js';
 import type { ExtractedFact } from './facts.js';
 
 /** Facts with the same key are about the same: they say the same, or contradict each other, or only may. */

@@ -1,12 +1,11 @@
 /** What is known of a fact: what says the same, and what contradicts it. */
-import type { Query } from '../../driver/driver.js';
-import { isWithin } from '../../engine/access/reach.js';
-import type { Call } from '../../engine/calls/call.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import type { GiveWay } from '../../kernel/cooperative-yield.js';
-import type { Json } from '../../kernel/json.js';
-import { isObject } from '../../kernel/json-values.js';
-import type { VersionRow } from '../../memory/versions/store.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { isWithin } from '../../engine/sql.js';
+import { reachOf } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { type GiveWay, isObject } from '../../kernel/index.js';
+import type { VersionRow } from '../../memory/sql.js';
 import { findEntities } from '../search/service.js';
 import { textOf } from '../summaries/turn-sources.js';
 import { factStated } from './english/extraction.js';

@@ -1,11 +1,14 @@
 /** Gets facts out of turns by a model endpoint. What it answers is checked: its form, its sources, and that they say it. */
 import { z } from 'zod';
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { type ProviderCost, sumOfCosts } from '../../providers/cost.js';
-import { ModelEndpoint } from '../../providers/model-endpoint.js';
-import { modelFailure } from '../../providers/model-failure.js';
-import type { ModelSettings } from '../../providers/model-settings.js';
-import { countTokens } from '../../text/tokenizer.js';
+import { givingWay } from '../../kernel/index.js';
+import {
+  ModelEndpoint,
+  type ModelSettings,
+  modelFailure,
+  type ProviderCost,
+  sumOfCosts,
+} from '../../providers/index.js';
+import { countTokens } from '../../text/index.js';
 import { MATERIAL_RULES, type MarkedSource, markedSources } from '../summaries/model-material.js';
 import { isHeard, type TextSource } from '../summaries/sources.js';
 import { codeOf } from './code-blocks.js';

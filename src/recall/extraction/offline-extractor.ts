@@ -1,6 +1,6 @@
 /** Gets facts out of turns without a model. */
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { offlineCost } from '../../providers/cost.js';
+import { givingWay } from '../../kernel/index.js';
+import { offlineCost } from '../../providers/index.js';
 import { extractFacts } from './english/extraction.js';
 import type { Extractor } from './extractor.js';
 

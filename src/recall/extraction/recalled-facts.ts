@@ -1,6 +1,6 @@
 /** What was recalled for a conversation is never extracted from it again. */
-import type { GiveWay } from '../../kernel/cooperative-yield.js';
-import { unitsOf } from '../../text/sentences.js';
+import type { GiveWay } from '../../kernel/index.js';
+import { unitsOf } from '../../text/index.js';
 import type { TextSource } from '../summaries/sources.js';
 import { agree, overlap, type Statement, statementOf } from './english/statements.js';
 import { differenceBetween } from './english/wordings.js';

@@ -2,30 +2,34 @@
  * Extracting: artifacts and notes of what turns say, before they go. The same fact again strengthens what is known, one
  * that contradicts it is kept beside it.
  */
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { noteHolder, trajectoryHolder } from '../../engine/lifetimes/endings.js';
-import { withReachOf } from '../../identity/access/permissions.js';
-import { type GiveWay, givingWay } from '../../kernel/cooperative-yield.js';
-import { artifactNoun } from '../../memory/artifacts/service.js';
-import { linkAll } from '../../memory/edges/own-edges.js';
-import type { EntityRef } from '../../memory/entities/store.js';
-import { noteNoun } from '../../memory/notes/service.js';
-import type { Made } from '../../memory/scopes/model.js';
-import { findScope, lockScope, noteCovered, type ScopeRow } from '../../memory/scopes/store.js';
-import { isFinished, type TrajectoryRow } from '../../memory/trajectories/store.js';
-import type { Turn } from '../../memory/turns/model.js';
-import { linkEdge } from '../../memory/versions/links.js';
+import type { Tx } from '../../driver/index.js';
+import type { Call, Work } from '../../engine/index.js';
+import { noteHolder, trajectoryHolder } from '../../engine/sql.js';
+import { withReachOf } from '../../identity/index.js';
+import { type GiveWay, givingWay } from '../../kernel/index.js';
+import type { Made, Turn } from '../../memory/contract.js';
 import {
+  artifactNoun,
   createMemory,
+  isFinished,
+  linkAll,
+  linkEdge,
+  lockTrajectories,
+  type Memory,
+  noteNoun,
   type PreparedContent,
   prepareContent,
+  type TrajectoryRow,
   updateMemory,
-} from '../../memory/versions/service.js';
-import { lockTrajectories } from '../../memory/versions/sources.js';
-import type { VersionRow } from '../../memory/versions/store.js';
-import type { Memory } from '../../memory/versions/views.js';
+} from '../../memory/index.js';
+import {
+  type EntityRef,
+  findScope,
+  lockScope,
+  noteCovered,
+  type ScopeRow,
+  type VersionRow,
+} from '../../memory/sql.js';
 import {
   howMade,
   inferred,

@@ -1,7 +1,6 @@
 /** Whether a memory was shown in contexts: by its cards, or by the turns that say it. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { linksOf } from '../../memory/edges/store.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import { linksOf } from '../../memory/index.js';
 import { withCard } from '../manifests/store.js';
 
 /** How many versions and turns of one memory are looked for. */

@@ -1,13 +1,10 @@
 /** Before a scope closes: what its policies make of it is made, by the offline way if the other one takes too long. */
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { systemCall } from '../../engine/leases/timekeeper.js';
-import { writeGuarded } from '../../engine/writes/change.js';
-import { waitFor } from '../../identity/presence/wait-for.js';
-import type { Made } from '../../memory/scopes/model.js';
-import { lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/scopes/store.js';
-import type { ClosingScopes } from '../../memory/scopes/triggers.js';
-import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
+import type { Query } from '../../driver/index.js';
+import { type Call, systemCall, writeGuarded } from '../../engine/index.js';
+import { waitFor } from '../../identity/index.js';
+import type { Made } from '../../memory/contract.js';
+import { refuseFormerOwner } from '../../memory/index.js';
+import { type ClosingScopes, lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/sql.js';
 import { anyPolicy } from '../policies/store.js';
 import { jobQueue } from './queue.js';
 import { jobKey, runJob } from './service.js';

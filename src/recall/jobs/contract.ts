@@ -1,9 +1,7 @@
 /** Operations on summarization policies (path: /summarization-policies), on the jobs that they cause, and on what jobs make. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, reads, writes } from '../../engine/contract/touches.js';
-import { pageInput, pageOutput } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
+import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import {
   expanded,
   expandInput,

@@ -1,6 +1,6 @@
 /** The doctor's questions about policies, jobs and what they made. */
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { type Check, MAX_EXAMPLES } from '../../engine/doctor.js';
+import { type Sql, sql, TENANT } from '../../driver/index.js';
+import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 /** The first that a job, under the name j, made. */
 const FIRST_MADE: Sql = sql`(j.result -> 'made' -> 0 ->> 'id')`;

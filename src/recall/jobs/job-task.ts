@@ -1,13 +1,11 @@
 /** What jobs have in common: where they write, what is prepared before the transaction, what comes of it. */
-import type { Tx } from '../../driver/driver.js';
-import type { Work } from '../../engine/calls/work.js';
-import type { JsonObject } from '../../kernel/json.js';
-import type { Artifact } from '../../memory/artifacts/model.js';
-import type { EntityRef } from '../../memory/entities/store.js';
-import type { Note } from '../../memory/notes/model.js';
-import type { Made } from '../../memory/scopes/model.js';
-import type { Fields } from '../../memory/versions/views.js';
-import type { ProviderCost } from '../../providers/cost.js';
+import type { Tx } from '../../driver/index.js';
+import type { Work } from '../../engine/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import type { Artifact, Made, Note } from '../../memory/contract.js';
+import type { Fields } from '../../memory/index.js';
+import type { EntityRef } from '../../memory/sql.js';
+import type { ProviderCost } from '../../providers/index.js';
 import type { Job } from './model.js';
 import type { JobSettings, NewJob } from './store.js';
 

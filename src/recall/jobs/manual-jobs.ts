@@ -1,19 +1,22 @@
 /** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import { makes } from '../../engine/contract/touches.js';
-import { change, keptAnswer } from '../../engine/writes/change.js';
-import { checkUses, reachOf } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { artifactNoun } from '../../memory/artifacts/service.js';
-import { noteNoun } from '../../memory/notes/service.js';
-import { openScopeLocked, readScope, refuseClosed } from '../../memory/scopes/service.js';
-import { type Memory, type Noun, readVersion } from '../../memory/versions/views.js';
-import { isSpent, type ProviderCost, sumOfCosts } from '../../providers/cost.js';
-import { PlainFailure, reasonOf } from '../../providers/model-failure.js';
+import type { Tx } from '../../driver/index.js';
+import { makes } from '../../engine/contract.js';
+import { actsAs, type Call, change, keptAnswer } from '../../engine/index.js';
+import { checkUses, reachOf } from '../../identity/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import {
+  artifactNoun,
+  type Memory,
+  type Noun,
+  noteNoun,
+  openScopeLocked,
+  readScope,
+  readVersion,
+  refuseClosed,
+} from '../../memory/index.js';
+import { isSpent, PlainFailure, type ProviderCost, reasonOf, sumOfCosts } from '../../providers/index.js';
 import { applying } from '../policies/rules.js';
 import { levelsOf } from '../policies/service.js';
 import { attachedTo, policiesFor } from '../policies/store.js';

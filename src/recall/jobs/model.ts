@@ -1,12 +1,8 @@
 /** Summarising and extracting: the policies that cause it, the jobs that do it, what comes of it. */
 import { z } from 'zod';
-import { clearable } from '../../engine/contract/lenient-input.js';
-import { computed, instant } from '../../kernel/common.js';
-import { anyId, uuid } from '../../kernel/ids.js';
-import { artifact } from '../../memory/artifacts/model.js';
-import { note } from '../../memory/notes/model.js';
-import { made } from '../../memory/scopes/model.js';
-import { abstractionLevel, content, name } from '../../memory/versions/model.js';
+import { clearable } from '../../engine/contract.js';
+import { anyId, computed, instant, uuid } from '../../kernel/contract.js';
+import { abstractionLevel, artifact, content, made, name, note } from '../../memory/contract.js';
 
 export const DEFAULT_MAX_SOURCES = 200;
 export const DEFAULT_MAX_TOKENS = 500;

@@ -2,9 +2,8 @@
  * What summarisers and extractors answer, read once and field by field: whatever an answer is, nothing of it is taken but
  * what is sound and can be kept.
  */
-import { costFrom, memberOf, type ProviderCost } from '../../providers/cost.js';
-import { PlainFailure, plainReason } from '../../providers/model-failure.js';
-import { countTokens, LONGEST_TOKEN } from '../../text/tokenizer.js';
+import { costFrom, memberOf, PlainFailure, type ProviderCost, plainReason } from '../../providers/index.js';
+import { countTokens, LONGEST_TOKEN } from '../../text/index.js';
 import type { Extraction, ExtractionRequest } from '../extraction/extractor.js';
 import type { ExtractedFact } from '../extraction/facts.js';
 import type { Summary, SummaryRequest } from '../summaries/summarizer.js';

@@ -1,9 +1,7 @@
 /** Calls of summarisers and extractors: in time, checked, and by the way that needs no model where they fail. */
-import { type Runtime, RuntimePart } from '../../engine/calls/call.js';
-import { anySignal } from '../../kernel/signals.js';
-import type { Breaker } from '../../providers/breaker.js';
-import { sumOfCosts } from '../../providers/cost.js';
-import { costOfFailure, PlainFailure, reasonOf } from '../../providers/model-failure.js';
+import { type Runtime, RuntimePart } from '../../engine/index.js';
+import { anySignal } from '../../kernel/index.js';
+import { type Breaker, costOfFailure, PlainFailure, reasonOf, sumOfCosts } from '../../providers/index.js';
 import type { Extraction, ExtractionRequest, Extractor } from '../extraction/extractor.js';
 import type { TextSource } from '../summaries/sources.js';
 import type { Summarizer, Summary, SummaryRequest } from '../summaries/summarizer.js';

@@ -1,6 +1,6 @@
 /** Validates providers of the caller's own when the store is opened, for callers without a compiler. */
-import { CairnError } from '../../kernel/errors.js';
-import type { Embedder } from '../../providers/embedder.js';
+import { CairnError } from '../../kernel/index.js';
+import type { Embedder } from '../../providers/index.js';
 import type { ProviderOptions } from './providers.js';
 
 interface Own extends ProviderOptions {

@@ -1,7 +1,5 @@
 /** What summarises and extracts in a store: what was given, a model endpoint, or the offline way. */
-import { Breaker } from '../../providers/breaker.js';
-import { loadPackages } from '../../providers/model-endpoint.js';
-import { type ModelSettingsInput, parseModelSettings } from '../../providers/model-settings.js';
+import { Breaker, loadPackages, type ModelSettingsInput, parseModelSettings } from '../../providers/index.js';
 import type { Extractor } from '../extraction/extractor.js';
 import { modelExtractor } from '../extraction/model-extractor.js';
 import { offlineExtractor } from '../extraction/offline-extractor.js';

@@ -1,6 +1,6 @@
 /** The jobs that this process is about to begin or has under way: so many at a time, and none once the store closes. */
-import { Lane } from '../../driver/lane.js';
-import { RuntimePart } from '../../engine/calls/call.js';
+import { Lane } from '../../driver/index.js';
+import { RuntimePart } from '../../engine/index.js';
 
 /**
  * What became of a look at a job. `missing`: it is not there, or not yet, since its transaction is under way. `again`: it

@@ -3,18 +3,23 @@
  * token of the lease. So two servers, or one that is killed, make one result.
  */
 import type { z } from 'zod';
-import type { Tx } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { endLease, findLease, type Lease, putLease, stillOver } from '../../engine/leases/store.js';
-import { eraseAgain, scopeHolder } from '../../engine/lifetimes/endings.js';
-import { startErasure } from '../../engine/lifetimes/erasure.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { costFrom, type ProviderCost, sumOfCosts } from '../../providers/cost.js';
-import { costOfFailure, reasonOf } from '../../providers/model-failure.js';
+import type { Tx } from '../../driver/index.js';
+import {
+  type Call,
+  endLease,
+  findLease,
+  type Lease,
+  listPage,
+  putLease,
+  startErasure,
+  stillOver,
+  type Work,
+} from '../../engine/index.js';
+import { eraseAgain, scopeHolder } from '../../engine/sql.js';
+import { reachOf } from '../../identity/index.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { costFrom, costOfFailure, type ProviderCost, reasonOf, sumOfCosts } from '../../providers/index.js';
 import { extractFacts } from '../extraction/service.js';
 import { findPrinciple } from '../summaries/principles.js';
 import { summarizeArtifacts, summarizeTurns } from '../summaries/service.js';

@@ -1,11 +1,19 @@
 /** jobs: what fired and is to be done, once each. How long one is held, its lease says. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { type Reach, within } from '../../engine/access/reach.js';
-import { toIso } from '../../kernel/times.js';
-import type { EntityRef } from '../../memory/entities/store.js';
-import type { Made } from '../../memory/scopes/model.js';
+import {
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { type Reach, within } from '../../engine/sql.js';
+import { toIso } from '../../kernel/index.js';
+import type { Made } from '../../memory/contract.js';
+import type { EntityRef } from '../../memory/sql.js';
 import type { Job, PolicyAction, TriggerType } from './model.js';
 
 export type JobState = Job['state'];

@@ -2,7 +2,7 @@
  * How long all about a job may take: what a provider has of the time, for how long the job is held, when it is noticed
  * again. Where turns are kept for it, the last part of that time is for the way that needs no provider.
  */
-import type { Limits } from '../../engine/calls/call.js';
+import type { Limits } from '../../engine/index.js';
 import type { JobRow } from './store.js';
 
 /** How long a provider has for one attempt at most, and how long a job is held for it. */

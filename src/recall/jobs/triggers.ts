@@ -2,13 +2,11 @@
  * What makes policies fire: in the transaction of a change a job is inserted, once for each crossing, and nothing else is
  * done there. Where a tenant has no policy this costs a look at an empty index.
  */
-import type { Query } from '../../driver/driver.js';
-import type { Work } from '../../engine/calls/work.js';
-import { putLease } from '../../engine/leases/store.js';
-import { scopeHolder } from '../../engine/lifetimes/endings.js';
-import { newId } from '../../kernel/ids.js';
-import { findScope, type ScopeRow } from '../../memory/scopes/store.js';
-import type { ScopeUsage, TriggerPlace } from '../../memory/scopes/triggers.js';
+import type { Query } from '../../driver/index.js';
+import { putLease, type Work } from '../../engine/index.js';
+import { scopeHolder } from '../../engine/sql.js';
+import { newId } from '../../kernel/contract.js';
+import { findScope, type ScopeRow, type ScopeUsage, type TriggerPlace } from '../../memory/sql.js';
 import { applying, artifactCrossing, crossing, type FiringPolicy } from '../policies/rules.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { lengthsOf } from '../summaries/sources-store.js';

@@ -1,6 +1,5 @@
 /** How the record of a context is stored: as lists, with turns that follow each other by their places in their box. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { ContextEntry } from '../contexts/model.js';
 
 /** Where a turn stands. A box never gives a position to another card, so it says which card it was. */

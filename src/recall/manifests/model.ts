@@ -1,7 +1,6 @@
 /** A manifest: the record of a context, by ids, numbers and a hash. It keeps no content, and keeps none alive. */
 import { z } from 'zod';
-import { instant } from '../../kernel/common.js';
-import { jsonObject, jsonValue } from '../../kernel/json.js';
+import { instant, jsonObject, jsonValue } from '../../kernel/contract.js';
 import { contextEntry, contextFormat, contextSection, renderedContext } from '../contexts/model.js';
 
 /** How many cards a context has at most, before those that come twice are left out. */

@@ -1,18 +1,22 @@
 /** Use cases of manifests: what was in a context and why, the context again, and what differs between two. */
 import type { z } from 'zod';
-import { atLength, type Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
-import { type BoxRow, findBox } from '../../facts/boxes/store.js';
-import { readCards } from '../../facts/cards/reading.js';
-import { type CardRow, toCard, wasVisible } from '../../facts/cards/store.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError, type ErrorCode } from '../../kernel/errors.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
-import { cardsOfMemory } from '../../memory/versions/store.js';
+import { atLength, type Query } from '../../driver/index.js';
+import { type Call, listPage } from '../../engine/index.js';
+import { readCards } from '../../facts/index.js';
+import {
+  type BoxRow,
+  type CardRow,
+  entriesAfter,
+  findBox,
+  segmentsOf,
+  toCard,
+  wasVisible,
+} from '../../facts/sql.js';
+import { reachOf } from '../../identity/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { CairnError, type ErrorCode, toIso } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import { cardsOfMemory } from '../../memory/sql.js';
 import type { manifests as operations } from '../contexts/contract.js';
 import type { ContextEntry } from '../contexts/model.js';
 import { newMeter } from '../contexts/parts.js';

@@ -1,10 +1,18 @@
 /** manifests and manifest_cards: the record of every context, and which contexts a card was in. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { type Reach, within } from '../../engine/access/reach.js';
-import { trajectoryHolder } from '../../engine/lifetimes/endings.js';
-import { visibleBox } from '../../facts/boxes/store.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { type Reach, trajectoryHolder, within } from '../../engine/sql.js';
+import { visibleBox } from '../../facts/sql.js';
 import type { ContextEntry, ContextFormat } from '../contexts/model.js';
 import { cardsShownBy, cardsShownIn, entriesToText, type TurnPlace } from './entries.js';
 import type { ManifestKind } from './model.js';

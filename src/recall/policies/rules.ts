@@ -1,5 +1,5 @@
 /** When policies fire: which of them count for a scope, and what makes them. */
-import type { ScopeUsage } from '../../memory/scopes/triggers.js';
+import type { ScopeUsage } from '../../memory/sql.js';
 import type { PolicyAction, TriggerType } from '../jobs/model.js';
 
 /** A policy as firing needs it. */

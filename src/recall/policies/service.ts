@@ -1,21 +1,21 @@
 /** Use cases of summarization policies. What makes them fire is in triggers.ts. */
 import type { z } from 'zod';
-import type { Query, Tx } from '../../driver/driver.js';
-import { actsAs } from '../../engine/calls/actor.js';
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { listPage } from '../../engine/reads/pages.js';
-import { appendEvent, change } from '../../engine/writes/change.js';
-import { isAnswerOf } from '../../engine/writes/posted-back.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { canonical, sha256 } from '../../kernel/canonical.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Json } from '../../kernel/json.js';
-import { findScope } from '../../memory/scopes/store.js';
-import { refuseFormerOwner } from '../../memory/trajectories/former-owners.js';
-import { findTrajectory } from '../../memory/trajectories/store.js';
-import { unknownEntity } from '../../memory/versions/views.js';
+import type { Query, Tx } from '../../driver/index.js';
+import {
+  actsAs,
+  appendEvent,
+  type Call,
+  change,
+  isAnswerOf,
+  listPage,
+  type Work,
+} from '../../engine/index.js';
+import { reachOf } from '../../identity/index.js';
+import { type Json, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import { findTrajectory, refuseFormerOwner, unknownEntity } from '../../memory/index.js';
+import { findScope } from '../../memory/sql.js';
 import type { summarization_policies as operations } from '../jobs/contract.js';
 import {
   DEFAULT_MAX_SOURCES,

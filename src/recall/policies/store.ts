@@ -1,9 +1,18 @@
 /** summarization_policies: when to summarise and extract, for a tenant, a trajectory or a scope. */
-import type { Query, Table, Tx } from '../../driver/driver.js';
-import { type KeysetPage, keyset } from '../../driver/filters.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { type Reach, within } from '../../engine/access/reach.js';
-import { toIso } from '../../kernel/times.js';
+import {
+  byDialect,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+import { type Reach, within } from '../../engine/sql.js';
+import { toIso } from '../../kernel/index.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
 import type { FiringPolicy } from './rules.js';
 

@@ -1,6 +1,5 @@
 /** What a candidate's score is multiplied by: for who says it, when, and what kind of thing it says. */
-import { isWithin } from '../../text/question-dates.js';
-import { isRole, textFlags } from '../../text/search-text.js';
+import { isRole, isWithin, textFlags } from '../../text/index.js';
 import type { Question } from './question.js';
 
 export interface Boost {

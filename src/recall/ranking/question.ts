@@ -1,8 +1,13 @@
 /** A question as the ranking reads it: its terms and what they weigh, the dates and names in it, and what it asks for. */
-import { type DateMention, dateMentions, relativeMentions } from '../../text/question-dates.js';
-import { stem } from '../../text/stem.js';
-import { stopWords } from '../../text/stop-words.js';
-import { contentWords, wordsOf } from '../../text/text-analysis.js';
+import {
+  contentWords,
+  type DateMention,
+  dateMentions,
+  relativeMentions,
+  stem,
+  stopWords,
+  wordsOf,
+} from '../../text/index.js';
 import { relatedTerms } from './related-terms.js';
 
 /** More terms than these are no question but a text: its first ones stand for it. */

@@ -1,6 +1,5 @@
 /** How well texts answer a question: by the terms that they and the turns around them share with it. */
-import { isRole, MAX_FREQUENCY } from '../../text/search-text.js';
-import { stem } from '../../text/stem.js';
+import { isRole, MAX_FREQUENCY, stem } from '../../text/index.js';
 import {
   type Boost,
   type Boosted,

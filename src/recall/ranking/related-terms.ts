@@ -1,5 +1,5 @@
 /** Of words for a kind of thing, everyday words that say something of that kind: who asks for pets means dogs as well. */
-import { stem } from '../../text/stem.js';
+import { stem } from '../../text/index.js';
 
 /** What an occurrence of a related term counts, beside one of the term itself. */
 export const RELATED_WEIGHT = 0.15;

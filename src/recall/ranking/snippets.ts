@@ -1,7 +1,6 @@
 /** The part of a text that answers a question best, and where in it the words of the question are. */
-import type { GiveWay } from '../../kernel/cooperative-yield.js';
-import { ownCopy, stem } from '../../text/stem.js';
-import { fold, partsOf, WORD, wordsOf } from '../../text/text-analysis.js';
+import type { GiveWay } from '../../kernel/index.js';
+import { fold, ownCopy, partsOf, stem, WORD, wordsOf } from '../../text/index.js';
 
 export interface Snippet {
   readonly snippet: string;

@@ -1,6 +1,6 @@
 /** The doctor's question about how many documents there are; all others about the search are in service/search-doctor.ts. */
-import { sql, TENANT } from '../../driver/sql.js';
-import type { Check } from '../../engine/doctor.js';
+import { sql, TENANT } from '../../driver/index.js';
+import type { Check } from '../../engine/index.js';
 
 export const searchChecks: readonly Check[] = [
   {

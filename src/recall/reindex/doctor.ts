@@ -1,7 +1,7 @@
 /** Where the search does not know what is stored, or knows what is not: looked at page by page, and all of it. */
-import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
-import type { Driver } from '../../driver/driver.js';
-import { type Finding, MAX_EXAMPLES } from '../../engine/doctor.js';
+import { thoughtOf } from '../../checkpoints/sql.js';
+import type { Driver } from '../../driver/index.js';
+import { type Finding, MAX_EXAMPLES } from '../../engine/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES } from './drift.js';
 import { wrongEntries } from './index-drift.js';
 

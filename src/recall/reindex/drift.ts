@@ -2,9 +2,8 @@
  * Where search_docs is not what the content says: for the doctor, and for indexing anew. A module that runs beside the
  * event loop, a page at a time.
  */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { columnsOf, DOC_COLUMNS, type DocColumns, type NewDoc } from '../../index/documents.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import { columnsOf, DOC_COLUMNS, type DocColumns, type NewDoc } from '../../index/sql.js';
 import { contentKey, sourceOf } from '../search/contents.js';
 import { contentsAfter, SOURCES, type Source } from './expected-docs.js';
 import { presentAmong } from './present-contents.js';

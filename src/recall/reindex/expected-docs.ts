@@ -8,20 +8,15 @@ import {
   thoughtContent,
   thoughtDoc,
   thoughtOf,
-} from '../../checkpoints/states/thought-docs.js';
-import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { indexKey, readMeta } from '../../engine/writes/tenants.js';
-import { cardDoc, isSearched, measureCard } from '../../facts/cards/search-doc.js';
-import { type PacketInput, RESERVED_PREFIX } from '../../facts/packets/model.js';
-import { measurePacket, packetDoc } from '../../facts/packets/search-doc.js';
-import { type Doc, type NewDoc, newDoc } from '../../index/documents.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { measureTurn, turnDoc } from '../../memory/turns/search-doc.js';
-import type { TurnMetadata } from '../../memory/turns/store.js';
-import { memoryLinks } from '../../memory/versions/links.js';
-import { measureMemory, memoryDoc } from '../../memory/versions/search-doc.js';
-import type { NewVersion } from '../../memory/versions/store.js';
+} from '../../checkpoints/sql.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import { indexKey, readMeta } from '../../engine/index.js';
+import { type PacketInput, RESERVED_PREFIX } from '../../facts/contract.js';
+import { cardDoc, isSearched, measureCard, measurePacket, packetDoc } from '../../facts/index.js';
+import { type Doc, type NewDoc, newDoc } from '../../index/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { measureMemory, measureTurn, memoryDoc, memoryLinks, turnDoc } from '../../memory/index.js';
+import type { NewVersion, TurnMetadata } from '../../memory/sql.js';
 
 export const SOURCES = ['cards', 'packets', 'thoughts'] as const;
 export type Source = (typeof SOURCES)[number];

@@ -1,6 +1,5 @@
 /** Where the index is not what the rows of search_docs say, and how it is put right. */
-import type { Driver, Tx } from '../../driver/driver.js';
-import { acrossTenants, type Sql, sql } from '../../driver/sql.js';
+import { acrossTenants, type Driver, type Sql, sql, type Tx } from '../../driver/index.js';
 
 /** A document whose entries in the index are others than its terms, or of which there is nothing else. */
 export interface WrongEntries {

@@ -1,8 +1,7 @@
 /** Which contents are there, whatever the search says of them. */
-import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import { executionHolder } from '../../engine/lifetimes/endings.js';
+import { thoughtOf } from '../../checkpoints/sql.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import { executionHolder } from '../../engine/sql.js';
 import { contentKey } from '../search/contents.js';
 
 interface Of {

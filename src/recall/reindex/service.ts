@@ -2,12 +2,11 @@
  * Indexes anew: makes what the search knows what the content says, in small batches beside live traffic. What is right
  * already is only looked at. It notes how far it came, so that another process, or the next start, goes on from there.
  */
-import { atLength, type Driver, type Tx } from '../../driver/driver.js';
-import { nextBatch } from '../../engine/lifetimes/erasure-batches.js';
-import { hasTenant, listTenants } from '../../engine/writes/tenants.js';
-import { ANALYSIS_VERSION } from '../../index/searchable.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
+import { atLength, type Driver, type Tx } from '../../driver/index.js';
+import { hasTenant, listTenants, nextBatch } from '../../engine/index.js';
+import { ANALYSIS_VERSION } from '../../index/sql.js';
+import { newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES, type Stage } from './drift.js';
 import { entriesToPutRight, wrongEntries } from './index-drift.js';
 import {

@@ -1,8 +1,6 @@
 /** Putting right what the search knows: rows of search_docs, how many there are, and how far an indexing anew has come. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { acrossTenants, type Sql, sql, TENANT } from '../../driver/sql.js';
-import { columnsOf, insertDocs, type NewDoc } from '../../index/documents.js';
-import { GENERATION } from '../../index/postings.js';
+import { acrossTenants, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import { columnsOf, GENERATION, insertDocs, type NewDoc } from '../../index/sql.js';
 import { contentKey } from '../search/contents.js';
 import type { Drift } from './drift.js';
 import { presentAmong } from './present-contents.js';

@@ -1,12 +1,8 @@
 /** Memory in two calls: keep this, and what is known about that. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { makes, readsAnything, where } from '../../engine/contract/touches.js';
-import { ttl } from '../../engine/lifetimes/model.js';
-import { instant } from '../../kernel/common.js';
-import { uuid } from '../../kernel/ids.js';
-import { jsonObject, text } from '../../kernel/json.js';
-import { turnRole } from '../../memory/turns/model.js';
+import { makes, operation, readsAnything, ttl, where } from '../../engine/contract.js';
+import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
+import { turnRole } from '../../memory/contract.js';
 import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../search/model.js';
 import { passagesAsText } from './passages.js';
 

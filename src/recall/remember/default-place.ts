@@ -1,13 +1,13 @@
 /** Where memory goes that names no place: one trajectory of the tenant, and one scope in each trajectory. */
 import { createHash } from 'node:crypto';
-import { extentOf } from '../../engine/access/rules.js';
-import type { Call } from '../../engine/calls/call.js';
-import { systemCall } from '../../engine/leases/timekeeper.js';
-import { CairnError } from '../../kernel/errors.js';
-import * as scopes from '../../memory/scopes/service.js';
-import { findScope } from '../../memory/scopes/store.js';
-import * as trajectories from '../../memory/trajectories/service.js';
-import { findTrajectory } from '../../memory/trajectories/store.js';
+import { type Call, extentOf, systemCall } from '../../engine/index.js';
+import { CairnError } from '../../kernel/index.js';
+import {
+  findTrajectory,
+  scopesService as scopes,
+  trajectoriesService as trajectories,
+} from '../../memory/index.js';
+import { findScope } from '../../memory/sql.js';
 
 const NAME = 'memory';
 /** A place that was closed or deleted gives way to the next one. */

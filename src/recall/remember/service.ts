@@ -1,14 +1,11 @@
 /** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
 import type { z } from 'zod';
-import type { Call } from '../../engine/calls/call.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { JsonObject } from '../../kernel/json.js';
-import * as notes from '../../memory/notes/service.js';
-import { findScope } from '../../memory/scopes/store.js';
-import { add as addTurn } from '../../memory/turns/service.js';
-import { accessCounts } from '../../memory/versions/access-counts.js';
-import { parseDate } from '../../text/parse-date.js';
-import { countTokens, loadTokenizer } from '../../text/tokenizer.js';
+import type { Call } from '../../engine/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
+import { accessCounts, add as addTurn, notesService as notes } from '../../memory/index.js';
+import { findScope } from '../../memory/sql.js';
+import { countTokens, loadTokenizer, parseDate } from '../../text/index.js';
 import { describeHit, find } from '../search/service.js';
 import type { memory as operations } from './contract.js';
 import { defaultScope, defaultTrajectory, refuseCommonGround } from './default-place.js';

@@ -1,7 +1,6 @@
 /** The first stage of a search: which documents may be meant, by how many rare terms of the question they have. */
-import type { Range } from '../../index/postings.js';
-import { TermBits } from '../../index/term-bits.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
+import { type Range, TermBits } from '../../index/sql.js';
+import { givingWay } from '../../kernel/index.js';
 import type { SearchedIndex } from './searched-index.js';
 
 /** Of a term that more have, no more are counted: it weighs next to nothing. */

@@ -1,10 +1,10 @@
 /** Conditions on search_docs under the name d: what can be read, what the caller reaches, what the filters let through. */
-import { acrossTenants, byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Reach } from '../../engine/access/reach.js';
-import type { CardReach } from '../../engine/access/rules.js';
-import { visibleBox } from '../../facts/boxes/store.js';
-import { toMs } from '../../kernel/times.js';
-import { artifactsWithin, isMine, type MemoryColumns, notesWithin } from '../../memory/access/reach.js';
+import { acrossTenants, byDialect, join, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { CardReach } from '../../engine/index.js';
+import type { Reach } from '../../engine/sql.js';
+import { visibleBox } from '../../facts/sql.js';
+import { toMs } from '../../kernel/index.js';
+import { artifactsWithin, isMine, type MemoryColumns, notesWithin } from '../../memory/sql.js';
 import type { Comparison, Filter } from './model.js';
 
 /** How far an agent reaches, by what is found; absent where it reaches all of it. */

@@ -1,13 +1,10 @@
 /** What was found, as text: from the card, packet or thought that has it. */
-import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import type { Packet } from '../../facts/packets/model.js';
-import { callsAsText, resultsAsText, textOf } from '../../index/searchable.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import type { IndexedType } from '../../kernel/entity-types.js';
-import type { Json } from '../../kernel/json.js';
-import { asList } from '../../kernel/json-values.js';
+import { thoughtOf } from '../../checkpoints/sql.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import type { Packet } from '../../facts/contract.js';
+import { callsAsText, resultsAsText, textOf } from '../../index/sql.js';
+import type { Json } from '../../kernel/contract.js';
+import { asList, givingWay, type IndexedType } from '../../kernel/index.js';
 
 export interface Content {
   readonly entity_type: IndexedType;

@@ -1,7 +1,6 @@
 /** Searching everything that is remembered, or artifacts or notes alone. */
 import { z } from 'zod';
-import { operation } from '../../engine/contract/operation.js';
-import { reads, readsAnything } from '../../engine/contract/touches.js';
+import { operation, reads, readsAnything } from '../../engine/contract.js';
 import { searchInput, searchInputOf, searchOutput, wantedType } from './model.js';
 
 export const search = {

@@ -2,12 +2,9 @@
  * A search, from the question to what is shown. It runs beside the event loop where the database would block it
  * (`driver.away`): so it gets and gives plain values.
  */
-import { type Query, queryBy } from '../../driver/driver.js';
-import { type Features, frequencies } from '../../index/features.js';
-import { marksAhead } from '../../index/kept-documents.js';
-import { extentOf } from '../../index/postings.js';
-import { frequencyIn, termCode } from '../../index/term-codes.js';
-import { givingWay } from '../../kernel/cooperative-yield.js';
+import { type Query, queryBy } from '../../driver/index.js';
+import { extentOf, type Features, frequencies, frequencyIn, marksAhead, termCode } from '../../index/sql.js';
+import { givingWay } from '../../kernel/index.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';

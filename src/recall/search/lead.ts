@@ -2,9 +2,8 @@
  * Searches of one scope or trajectory, or of artifacts, notes or thoughts, where there are fewer documents of these than
  * the question's terms have: they are looked through themselves, so that nothing else stands before them.
  */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, join, type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Range } from '../../index/postings.js';
+import { byDialect, join, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { Range } from '../../index/sql.js';
 import type { Wanted } from './conditions.js';
 import type { Filter } from './model.js';
 import { notesLearnedIn } from './trajectory-range.js';

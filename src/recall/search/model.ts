@@ -1,13 +1,10 @@
 /** What is searched for, and what is found. */
 import { z } from 'zod';
-import { inAnyCase, readLeniently } from '../../engine/contract/lenient-input.js';
-import { MEMORY_CATEGORIES } from '../../index/documents.js';
-import { instant } from '../../kernel/common.js';
-import { SEARCHED_TYPES, type SearchedType } from '../../kernel/entity-types.js';
-import { uuid } from '../../kernel/ids.js';
-import { text } from '../../kernel/json.js';
-import { trajectoryStatus } from '../../memory/trajectories/model.js';
-import { abstractionLevel } from '../../memory/versions/model.js';
+import { inAnyCase, readLeniently } from '../../engine/contract.js';
+import { MEMORY_CATEGORIES } from '../../index/contract.js';
+import { instant, text, uuid } from '../../kernel/contract.js';
+import { SEARCHED_TYPES, type SearchedType } from '../../kernel/index.js';
+import { abstractionLevel, trajectoryStatus } from '../../memory/contract.js';
 
 export const searchedType = z.enum(SEARCHED_TYPES);
 /** As it is asked for. */

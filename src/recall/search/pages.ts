@@ -1,5 +1,5 @@
 /** A page of a ranking: without what is not to be shown, and where the next one begins. */
-import type { Query } from '../../driver/driver.js';
+import type { Query } from '../../driver/index.js';
 import type { Boost } from '../ranking/boosts.js';
 import type { Measures } from '../ranking/fusion.js';
 import type { End } from './candidates.js';

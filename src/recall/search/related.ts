@@ -1,7 +1,6 @@
 /** What supports or contradicts what was found, as far as the caller may see it. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import type { IndexedType } from '../../kernel/entity-types.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import type { IndexedType } from '../../kernel/index.js';
 import { beginningOf } from '../ranking/snippets.js';
 import type { Asked } from './conditions.js';
 import { contentKey, textsOf } from './contents.js';

@@ -1,6 +1,5 @@
 /** What was remembered more than once: notes and artifacts that say the same of the same, whoever asks is told once. */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql, TENANT } from '../../driver/sql.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 
 /** What tells one from another, beside its text: what it is called, who said it, and when it was, where that was said. */
 const SAID: Sql = sql`d.doc_no, d.entity_type, d.type, d.name, d.speaker,

@@ -1,8 +1,7 @@
 /** Rows of search_docs as they are shown. */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
-import type { MemoryCategory } from '../../index/documents.js';
-import type { IndexedType } from '../../kernel/entity-types.js';
+import { byDialect, type Query, type Sql, sql } from '../../driver/index.js';
+import type { MemoryCategory } from '../../index/contract.js';
+import type { IndexedType } from '../../kernel/index.js';
 import { type Asked, canBeRead, seenBy } from './conditions.js';
 
 export interface DocRow {

@@ -1,10 +1,7 @@
 /** In which scopes a turn is: that of its own, and open ones that were restored from it. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { segmentsOf } from '../../facts/boxes/entries.js';
-import { findBox } from '../../facts/boxes/store.js';
-import { findScope } from '../../memory/scopes/store.js';
-import { placesOfTurn } from '../../memory/turns/store.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import { findBox, segmentsOf } from '../../facts/sql.js';
+import { findScope, placesOfTurn } from '../../memory/sql.js';
 import type { WantedScope } from './conditions.js';
 import type { DocRow } from './rows.js';
 

@@ -1,17 +1,12 @@
 /** Use cases of searching. The work is done by job.ts, beside the event loop. */
 import type { z } from 'zod';
-import { thoughtOf } from '../../checkpoints/states/thought-docs.js';
-import type { Call } from '../../engine/calls/call.js';
-import { indexKey } from '../../engine/writes/tenants.js';
-import { cardReachOf, reachOf } from '../../identity/access/permissions.js';
-import { embedding } from '../../index/vectors/embedding.js';
-import { vectorIndexing } from '../../index/vectors/indexing.js';
-import { decodeCursor, encodeCursor } from '../../kernel/cursor.js';
-import { indexedType, type SearchedType, shownType } from '../../kernel/entity-types.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { seal, unseal } from '../../kernel/sealed-text.js';
-import { toIso } from '../../kernel/times.js';
+import { thoughtOf } from '../../checkpoints/sql.js';
+import { type Call, indexKey } from '../../engine/index.js';
+import { cardReachOf, reachOf } from '../../identity/index.js';
+import { embedding, vectorIndexing } from '../../index/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, indexedType, type SearchedType, shownType, toIso } from '../../kernel/index.js';
+import { decodeCursor, encodeCursor, seal, unseal } from '../../kernel/node.js';
 import { VECTOR_WEIGHT } from '../ranking/fusion.js';
 import type { Likeness } from '../vectors/nearest.js';
 import type { Viewer } from './conditions.js';

@@ -2,8 +2,7 @@
  * The index of a tenant that has few documents, made in memory of what is kept of them. What is shown of it in the end is
  * asked of the database again.
  */
-import type { Query } from '../../driver/driver.js';
-import { sql } from '../../driver/sql.js';
+import { type Query, sql } from '../../driver/index.js';
 import {
   type Extent,
   type Kept,
@@ -11,8 +10,8 @@ import {
   type KeptTenant,
   keptDocs,
   type Marks,
-} from '../../index/kept-documents.js';
-import type { Range } from '../../index/postings.js';
+  type Range,
+} from '../../index/sql.js';
 import type { Asked } from './conditions.js';
 import type { SearchedIndex } from './searched-index.js';
 import { gapsAround, type Neighbours, neighboursOf, type Placed, wantedAmong } from './wanted-docs.js';

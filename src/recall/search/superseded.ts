@@ -1,11 +1,6 @@
 /** Which of what was found is not to be shown: what something else supersedes, by the same rule as lists, or was found before. */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, sql, TENANT } from '../../driver/sql.js';
-import {
-  cardNotSuperseded,
-  packetNotSuperseded,
-  versionNotSuperseded,
-} from '../../memory/entities/supersession.js';
+import { byDialect, type Query, sql, TENANT } from '../../driver/index.js';
+import { cardNotSuperseded, packetNotSuperseded, versionNotSuperseded } from '../../memory/sql.js';
 import { IS_FEW } from './lead.js';
 import type { DocRow } from './rows.js';
 

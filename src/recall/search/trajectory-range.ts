@@ -1,7 +1,6 @@
 /** Where the documents of a trajectory are in the index, notes that were learned in it included. */
-import type { Query } from '../../driver/driver.js';
-import { type Sql, sql, TENANT } from '../../driver/sql.js';
-import type { Range } from '../../index/postings.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import type { Range } from '../../index/sql.js';
 
 /** Where the documents of a trajectory are, up to one; undefined where it has none. */
 export async function rangeOf(query: Query, trajectory_id: string, to: number): Promise<Range | undefined> {

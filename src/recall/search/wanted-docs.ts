@@ -1,6 +1,5 @@
 /** Documents that can be read and pass the filters: among some, the newest, and the turns around those found. */
-import type { Query } from '../../driver/driver.js';
-import { byDialect, type Sql, sql } from '../../driver/sql.js';
+import { byDialect, type Query, type Sql, sql } from '../../driver/index.js';
 import { type Asked, canBeRead, isWanted, seenBy } from './conditions.js';
 
 const readable = ({ tenant, now, viewer }: Asked): Sql =>

@@ -1,6 +1,6 @@
 /** The sentences that a summary may be made of, and how much each is worth by itself. */
-import type { GiveWay } from '../../kernel/cooperative-yield.js';
-import { type TextUnit, unitsOf } from '../../text/sentences.js';
+import type { GiveWay } from '../../kernel/index.js';
+import { type TextUnit, unitsOf } from '../../text/index.js';
 import { type Statement, statementOf } from '../extraction/english/statements.js';
 import { roleOf, type SourceRole, type TextSource } from './sources.js';
 

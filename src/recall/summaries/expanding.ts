@@ -1,18 +1,20 @@
 /** Expanding a summary, a principle or a fact to what it was made from, while that exists. */
 import type { z } from 'zod';
-import type { Query } from '../../driver/driver.js';
-import type { Call } from '../../engine/calls/call.js';
-import { reachOf } from '../../identity/access/permissions.js';
-import { CairnError } from '../../kernel/errors.js';
-import type { Json } from '../../kernel/json.js';
-import { toIso } from '../../kernel/times.js';
-import { scopesReached } from '../../memory/access/reach.js';
-import { artifactNoun } from '../../memory/artifacts/service.js';
-import { linksOf } from '../../memory/edges/store.js';
-import type { EntityRef } from '../../memory/entities/store.js';
-import { noteNoun } from '../../memory/notes/service.js';
-import { findMemory, lives, type VersionRow } from '../../memory/versions/store.js';
-import { erased, type Memory, type Noun, notFound } from '../../memory/versions/views.js';
+import type { Query } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
+import { reachOf } from '../../identity/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, toIso } from '../../kernel/index.js';
+import {
+  artifactNoun,
+  erased,
+  linksOf,
+  type Memory,
+  type Noun,
+  noteNoun,
+  notFound,
+} from '../../memory/index.js';
+import { type EntityRef, findMemory, lives, scopesReached, type VersionRow } from '../../memory/sql.js';
 import { currentMemories } from '../extraction/fact-keys.js';
 import { isReached } from '../extraction/known-facts.js';
 import type { artifactSources, noteSources } from '../jobs/contract.js';

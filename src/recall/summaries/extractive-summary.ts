@@ -1,5 +1,5 @@
 /** A summary without a model: the sentences that say most, none of them twice, in their order, within a budget of tokens. */
-import type { GiveWay, TokenCounter } from '../../kernel/cooperative-yield.js';
+import type { GiveWay, TokenCounter } from '../../kernel/index.js';
 import { agree, overlap } from '../extraction/english/statements.js';
 import { type Candidate, type CandidatePart, candidatesOf } from './candidates.js';
 import { SentenceGraph } from './sentence-graph.js';

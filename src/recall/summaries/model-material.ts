@@ -1,5 +1,5 @@
 /** Sources as a model gets them: each marked with a short id, so that it can name them, and as nothing but material. */
-import { parseDate } from '../../text/parse-date.js';
+import { parseDate } from '../../text/index.js';
 import { defused } from '../windows/contained.js';
 import { roleOf, type TextSource } from './sources.js';
 

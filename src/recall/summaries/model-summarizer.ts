@@ -1,10 +1,7 @@
 /** Summarises by a model endpoint. */
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { ModelEndpoint } from '../../providers/model-endpoint.js';
-import { modelFailure } from '../../providers/model-failure.js';
-import type { ModelSettings } from '../../providers/model-settings.js';
-import { unitsOf } from '../../text/sentences.js';
-import { countTokens } from '../../text/tokenizer.js';
+import { givingWay } from '../../kernel/index.js';
+import { ModelEndpoint, type ModelSettings, modelFailure } from '../../providers/index.js';
+import { countTokens, unitsOf } from '../../text/index.js';
 import { extractiveSummary } from './extractive-summary.js';
 import { MATERIAL_RULES, markedSources } from './model-material.js';
 import type { Summarizer, SummaryRequest } from './summarizer.js';

@@ -1,7 +1,7 @@
 /** Summarises without a model. */
-import { givingWay } from '../../kernel/cooperative-yield.js';
-import { offlineCost } from '../../providers/cost.js';
-import { countTokens } from '../../text/tokenizer.js';
+import { givingWay } from '../../kernel/index.js';
+import { offlineCost } from '../../providers/index.js';
+import { countTokens } from '../../text/index.js';
 import { extractiveSummary } from './extractive-summary.js';
 import { recurringStatements } from './recurring-statements.js';
 import type { Summarizer, Summary, SummaryRequest } from './summarizer.js';

@@ -1,13 +1,16 @@
 /** Principles: what summaries of the level L1 say across their trajectories, as a note of the level L2. */
-import type { Call } from '../../engine/calls/call.js';
-import { noteHolder } from '../../engine/lifetimes/endings.js';
-import type { Json } from '../../kernel/json.js';
-import type { EntityRef } from '../../memory/entities/store.js';
-import { noteNoun } from '../../memory/notes/service.js';
-import { synthesizedEdges } from '../../memory/versions/links.js';
-import { createMemory, prepareContent } from '../../memory/versions/service.js';
-import { lockTrajectories } from '../../memory/versions/sources.js';
-import { blocksOf } from '../../text/text-blocks.js';
+import type { Call } from '../../engine/index.js';
+import { noteHolder } from '../../engine/sql.js';
+import type { Json } from '../../kernel/contract.js';
+import {
+  createMemory,
+  lockTrajectories,
+  noteNoun,
+  prepareContent,
+  synthesizedEdges,
+} from '../../memory/index.js';
+import type { EntityRef } from '../../memory/sql.js';
+import { blocksOf } from '../../text/index.js';
 import {
   howMade,
   inferred,

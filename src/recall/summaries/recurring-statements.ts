@@ -1,6 +1,6 @@
 /** What several trajectories have in common: statements that recur in two or more of them. Nothing, when nothing does. */
-import type { GiveWay } from '../../kernel/cooperative-yield.js';
-import { unitsOf } from '../../text/sentences.js';
+import type { GiveWay } from '../../kernel/index.js';
+import { unitsOf } from '../../text/index.js';
 import { matterOf, sayingOf } from '../extraction/english/normalized-statement.js';
 import { statementOf } from '../extraction/english/statements.js';
 import type { TextSource } from './sources.js';

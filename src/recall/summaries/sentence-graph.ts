@@ -1,5 +1,5 @@
 /** How sentences stand to each other: which are alike, and which are in the middle of all (LexRank). */
-import type { GiveWay } from '../../kernel/cooperative-yield.js';
+import type { GiveWay } from '../../kernel/index.js';
 
 /** Sentences as sets of stems with weights; likeness is the cosine, found through the sentences of each stem. */
 export class SentenceGraph {

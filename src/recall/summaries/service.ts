@@ -1,18 +1,26 @@
 /** Summaries: of the turns of a scope, or of artifacts, into a Summary artifact of the level L1. */
-import type { Call } from '../../engine/calls/call.js';
-import type { Work } from '../../engine/calls/work.js';
-import { trajectoryHolder } from '../../engine/lifetimes/endings.js';
-import type { Json } from '../../kernel/json.js';
-import type { Artifact } from '../../memory/artifacts/model.js';
-import { artifactNoun } from '../../memory/artifacts/service.js';
-import type { EntityRef } from '../../memory/entities/store.js';
-import { findScope, lockScope, noteCovered, type ScopeRow } from '../../memory/scopes/store.js';
-import { lockTrajectory, type TrajectoryRow } from '../../memory/trajectories/store.js';
-import type { Turn } from '../../memory/turns/model.js';
-import { synthesizedEdges } from '../../memory/versions/links.js';
-import { createMemory, type PreparedContent, prepareContent } from '../../memory/versions/service.js';
-import type { VersionRow } from '../../memory/versions/store.js';
-import { PlainFailure } from '../../providers/model-failure.js';
+import type { Call, Work } from '../../engine/index.js';
+import { trajectoryHolder } from '../../engine/sql.js';
+import type { Json } from '../../kernel/contract.js';
+import type { Artifact, Turn } from '../../memory/contract.js';
+import {
+  artifactNoun,
+  createMemory,
+  lockTrajectory,
+  type PreparedContent,
+  prepareContent,
+  synthesizedEdges,
+  type TrajectoryRow,
+} from '../../memory/index.js';
+import {
+  type EntityRef,
+  findScope,
+  lockScope,
+  noteCovered,
+  type ScopeRow,
+  type VersionRow,
+} from '../../memory/sql.js';
+import { PlainFailure } from '../../providers/index.js';
 import {
   howMade,
   inferred,

@@ -1,12 +1,15 @@
 /** What summaries and facts are made from: the turns of a scope, open or just closed, and artifacts. */
-import type { Query, Tx } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { entriesAfter, segmentsOf } from '../../facts/boxes/entries.js';
-import { findBox } from '../../facts/boxes/store.js';
-import { type CardRow, findCards } from '../../facts/cards/store.js';
-import type { Turn } from '../../memory/turns/model.js';
-import { placesOfTurn, toTurn } from '../../memory/turns/store.js';
-import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/versions/store.js';
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import { type CardRow, entriesAfter, findBox, findCards, segmentsOf } from '../../facts/sql.js';
+import type { Turn } from '../../memory/contract.js';
+import {
+  livesAt,
+  placesOfTurn,
+  toTurn,
+  VERSION_COLUMNS,
+  VERSIONS,
+  type VersionRow,
+} from '../../memory/sql.js';
 
 /** How many turns each of these scopes has. */
 export async function lengthsOf(

@@ -1,5 +1,5 @@
 /** The seam to what summarises: a model, or the way that needs none. */
-import type { CallOptions, ProviderCost } from '../../providers/cost.js';
+import type { CallOptions, ProviderCost } from '../../providers/index.js';
 import type { TextSource } from './sources.js';
 
 export interface SummaryRequest {

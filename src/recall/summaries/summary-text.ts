@@ -1,5 +1,5 @@
 /** How the sentences of a summary are written down: who said it and when, once for all that follows. */
-import { parseDate } from '../../text/parse-date.js';
+import { parseDate } from '../../text/index.js';
 import type { CandidatePart } from './candidates.js';
 import { roleOf, type TextSource } from './sources.js';
 

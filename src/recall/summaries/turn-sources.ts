@@ -1,8 +1,8 @@
 /** Turns as sources of summaries and facts: what they say, and which of them belong together. */
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { asList, isObject } from '../../kernel/json-values.js';
-import type { Turn } from '../../memory/turns/model.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { asList, isObject } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
+import type { Turn } from '../../memory/contract.js';
 import { type TextSource, wholeGroups } from './sources.js';
 
 /** The text of a content that may be a list of parts, or any JSON. */

@@ -3,22 +3,12 @@
  * stored, so that it goes on after a crash; of several servers one at a time works on a tenant.
  */
 import { createHmac, randomUUID } from 'node:crypto';
-import { atLength, type Driver } from '../../driver/driver.js';
-import type { Runtime } from '../../engine/calls/call.js';
-import { listTenants, type StoreMeta } from '../../engine/writes/tenants.js';
-import { extentOf } from '../../index/postings.js';
-import type { Embedding } from '../../index/vectors/embedding.js';
-import {
-  bitsAsDigits,
-  bitsToText,
-  signBits,
-  vectorFromText,
-  vectorToText,
-} from '../../index/vectors/encoding.js';
-import type { VectorIndexing } from '../../index/vectors/indexing.js';
+import { atLength, type Driver } from '../../driver/index.js';
+import { listTenants, type Runtime, type StoreMeta } from '../../engine/index.js';
 import {
   countLacking,
   docsToRetry,
+  type Embedding,
   knownVectors,
   type Lacking,
   lackingDocs,
@@ -29,8 +19,17 @@ import {
   readProgress,
   storeOutcomes,
   takeVectors,
-} from '../../index/vectors/store.js';
-import { EmbeddingFailure } from '../../providers/embedder.js';
+  type VectorIndexing,
+} from '../../index/index.js';
+import {
+  bitsAsDigits,
+  bitsToText,
+  extentOf,
+  signBits,
+  vectorFromText,
+  vectorToText,
+} from '../../index/sql.js';
+import { EmbeddingFailure } from '../../providers/index.js';
 import { embeddingTexts } from './texts.js';
 
 const TICK_MS = 500;

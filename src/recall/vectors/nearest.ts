@@ -1,10 +1,16 @@
 /** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
-import type { Query } from '../../driver/driver.js';
-import { acrossTenants, byDialect, type Dialect, type Sql, sql, TENANT, verbatim } from '../../driver/sql.js';
-import type { Range } from '../../index/postings.js';
-import { bitTable } from '../../index/vectors/bits.js';
-import { bitsAsDigits, signBits, similarity, vectorFromText } from '../../index/vectors/encoding.js';
-import type { VectorOperators } from '../../index/vectors/indexing.js';
+import {
+  acrossTenants,
+  byDialect,
+  type Dialect,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  verbatim,
+} from '../../driver/index.js';
+import type { VectorOperators } from '../../index/index.js';
+import { bitsAsDigits, bitTable, type Range, signBits, similarity, vectorFromText } from '../../index/sql.js';
 import type { Boost } from '../ranking/boosts.js';
 import { fuse, type Measures, measuresOf } from '../ranking/fusion.js';
 import type { Asked } from '../search/conditions.js';

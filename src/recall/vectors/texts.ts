@@ -1,10 +1,8 @@
 /** What documents say, as an embedder is to read it. */
-import type { Query } from '../../driver/driver.js';
-import { sql, TENANT } from '../../driver/sql.js';
-import { line, saidIn } from '../../index/searchable.js';
-import { embeddingText } from '../../index/vectors/embedding-text.js';
-import type { Lacking } from '../../index/vectors/store.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { type Query, sql, TENANT } from '../../driver/index.js';
+import { embeddingText, type Lacking } from '../../index/index.js';
+import { line, saidIn } from '../../index/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { contentKey, sourceOf, textsOf } from '../search/contents.js';
 
 /** By doc_no; without what is gone, and empty where nothing is said. */

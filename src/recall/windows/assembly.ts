@@ -1,5 +1,5 @@
 /** Assembling a window: counts what may go in, chooses, renders, and counts the whole until it keeps to the budget. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import type { ContextFormat, ContextReason, SectionName } from '../contexts/model.js';
 import { type Account, accountOf, inPlace } from './account.js';
 import { conflictsAmong, withRemarks } from './conflicts.js';

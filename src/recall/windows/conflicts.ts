@@ -1,5 +1,5 @@
 /** What in a window contradicts what, as it is told beside each: the model cannot see the edge between them. */
-import { toIso } from '../../kernel/times.js';
+import { toIso } from '../../kernel/index.js';
 import { inOneLine } from './contained.js';
 import { cutAt, shortened } from './cut.js';
 import type { WindowPart } from './window.js';

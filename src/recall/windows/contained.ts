@@ -2,7 +2,7 @@
  * Stored text within Markdown: it can look neither like the structure of the window nor like that of a chat template.
  * A text that has nothing of the kind stands as it is; any other is quoted in a fence that it cannot close.
  */
-import { FENCE } from '../../text/text-blocks.js';
+import { FENCE } from '../../text/index.js';
 import { looksLikeStructure } from './structure.js';
 
 /** The tokens by which chat templates tell messages and roles apart, in the spelling of the common model families. */

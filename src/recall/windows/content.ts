@@ -1,8 +1,8 @@
 /** Content as the text that a window shows: of a list of parts the texts, and of other parts what they are. */
-import { textOf } from '../../facts/transcripts/transcript.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { isBlank, isObject } from '../../kernel/json-values.js';
+import { textOf } from '../../facts/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { isBlank, isObject } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { cutAt, shortened } from './cut.js';
 
 const TEXTS: readonly Json[] = ['text', 'input_text', 'output_text'];

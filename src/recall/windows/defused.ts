@@ -1,8 +1,8 @@
 /** A conversation without tokens of chat templates: each message stands as it was said but for those. */
-import type { Message, Transcript } from '../../facts/transcripts/transcript.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { Json } from '../../kernel/json.js';
-import { isObject } from '../../kernel/json-values.js';
+import type { Message, Transcript } from '../../facts/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { isObject } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { defused } from './contained.js';
 
 /** Ids and names have a length and a charset to keep to: what would be a token loses its bracket. */

@@ -1,8 +1,7 @@
 /** A window as XML or JSON, and which shape each format has. */
-import { openaiMessages } from '../../facts/transcripts/openai.js';
-import { answerText, type Message, type Transcript } from '../../facts/transcripts/transcript.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
+import { answerText, type Message, openaiMessages, type Transcript } from '../../facts/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import type { ContextFormat, SectionName } from '../contexts/model.js';
 import { chat, markdown } from './markdown.js';
 import { GIVEN } from './sections.js';

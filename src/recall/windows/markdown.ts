@@ -1,8 +1,7 @@
 /** A window as Markdown, and as messages whose system prompt is Markdown. */
-import { openaiMessages } from '../../facts/transcripts/openai.js';
-import { answerText, type Message, type Transcript } from '../../facts/transcripts/transcript.js';
-import { canonical } from '../../kernel/canonical.js';
-import type { JsonObject } from '../../kernel/json.js';
+import { answerText, type Message, openaiMessages, type Transcript } from '../../facts/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { canonical } from '../../kernel/node.js';
 import type { SectionName } from '../contexts/model.js';
 import { contained, defused, inOneLine, isQuoted } from './contained.js';
 import { defusedTranscript } from './defused.js';

@@ -1,5 +1,5 @@
 /** The sections of a context: in which order they stand, which goes first when room is short, and how much each may take. */
-import { CairnError } from '../../kernel/errors.js';
+import { CairnError } from '../../kernel/index.js';
 import { SECTIONS, type SectionName, type SectionSetting } from '../contexts/model.js';
 
 export interface Section {

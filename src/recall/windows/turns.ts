@@ -1,8 +1,7 @@
 /** Turns as a window shows them: which of them belong together, since a tool call and its result are never separated. */
-import { readCall } from '../../facts/transcripts/tool-calls.js';
-import { type Transcript, transcriptOf } from '../../facts/transcripts/transcript.js';
-import type { Json, JsonObject } from '../../kernel/json.js';
-import { isBlank, isObject } from '../../kernel/json-values.js';
+import { readCall, type Transcript, transcriptOf } from '../../facts/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { isBlank, isObject } from '../../kernel/index.js';
 import { saidText } from './content.js';
 import { cutAt, shortened } from './cut.js';
 

@@ -1,6 +1,6 @@
 /** What is in a window, before it is rendered: parts of sections in their order, and turns. */
-import type { Transcript } from '../../facts/transcripts/transcript.js';
-import type { JsonObject } from '../../kernel/json.js';
+import type { Transcript } from '../../facts/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
 import type { SectionName } from '../contexts/model.js';
 import type { TurnCard } from './turns.js';
 

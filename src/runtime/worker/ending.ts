@@ -1,9 +1,8 @@
 /** How a worker ends an agent_turn: what its handle gave or threw, told until it is known to be known. */
-import type { Api, CallOptions } from '../../api/api.js';
-import type { AgentTurn, TurnError } from '../../coordination/agent-turns/model.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { JsonObject } from '../../kernel/json.js';
+import type { Api, CallOptions } from '../../api/index.js';
+import type { AgentTurn, TurnError } from '../../coordination/contract.js';
+import { type JsonObject, newId } from '../../kernel/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { retrying, within } from '../retries.js';
 import { type HeldLease, SHORTEST_TRY_MS } from './held-lease.js';
 import type { WorkerSettings } from './settings.js';

@@ -1,6 +1,6 @@
 /** An Api whose every call is made in an agent_turn, and outlives a server that goes and comes back. */
-import type { AnyMethod, Api, CallOptions } from '../../api/api.js';
-import { newId } from '../../kernel/ids.js';
+import type { AnyMethod, Api, CallOptions } from '../../api/index.js';
+import { newId } from '../../kernel/contract.js';
 
 export interface Guarding {
   /** `<agent_turn_id>:<turn_epoch>`. */

@@ -1,7 +1,7 @@
 /** The lease of an agent_turn that a worker holds: renewed by a timer, and known to be over without asking anyone. */
-import type { Api } from '../../api/api.js';
-import type { AgentTurn } from '../../coordination/agent-turns/model.js';
-import { CairnError } from '../../kernel/errors.js';
+import type { Api } from '../../api/index.js';
+import type { AgentTurn } from '../../coordination/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import { type Backoff, waitBefore, within } from '../retries.js';
 
 /** So many renewals fit into the time of a lease: two may be lost. */

@@ -1,7 +1,7 @@
 /** How a worker works: what may be set, and what it is otherwise. */
-import { DEFAULT_TURN_LEASE_MS } from '../../coordination/agent-turns/model.js';
-import type { PromptFormat } from '../../facts/transcripts/model.js';
-import { CairnError } from '../../kernel/errors.js';
+import { DEFAULT_TURN_LEASE_MS } from '../../coordination/contract.js';
+import type { PromptFormat } from '../../facts/contract.js';
+import { CairnError } from '../../kernel/index.js';
 import type { Backoff } from '../retries.js';
 
 export interface WorkerTiming {

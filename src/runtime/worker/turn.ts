@@ -1,8 +1,8 @@
 /** What a worker's handle is given: an agent_turn with its prompt, and what its holder can do with it. */
-import type { Api } from '../../api/api.js';
-import type { AgentTurn, Batch } from '../../coordination/agent-turns/model.js';
-import type { Hydrated, PromptFormat } from '../../facts/transcripts/model.js';
-import { CairnError, isErrorCode } from '../../kernel/errors.js';
+import type { Api } from '../../api/index.js';
+import type { AgentTurn, Batch } from '../../coordination/contract.js';
+import type { Hydrated, PromptFormat } from '../../facts/contract.js';
+import { CairnError, isErrorCode } from '../../kernel/index.js';
 import { retrying } from '../retries.js';
 import { guardedApi } from './guarded-api.js';
 import type { HeldLease } from './held-lease.js';

@@ -2,11 +2,10 @@
  * A worker: claims agent_turns of a profile or agent, hands each with its prompt to a function, keeps its lease, and ends it
  * with what the function gives. It stands on the Api alone, in process or over HTTP, and outlives the loss of its server.
  */
-import type { Api } from '../../api/api.js';
-import type { AgentTurn } from '../../coordination/agent-turns/model.js';
-import { CairnError } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import { anySignal } from '../../kernel/signals.js';
+import type { Api } from '../../api/index.js';
+import type { AgentTurn } from '../../coordination/contract.js';
+import { newId } from '../../kernel/contract.js';
+import { anySignal, CairnError } from '../../kernel/index.js';
 import { pause, waitBefore, within } from '../retries.js';
 import { endTurn, type Outcome, resultOf, type TurnResult } from './ending.js';
 import { HeldLease, SHORTEST_TRY_MS } from './held-lease.js';

@@ -1,7 +1,15 @@
 /** Rules of extraction: what happens or happened on a certain day. */
-import { dayMeant, tenseOfDeed, tenseOfEvent } from '../../../text/day-direction.js';
-import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/first-person.js';
-import { type NamedDay, namedDay } from '../../../text/named-days.js';
+import {
+  conjugated,
+  dayMeant,
+  type NamedDay,
+  namedDay,
+  ofSpeaker,
+  possessive,
+  subjectName,
+  tenseOfDeed,
+  tenseOfEvent,
+} from '../../../text/index.js';
 import { type FactRule, keyOf, sentenceOf, speakerKey, type Voice } from './drafts.js';
 import { EVALUATIVE, firstClause, standsAlone } from './sentences.js';
 

@@ -1,5 +1,5 @@
 /** Rules of extraction: what was decided, and what is always or never to be done. */
-import { namingSpeaker, ofSpeaker, subjectName } from '../../../text/first-person.js';
+import { namingSpeaker, ofSpeaker, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, keyOf, sentenceOf, speakerKey, type Voice } from './drafts.js';
 import { standsAlone } from './sentences.js';
 import { isNegated } from './statements.js';

@@ -1,7 +1,6 @@
 /** Gets facts out of a conversation without a model: by rules that take what is plainly said, and nothing else. */
-import type { GiveWay } from '../../../kernel/cooperative-yield.js';
-import { parseDate } from '../../../text/parse-date.js';
-import { unitsOf } from '../../../text/sentences.js';
+import type { GiveWay } from '../../../kernel/index.js';
+import { parseDate, unitsOf } from '../../../text/index.js';
 import { isHeard, roleOf, type TextSource } from '../../summaries/sources.js';
 import { codeOf } from '../code-blocks.js';
 import type { ExtractedFact } from '../facts.js';

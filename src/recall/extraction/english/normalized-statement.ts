@@ -3,7 +3,7 @@
  * nothing is left out or put in one form; all other words count, as they stand and in their order. Where that makes two
  * of one, nothing false is said; where it made one of two, something would be.
  */
-import { baseForm, isInflected } from '../../../text/stem.js';
+import { baseForm, isInflected } from '../../../text/index.js';
 
 interface Token {
   /** In lower case, unless its case may say something: of a unit, an option, an abbreviation. */

@@ -1,5 +1,5 @@
 /** Rules of extraction: what a person says of himself and of those near him. */
-import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/first-person.js';
+import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, keyOf, noteOf, speakerKey, type Voice } from './drafts.js';
 import { EVALUATIVE, firstClause, firstHalf, isEpithet, standsAlone } from './sentences.js';
 import { PASSING, preferences } from './tastes.js';

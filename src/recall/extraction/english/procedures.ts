@@ -1,5 +1,5 @@
 /** Rules of extraction: how something is done, as a list of steps or in one sentence. */
-import { type Block, blocksOf } from '../../../text/text-blocks.js';
+import { type Block, blocksOf } from '../../../text/index.js';
 import type { TextSource } from '../../summaries/sources.js';
 import type { ExtractedFact } from '../facts.js';
 import { keyOf, sentenceOf } from './drafts.js';

@@ -1,5 +1,5 @@
 /** Rules of extraction: what is not so, or no longer, of what the other rules would take if it were. */
-import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/first-person.js';
+import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, sentenceOf } from './drafts.js';
 import { lives, relatives } from './personal.js';
 import { firstClause, standsAlone } from './sentences.js';

@@ -1,5 +1,5 @@
 /** How alike two statements are: by the stems of their words, unless they differ in a number or in yes and no. */
-import { analyse } from '../../../text/text-analysis.js';
+import { analyse } from '../../../text/index.js';
 
 export interface Statement {
   readonly text: string;

@@ -1,5 +1,5 @@
 /** Rules of extraction: what somebody likes and prefers, be it the speaker or one who is named. */
-import { conjugated, ofSpeaker, subjectName } from '../../../text/first-person.js';
+import { conjugated, ofSpeaker, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, keyOf, noteOf, sentenceOf } from './drafts.js';
 import { isPerson, PROPER } from './names.js';
 import { firstClause, firstHalf, standsAlone, withoutInitials } from './sentences.js';

@@ -1,7 +1,5 @@
 /** How two statements that share their words differ all the same: by the small words between them, or by their order. */
-import { stem } from '../../../text/stem.js';
-import { stopWords } from '../../../text/stop-words.js';
-import { wordsOf } from '../../../text/text-analysis.js';
+import { stem, stopWords, wordsOf } from '../../../text/index.js';
 
 export interface Wording {
   /** What it is about, each stem once. */

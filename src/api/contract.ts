@@ -1,0 +1,3 @@
+/** The models and operations of api: schemas alone, for clients as well. */
+export { allOperations, groups, type NamedOperation, type Operations } from './operations.js';
+export { type Shorthands, shorthands, shorthandsOn } from './shorthands.js';

@@ -1,0 +1,17 @@
+/** What other modules may use of api. */
+export type { AnyMethod, Api, ApiByName, CallOptions, Host, Input, Output } from './api.js';
+export {
+  type ExportedFile,
+  type ExportOptions,
+  executionText,
+  exportCheckpoint,
+  exportExecution,
+  type ImportedCheckpoints,
+  type ImportOptions,
+  importCheckpoints,
+  importExecution,
+} from './files/checkpoint-files.js';
+export type { Reindexing } from './maintain.js';
+export { type Cairn, type LocalCairn, type OpenOptions, openCairn } from './open-cairn.js';
+export { openapiSteps } from './openapi.js';
+export { Store, type StoreOptions } from './store.js';

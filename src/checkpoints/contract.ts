@@ -1,0 +1,33 @@
+/** The models and operations of checkpoints: schemas alone, for clients as well. */
+export { checkpoints } from './checkpoints/contract.js';
+export {
+  CHECKPOINT_VERSION,
+  type Checkpoint,
+  type CheckpointMetadata,
+  type CheckpointReason,
+  type CheckpointSummary,
+  checkpoint,
+  checkpointMetadata,
+  checkpointSummary,
+  MAX_ENTRIES,
+  type MemoryEntry,
+  type Message,
+  memoryEntry,
+  message,
+  type PendingWrite,
+  type Snapshot,
+  sentSnapshot,
+  snapshot,
+  type Thought,
+  type ToolCall,
+  thought,
+  toolCall,
+} from './checkpoints/model.js';
+export { executions } from './executions/contract.js';
+export {
+  BUNDLE_FORMAT,
+  type Bundle,
+  type Execution,
+  type ExecutionStatus,
+  type Pruned,
+} from './executions/model.js';

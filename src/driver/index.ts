@@ -1,0 +1,34 @@
+/** What other modules may use of driver. */
+export { listToText, textToList } from './codec.js';
+export {
+  atLength,
+  type Driver,
+  DriverError,
+  type IndexedVectors,
+  type Journal,
+  type JournalEntry,
+  type Query,
+  queryBy,
+  type Table,
+  type Tx,
+  type VectorIndexes,
+  type VectorSpace,
+  type VectorTable,
+} from './driver.js';
+export { behind, inOrder, type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
+export { Lane } from './lane.js';
+export { eachId } from './lookups.js';
+export { composed, type Schema, type SchemaPart, triggerFunction } from './schema.js';
+export {
+  acrossTenants,
+  type BoundParam,
+  byDialect,
+  type Dialect,
+  join,
+  type Sql,
+  sql,
+  TENANT,
+  verbatim,
+} from './sql.js';
+export { openSqlite } from './sqlite/driver.js';
+export { QUEUE_BYTES } from './write-queue.js';

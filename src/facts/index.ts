@@ -1,0 +1,25 @@
+/** What other modules may use of facts. */
+import './register.js';
+
+export { mayUse, openBox, openBoxes, ownerOf, permitted } from './boxes/access.js';
+export { boxChecks } from './boxes/doctor.js';
+export { entryPage } from './boxes/entry-pages.js';
+export { makeBox, makeFork } from './boxes/making.js';
+export { hydrateViews } from './boxes/views.js';
+export { cardsBeyond, refuseHidden } from './cards/access.js';
+export { cardChecks, cardContents } from './cards/doctor.js';
+export { cardConditions } from './cards/list-conditions.js';
+export { cardBytes, readCards } from './cards/reading.js';
+export { cardDoc, isSearched, measureCard } from './cards/search-doc.js';
+export { addCard, type PreparedCard, prepareCard, unknownCards } from './cards/service.js';
+export { packetContents, streamChecks } from './packets/doctor.js';
+export { measurePacket, packetDoc } from './packets/search-doc.js';
+export { openProfile, profileContent, readableProfile } from './profiles/service.js';
+export { findProfile, type ProfileRow } from './profiles/store.js';
+export { DOCS_OF_CARD, factsSchema } from './schema.js';
+export { promptOf, renderSteps } from './transcripts/hydration.js';
+export { openaiMessages } from './transcripts/openai.js';
+export { checkDeliverable, resultFields } from './transcripts/result-fields.js';
+export { readCall } from './transcripts/tool-calls.js';
+export { answerText, type Message, type Transcript, textOf, transcriptOf } from './transcripts/transcript.js';
+export { useCases } from './use-cases.js';

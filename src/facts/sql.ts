@@ -1,0 +1,45 @@
+/** Rows and SQL conditions of facts, for the reading thread as well: no schemas. */
+export {
+  entriesAfter,
+  insertEntries,
+  type Segment,
+  segmentsOf,
+  standingOf,
+  tailOf,
+} from './boxes/entries.js';
+export { addReader, type BoxRow, findBox, growBox, lockBox, visibleBox } from './boxes/store.js';
+export {
+  countCardLifetimes,
+  countPacketLifetimes,
+  type ExpiredCard,
+  eraseCard,
+  eraseCards,
+  erasePacket,
+  expiredCards,
+  expiredPackets,
+  inBox,
+  keyedHash,
+  type LifetimeCounts,
+  lockSweeps,
+  noteKept,
+  noteSweep,
+  pinned,
+  strongPins,
+  takeDeleteTime,
+  takeSealTime,
+} from './cards/lifetime.js';
+export { cardsWithin } from './cards/reach.js';
+export {
+  type CardRow,
+  findCard,
+  findCards,
+  insertCards,
+  isVisible,
+  knownCards,
+  type NewCard,
+  readableAt,
+  toCard,
+  wasVisible,
+} from './cards/store.js';
+export { isOfTurn, shownTo } from './cards/visibility.js';
+export { visibleTo } from './packets/visibility.js';

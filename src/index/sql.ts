@@ -1,0 +1,45 @@
+/** Rows and SQL conditions of index, for the reading thread as well: no schemas. */
+export {
+  columnsOf,
+  DOC_COLUMNS,
+  type Doc,
+  type DocColumns,
+  foldCounts,
+  forgetDoc,
+  insertDocs,
+  type NewDoc,
+  newDoc,
+  PLAIN_DOC,
+} from './documents.js';
+export { type Features, featuresOf, frequencies, type StoreMark } from './features.js';
+export {
+  type Extent,
+  type Kept,
+  type KeptDoc,
+  type KeptTenant,
+  keptDocs,
+  type Marks,
+  marksAhead,
+} from './kept-documents.js';
+export { countPostings, extentOf, GENERATION, postings, type Range } from './postings.js';
+export {
+  ANALYSIS_VERSION,
+  callsAsText,
+  line,
+  type Measured,
+  measure,
+  resultsAsText,
+  saidIn,
+  textOf,
+} from './searchable.js';
+export { TermBits } from './term-bits.js';
+export { frequencyIn, termCode } from './term-codes.js';
+export { bitTable } from './vectors/bits.js';
+export {
+  bitsAsDigits,
+  bitsToText,
+  signBits,
+  similarity,
+  vectorFromText,
+  vectorToText,
+} from './vectors/encoding.js';

@@ -1,0 +1,5 @@
+/** What of the kernel needs Node. */
+export { canonical, sha256 } from './canonical.js';
+export { type CursorKey, type CursorScope, decodeCursor, encodeCursor, invalidCursor } from './cursor.js';
+export { seal, unseal } from './sealed-text.js';
+export { version } from './version.js';

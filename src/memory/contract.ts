@@ -1,0 +1,20 @@
+/** The models and operations of memory: schemas alone, for clients as well. */
+export { artifacts } from './artifacts/contract.js';
+export { type Artifact, artifact } from './artifacts/model.js';
+export { edges } from './edges/contract.js';
+export type { EdgeType, EntityType } from './edges/model.js';
+export { notes } from './notes/contract.js';
+export { type Note, note } from './notes/model.js';
+export { scopes } from './scopes/contract.js';
+export {
+  contextState,
+  DEFAULT_THRESHOLD_PERCENT,
+  DEFAULT_TOKEN_BUDGET,
+  type Made,
+  made,
+} from './scopes/model.js';
+export { trajectories } from './trajectories/contract.js';
+export { trajectoryStatus } from './trajectories/model.js';
+export { turns } from './turns/contract.js';
+export { type Turn, turnRole } from './turns/model.js';
+export { abstractionLevel, agentFilter, confidence, content, name, timeFilters } from './versions/model.js';

@@ -1,0 +1,64 @@
+/** What other modules may use of memory. */
+import './register.js';
+
+export { artifactNoun } from './artifacts/service.js';
+export { ENDS_OF_EDGE, endsAmong } from './edges/lookups.js';
+export { linkAll } from './edges/own-edges.js';
+export { insertEdges, linksOf, settleEdges } from './edges/store.js';
+export { beyondAmong } from './entities/access.js';
+export * as notesService from './notes/service.js';
+export { noteNoun } from './notes/service.js';
+export { memorySchema } from './schema.js';
+export { endScopes } from './scopes/closing.js';
+export { scopeChecks } from './scopes/doctor.js';
+export * as scopesService from './scopes/service.js';
+export {
+  addScope,
+  metadataText,
+  noScope,
+  openScopeLocked,
+  openScopeOf,
+  openTrajectoryLocked,
+  readScope,
+  refuseClosed,
+  refuseFinished,
+} from './scopes/service.js';
+export { trajectoryChecks } from './trajectories/doctor.js';
+export {
+  type FinishingHooks,
+  finishingHooks,
+  type TreeDeletion,
+  treeDeletions,
+} from './trajectories/ending-hooks.js';
+export { refuseFormerOwner } from './trajectories/former-owners.js';
+export { addFormerOwner, dropFormerOwner } from './trajectories/former-owners-store.js';
+export { idsBelow } from './trajectories/removal-store.js';
+export type { FinalStatus } from './trajectories/rules.js';
+export * as trajectoriesService from './trajectories/service.js';
+export { createIn, noTrajectory, openTrajectory, preparePatch, updateIn } from './trajectories/service.js';
+export {
+  activeChildren,
+  findTrajectory,
+  isFinished,
+  lockTrajectory,
+  moveTrajectory,
+  type TrajectoryRow,
+} from './trajectories/store.js';
+export { measureTurn, turnDoc } from './turns/search-doc.js';
+export { add } from './turns/service.js';
+export { useCases } from './use-cases.js';
+export { AccessCounts, accessCounts } from './versions/access-counts.js';
+export { memoryChecks } from './versions/doctor.js';
+export { derivedEdges, linkEdge, memoryLinks, synthesizedEdges } from './versions/links.js';
+export { measureMemory, memoryDoc } from './versions/search-doc.js';
+export { createMemory, type PreparedContent, prepareContent, updateMemory } from './versions/service.js';
+export { lockTrajectories } from './versions/sources.js';
+export {
+  erased,
+  type Fields,
+  type Memory,
+  type Noun,
+  notFound,
+  readVersion,
+  unknownEntity,
+} from './versions/views.js';

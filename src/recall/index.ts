@@ -1,0 +1,22 @@
+/** What other modules may use of recall. */
+import './register.js';
+
+export { contextReferences } from './contexts/references.js';
+export type { Extraction, ExtractionRequest, Extractor } from './extraction/extractor.js';
+export type { ExtractedFact } from './extraction/facts.js';
+export { jobChecks } from './jobs/doctor.js';
+export { providers } from './jobs/provider-calls.js';
+export { checkProviders } from './jobs/provider-checks.js';
+export { loadProviders, type ProviderOptions, providersOf } from './jobs/providers.js';
+export { JobQueue, jobQueue } from './jobs/queue.js';
+export { releasePins, runJob } from './jobs/service.js';
+export { moveJobs } from './jobs/store.js';
+export { insertManifest } from './manifests/store.js';
+export { searchChecks } from './reindex/count-check.js';
+export { indexFinding, searchFindings } from './reindex/doctor.js';
+export { needsReindex, type Reindexing, reindex } from './reindex/service.js';
+export { recallSchema } from './schema.js';
+export type { TextSource } from './summaries/sources.js';
+export type { Summarizer, Summary, SummaryRequest } from './summaries/summarizer.js';
+export { useCases } from './use-cases.js';
+export { VectorFilling } from './vectors/filling.js';
