@@ -5,9 +5,9 @@ import { type Shorthands, shorthandsOn } from './shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
 
 export interface OpenOptions extends StoreOptions {
-  /** Whose memory it is; `default` unless given. */
+  /** Tenant; default: `default`. */
   readonly tenant?: string;
-  /** The agent that calls are made as; the tenant itself unless given. */
+  /** Agent that calls are made as; it is registered with all rights if it does not exist; default: none, calls act for the tenant. */
   readonly agent?: string;
 }
 

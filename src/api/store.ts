@@ -47,22 +47,23 @@ import { apiFor } from './dispatch.js';
 import { schema } from './schema.js';
 
 export interface StoreOptions extends ProviderOptions {
-  /** A file for SQLite, or a postgres:// URL. */
+  /** Path of an SQLite file, or a postgres:// URL. */
   readonly database: string;
+  /** Size and time limits; those that are not given keep their default. */
   readonly limits?: Partial<Limits>;
-  /** How often expired content is swept; 0 for never. 60,000 unless given. */
+  /** Interval of the sweep that erases expired content; 0 for never; default: 60,000. */
   readonly sweep_every_ms?: number;
-  /** How often the counters of what was read are written; 0 for at the end. 5,000 unless given. */
+  /** Interval at which access counters are written; 0 for only on close; default: 5,000. */
   readonly count_every_ms?: number;
-  /** Milliseconds to add to the database's clock; for tests of expiry. */
+  /** Milliseconds to add to the database's clock, for tests of expiry; default: 0. */
   readonly clock_offset_ms?: () => number;
-  /** Connections to PostgreSQL at most; 10 unless given. */
+  /** Maximum connections to PostgreSQL; default: 10. */
   readonly pool_size?: number;
-  /** Whether what was written before this version's search is indexed in the background; true unless given. */
+  /** Whether content written by a version with another search index is reindexed in the background; default: true. */
   readonly reindex?: boolean;
-  /** Makes vectors of what is written, and of questions, so that both are compared by meaning as well; none unless given. */
+  /** Embeds content and queries, so that search also ranks by meaning; default: none. */
   readonly embedder?: Embedder | undefined;
-  /** Of how many documents on the vectors of a tenant are indexed, where the database can; 20,000 unless given. */
+  /** Document count above which a tenant gets a pgvector index; default: 20,000. */
   readonly vectors_indexed_from?: number;
 }
 

@@ -11,14 +11,14 @@ const DATABASE = './cairn-demo.db';
 /** The same in every demo, so that a second one finds the first. */
 const TRAJECTORY = '0199d3e0-0000-7000-8000-0000000000de';
 
-/** Its store is named by flags alone: what the environment names is the user's own, and is no place for a demo. */
+/** Ignores CAIRN_DATABASE, CAIRN_URL and CAIRN_TENANT: these name the user's own store. */
 export function addDemo(command: Command): void {
   command
-    .description('fill a new store with a run to look at')
+    .description('fill a new store with an example run')
     .addOption(new Option('-d, --database <file|url>', 'an SQLite file, or postgres://…').default(DATABASE))
     .addOption(new Option('--url <url>', 'fill the store of a server instead'))
     .addOption(new Option('--key <key>', 'the key for that server').env('CAIRN_KEY'))
-    .addOption(new Option('--tenant <tenant>', 'whose memory (default: "default", or that of the key)'))
+    .addOption(new Option('--tenant <tenant>', 'tenant (default: "default", or the tenant of the key)'))
     .addHelpText('after', `\nExample:\n  $ cairn demo && cairn tree --database ${DATABASE}`)
     .action(demo);
 }

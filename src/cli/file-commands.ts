@@ -11,7 +11,7 @@ import {
 import { type Settings, withApi, withStore } from './settings.js';
 import { plain } from './terminal.js';
 
-/** A command of a group; one that is named like an operation stands in its place. */
+/** A command of a group; it replaces the generated command of the same name. */
 export interface OwnCommand {
   readonly group: string;
   readonly verb: string;
@@ -28,10 +28,10 @@ export const fileCommands: readonly OwnCommand[] = [
 const READS = { reads: true };
 
 function addExportCheckpoint(command: Command): void {
-  withStore(command.description('Write a checkpoint to a file of its own.'))
+  withStore(command.description('Write a checkpoint to a file.'))
     .argument('<checkpoint_id>')
-    .option('--dir <directory>', 'where to', 'checkpoints')
-    .option('--diff', 'with what changed since its parent')
+    .option('--dir <directory>', 'directory to write to', 'checkpoints')
+    .option('--diff', 'include the changes since its parent')
     .addHelpText('after', '\nExample:\n  $ cairn checkpoints export cp-1 --dir ./checkpoints')
     .action(async (id: string, options: Settings & { dir: string; diff?: boolean }) => {
       const to = { directory: options.dir, diff: options.diff === true };
@@ -41,7 +41,7 @@ function addExportCheckpoint(command: Command): void {
 }
 
 function addImportCheckpoints(command: Command): void {
-  withStore(command.description('Take in a checkpoint file, or all those of a directory, of any version.'))
+  withStore(command.description('Import a checkpoint file, or all checkpoint files of a directory.'))
     .argument('<file-or-directory>')
     .addHelpText(
       'after',
@@ -52,15 +52,15 @@ function addImportCheckpoints(command: Command): void {
         importCheckpoints(cairn, path, { progress: showProgress() }),
       );
       for (const id of imported) console.log(`imported checkpoint ${plain(id)}`);
-      for (const id of present) console.log(`checkpoint ${plain(id)} was there already`);
+      for (const id of present) console.log(`checkpoint ${plain(id)} already exists`);
       if (imported.length + present.length === 0) console.log(`${plain(path)} has no .json files`);
     });
 }
 
 function addExportExecution(command: Command): void {
-  withStore(command.description('Write a whole execution with all its branches, to carry it elsewhere.'))
+  withStore(command.description('Write an execution with all its checkpoints and branches to one file.'))
     .argument('<execution_id>')
-    .option('--out <file>', 'where to; to the terminal unless given')
+    .option('--out <file>', 'file to write to (default: stdout)')
     .addHelpText('after', '\nExample:\n  $ cairn executions export run-1 --out run-1.json')
     .action(async (id: string, options: Settings & { out?: string }) => {
       const { out } = options;
@@ -78,7 +78,7 @@ function addExportExecution(command: Command): void {
 }
 
 function addImportExecution(command: Command): void {
-  withStore(command.description('Take in an execution that was exported elsewhere.'))
+  withStore(command.description('Import an execution from an exported file.'))
     .argument('<file>')
     .addHelpText('after', '\nExample:\n  $ cairn executions import run-1.json --database ./other.db')
     .action(async (file: string, options: Settings) => {
@@ -89,7 +89,7 @@ function addImportExecution(command: Command): void {
 
 const EVERY_MS = 1000;
 
-/** Now and then a line, where somebody waits in front of a terminal. */
+/** Prints a line per second on a terminal. */
 function showProgress(): NonNullable<ImportOptions['progress']> {
   let next = Date.now() + EVERY_MS;
   return ({ doing, done, total }) => {

@@ -9,32 +9,39 @@ import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js'
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { readerGone, watchReader } from './reader.js';
-import { databaseOption, embedderOf, modelSettings, wholeNumber, withStore } from './settings.js';
+import {
+  databaseOption,
+  embedderOf,
+  environmentHelp,
+  modelSettings,
+  wholeNumber,
+  withStore,
+} from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
-/** All commands, ready to parse; or as many as these words of a command line need. */
+/** All commands, ready to parse; with the words of a command line, only the commands that these name. */
 export function program(words?: readonly string[]): Command {
   const cairn = new Command('cairn')
     .description('The memory, context and coordination substrate for AI agents.')
     .version(version)
-    .option('--debug', 'show the whole story of an error')
+    .option('--debug', 'print the stack trace of an error')
     .configureOutput({ outputError: (text, write) => write(`${onOneLine(text)}\n`) })
     .configureHelp({ showGlobalOptions: true })
     .addHelpText(
       'after',
       `
 Examples:
-  $ cairn remember "Anna prefers tea"             # in ./cairn.db
-  $ cairn recall "what does Anna drink"           # passages, the best first
+  $ cairn remember "Anna prefers tea"             # stores it in ./cairn.db
+  $ cairn recall "what does Anna drink"           # prints passages, the best first
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
-  $ cairn demo                                    # a run to look at, in ./cairn-demo.db
-  $ cairn mcp                                     # a memory for your editor, over MCP
-  $ cairn tail                                    # watch what happens
-  $ cairn doctor                                  # examine the whole store`,
+  $ cairn demo                                    # an example run, in ./cairn-demo.db
+  $ cairn mcp                                     # tools for your editor, over MCP
+  $ cairn tail                                    # prints events as they happen
+  $ cairn doctor                                  # checks the whole store`,
     );
 
   addShorthands(cairn, words);
@@ -53,14 +60,14 @@ Examples:
     .addOption(
       new Option(
         '--max-body-bytes <number>',
-        'largest request; of one that carries a whole state, eight times that',
+        'largest request body, in bytes; operations that carry a whole state take eight times that',
       )
         .env('CAIRN_MAX_BODY_BYTES')
         .default(8 * 1024 * 1024)
         .argParser(wholeNumber(1024, 2 ** 30)),
     )
     .addOption(
-      new Option('--max-card-bytes <number>', 'largest card or packet')
+      new Option('--max-card-bytes <number>', 'largest card or packet, in bytes')
         .env('CAIRN_MAX_CARD_BYTES')
         .default(1024 * 1024)
         .argParser(wholeNumber(1024, 2 ** 30)),
@@ -68,14 +75,14 @@ Examples:
     .addOption(
       new Option(
         '--wrong-keys-per-minute <number>',
-        'wrong keys of a client that are answered without delay; 0 for no limit',
+        'wrong keys per client address that are answered without delay; 0 for no limit',
       )
         .env('CAIRN_WRONG_KEYS_PER_MINUTE')
         .default(10)
         .argParser(wholeNumber(0, 1_000_000)),
     )
     .addOption(
-      new Option('--pool-size <number>', 'connections to PostgreSQL at most')
+      new Option('--pool-size <number>', 'maximum connections to PostgreSQL')
         .env('CAIRN_POOL_SIZE')
         .default(10)
         .argParser(wholeNumber(2, 1000)),
@@ -83,10 +90,8 @@ Examples:
     .addHelpText(
       'after',
       `
-A model for summaries and facts (without one both are made offline):
-  CAIRN_MODEL_URL, CAIRN_MODEL   such as http://127.0.0.1:11434/v1 and the name of the model
-  CAIRN_MODEL_KEY                the key for it, if it wants one
-  CAIRN_MODEL_KIND               openai-compatible (unless set) or anthropic
+Set by environment variable only:
+${environmentHelp()}
 
 Example:
   $ cairn serve --port 9000 --database ./memory.db`,
@@ -97,18 +102,15 @@ Example:
 
   cairn
     .command('migrate')
-    .description('bring the database to the schema of this version')
+    .description('update the database to the schema of this version')
     .addOption(databaseOption())
-    .option(
-      '--restored',
-      'say that the database was restored from a backup: readers of the stream start anew',
-    )
+    .option('--restored', 'after a restore from a backup: starts a new epoch, which resets stream readers')
     .addHelpText('after', '\nExample:\n  $ cairn migrate --database postgres://db/cairn')
     .action(migrate);
 
   cairn
     .command('doctor')
-    .description('examine the whole store: structure, invariants, hashes, search')
+    .description('check the whole store: structure, invariants, hashes, search index')
     .addOption(databaseOption())
     .option('--json', 'one JSON object per check')
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
@@ -116,16 +118,16 @@ Example:
 
   cairn
     .command('clock')
-    .description('recover from a clock that was ahead')
+    .description('recover from a clock that ran ahead')
     .addHelpText('after', '\nExample:\n  $ cairn clock recover --database ./memory.db')
     .command('recover')
-    .description('let records that are ahead of the clock be followed by ones at the present time')
+    .description('continue at the present time after a clock ran ahead')
     .addOption(databaseOption())
     .addHelpText(
       'after',
       `
-Stop servers and see that the clock is right first. Resume tokens of before are then answered with
-STREAM_RESET, and as_of within the time that was recorded twice with AMBIGUOUS_TIME.
+Stop all servers and set the clock right first. Afterwards old resume tokens are refused with STREAM_RESET,
+and an as_of within the time that was recorded twice with AMBIGUOUS_TIME.
 
 Example:
   $ cairn clock recover --database ./memory.db`,
@@ -134,23 +136,26 @@ Example:
 
   cairn
     .command('reindex')
-    .description('make the search index what the content says, also beside a server')
+    .description('repair the search index from the content; servers may keep running')
     .addOption(databaseOption())
-    .option('--tenant <tenant>', 'only this one; all unless given')
+    .option('--tenant <tenant>', 'only this tenant (default: all)')
     .addHelpText('after', '\nExample:\n  $ cairn reindex --database ./memory.db')
     .action(reindex);
 
   cairn
     .command('embed')
-    .description('make the vectors that are missing, by the embedder of CAIRN_EMBEDDER_URL')
+    .description('embed all content that has no vector yet')
     .addOption(databaseOption())
-    .addHelpText('after', '\nExample:\n  $ cairn embed --database ./memory.db')
+    .addHelpText(
+      'after',
+      `\nSet by environment variable only:\n${environmentHelp('CAIRN_EMBEDDER')}\n\nExample:\n  $ cairn embed --database ./memory.db`,
+    )
     .action(embed);
 
-  withStore(cairn.command('tail').description('watch what happens, live'))
-    .option('--after <token>', 'start behind this event; 0 for all of history')
-    .option('--type <type>', 'only this packet type; a trailing * makes it a prefix')
-    .option('--json', 'whole packets as JSON, one a line')
+  withStore(cairn.command('tail').description('print events as they happen'))
+    .option('--after <token>', 'start after this event; 0 for all of history (default: new events only)')
+    .option('--type <type>', 'only this packet type; a trailing * matches a prefix')
+    .option('--json', 'print whole packets as JSON, one per line')
     .addHelpText(
       'after',
       "\nExamples:\n  $ cairn tail --after 0\n  $ cairn tail --url http://127.0.0.1:8080 --type 'cairn.box.*'",
@@ -160,12 +165,12 @@ Example:
   withStore(
     cairn
       .command('tree')
-      .description('show trajectories, scopes with budgets, artifacts, notes, agents and runs'),
+      .description('draw trajectories with their scopes, budgets, artifacts, notes, agents and runs'),
   )
-    .argument('[trajectory_id]', 'only this one, with all below it')
-    .option('--ids', 'show ids as well')
+    .argument('[trajectory_id]', 'only this trajectory and everything below it')
+    .option('--ids', 'print ids as well')
     .addOption(
-      new Option('--limit <number>', 'how many trajectories, the newest')
+      new Option('--limit <number>', 'number of trajectories, newest first')
         .default(20)
         .argParser(wholeNumber(1, 500)),
     )
@@ -178,7 +183,7 @@ Example:
   return cairn;
 }
 
-/** What the parser says over several lines, as every other error: one. */
+/** Joins a parser error of several lines to one line, like every other error. */
 function onOneLine(text: string): string {
   const [first = '', ...rest] = text
     .trim()
@@ -200,7 +205,7 @@ interface ServeFlags {
 
 async function runServer(flags: ServeFlags): Promise<void> {
   const { database, host, port, maxBodyBytes, maxCardBytes, poolSize, wrongKeysPerMinute } = flags;
-  // Here, since no other command needs a server.
+  // Lazy import: no other command needs a server.
   const { serve } = await import('../http/serve.js');
   const serving = await serve({
     database,
@@ -213,7 +218,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     ...modelSettings(),
     ...(await embedderOf()),
   });
-  // Before it is said that it listens: whoever reads that may send a signal at once.
+  // Installed before the address is printed: a reader of it may send a signal at once.
   let stopping = false;
   const stop = () => {
     if (stopping) process.exit(1);
@@ -225,7 +230,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Nobody was told where it listens.
+  // Nobody can read the address any more.
   readerGone.addEventListener('abort', stop);
   const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
   const curl = (path: string, body: object) => `curl -X POST ${serving.url}/api/v1/${path}${key} \\
@@ -239,7 +244,7 @@ Try it:
   ${curl('recall', { query: 'What does Anna drink?' })}`);
 }
 
-/** One readable line; with --debug, all of it. */
+/** Prints an error as one line; with --debug, with its stack trace. */
 function fail(error: unknown, debug: boolean): never {
   const { code, message } = error as NodeJS.ErrnoException;
   const line =

@@ -1,4 +1,4 @@
-/** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: work on the database itself. */
+/** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: commands that need the database itself. */
 import type { Reindexing } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
 import { Progress } from './progress.js';
@@ -6,7 +6,7 @@ import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
 import { plain, redrawsLines } from './terminal.js';
 
-/** Loaded when it is needed: other commands start faster without it. */
+/** Lazy import: other commands start faster without it. */
 const maintaining = () => import('../api/maintain.js');
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
@@ -16,8 +16,7 @@ export async function migrate(flags: { database: string; restored?: boolean }): 
   progress.end();
   const done = applied.length > 0 ? `applied ${applied.join(', ')}` : 'nothing to do';
   console.log(`${location}: ${done}; the schema is at version ${version}`);
-  if (flags.restored)
-    console.log('A new epoch began: resume tokens of before are answered with STREAM_RESET.');
+  if (flags.restored) console.log('A new epoch began: older resume tokens are refused with STREAM_RESET.');
 }
 
 export async function doctor(flags: { database: string; json?: boolean }): Promise<void> {
@@ -44,7 +43,7 @@ export async function recoverClock(flags: { database: string }): Promise<void> {
   }
   for (const { tenant_id, from, until } of recovered)
     console.log(`${plain(tenant_id)}: goes on at ${from}; as_of from then until ${until} is refused`);
-  console.log('A new epoch began: resume tokens of before are answered with STREAM_RESET.');
+  console.log('A new epoch began: older resume tokens are refused with STREAM_RESET.');
 }
 
 export async function reindex(flags: { database: string; tenant?: string }): Promise<void> {
@@ -53,7 +52,7 @@ export async function reindex(flags: { database: string; tenant?: string }): Pro
   for await (last of (await maintaining()).reindexStore(flags)) progress.show(last.done, last.total);
   progress.end();
   const changed = last?.changed ?? 0;
-  console.log(changed === 0 ? 'The index was as it should be.' : `${changed} documents were put right.`);
+  console.log(changed === 0 ? 'The index was correct.' : `${changed} documents were repaired.`);
 }
 
 export async function embed(flags: { database: string }): Promise<void> {
@@ -61,7 +60,7 @@ export async function embed(flags: { database: string }): Promise<void> {
   if (!embedder)
     throw new CairnError(
       'INVALID_INPUT',
-      'there is no embedder: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL',
+      'no embedder is set: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL',
     );
   const show = redrawsLines(process.stderr)
     ? (text: string) => process.stderr.write(`\r${text}`)

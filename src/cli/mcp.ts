@@ -1,4 +1,4 @@
-/** `cairn mcp`: the memory as an MCP server over stdio, as editors start it. */
+/** `cairn mcp`: an MCP server over stdio, as editors start it. */
 import { type Command, Option } from 'commander';
 import { uuid } from '../kernel/contract.js';
 import { CairnError } from '../kernel/index.js';
@@ -12,12 +12,14 @@ interface McpFlags extends Settings {
 }
 
 export function addMcp(command: Command): void {
-  withStore(command.description('serve the memory to an editor or agent, over MCP on stdin and stdout'))
-    .addOption(new Option('--agent <agent_id>', 'the agent that calls are made as').env('CAIRN_AGENT'))
+  withStore(command.description('serve remember, recall and assemble as MCP tools, on stdin and stdout'))
+    .addOption(
+      new Option('--agent <agent_id>', 'agent that calls are made as (default: none)').env('CAIRN_AGENT'),
+    )
     .addOption(
       new Option(
         '--trajectory <trajectory_id>',
-        'the task that what is remembered belongs to, unless a call names another',
+        'default trajectory of remember and assemble (default: one called memory)',
       ).env('CAIRN_TRAJECTORY'),
     )
     .addHelpText(
@@ -26,7 +28,7 @@ export function addMcp(command: Command): void {
 Examples:
   $ cairn mcp --database ~/memory.db
   $ cairn mcp --url http://127.0.0.1:8080
-Several editors may use one file at once. docs/mcp.md has the settings for each.`,
+Several editors may use one file at once. docs/mcp.md shows the settings of common editors.`,
     )
     .action(runMcp);
 }
@@ -36,11 +38,14 @@ async function runMcp(flags: McpFlags): Promise<void> {
   if (agent !== undefined && url !== undefined)
     throw new CairnError(
       'INVALID_INPUT',
-      '--agent is for a database: a server goes by the key, and `cairn keys create --agent` makes one',
+      '--agent needs a database; with --url the key names the agent: create one with `cairn keys create --agent`',
     );
   if (trajectory !== undefined && !uuid.safeParse(trajectory).success)
-    throw new CairnError('INVALID_INPUT', `--trajectory "${trajectory}" is no id of a trajectory`);
-  // Here, since no other command needs it.
+    throw new CairnError(
+      'INVALID_INPUT',
+      `--trajectory "${trajectory}" must be the id of a trajectory, a UUID`,
+    );
+  // Lazy import: no other command needs it.
   const { serveMcp } = await import('../mcp/serve.js');
   const cairn = await openApi(flags, agent === undefined ? {} : { agent });
   try {
@@ -50,16 +55,16 @@ async function runMcp(flags: McpFlags): Promise<void> {
       defaults: trajectory === undefined ? {} : { trajectory_id: trajectory },
       input: process.stdin,
       output: process.stdout,
-      // That nobody reads is the end, not an error to report.
+      // A closed output ends the server; it is not an error to report.
       log: (line) => readerGone.aborted || console.error(`cairn mcp: ${line}`),
     });
     if (process.stdin.isTTY)
       console.error(
-        'cairn mcp: waits for an editor or agent on stdin; docs/mcp.md says how to add it to one',
+        'cairn mcp: waiting for an editor or agent on stdin; docs/mcp.md shows how to add it to one',
       );
     let stopping = false;
     const stop = () => {
-      // Who asks twice does not want to wait.
+      // A second signal ends the process at once.
       if (stopping) process.exit(1);
       stopping = true;
       void serving.close();
@@ -70,7 +75,7 @@ async function runMcp(flags: McpFlags): Promise<void> {
     await serving.closed;
   } finally {
     await cairn.close();
-    // Otherwise an open input keeps the process.
+    // An open input would keep the process alive.
     process.stdin.destroy();
   }
 }

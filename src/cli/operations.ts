@@ -17,7 +17,7 @@ type Schema = {
   oneOf?: Schema[];
 };
 
-/** Of a value that may be null, which the command line cannot say: what it is otherwise. */
+/** The schema without null, which a command line cannot express. */
 function withoutNull(schema: Schema): Schema {
   if (Array.isArray(schema.type)) return { ...schema, type: schema.type.find((one) => one !== 'null') };
   const others = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
@@ -28,13 +28,13 @@ function withoutNull(schema: Schema): Schema {
 const flagOf = (name: string): string => name.replace(/(?<=.)_id$/, '').replaceAll('_', '-');
 const keyOf = (flag: string): string => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Text from the command line as the operation wants it: plain where it can be, JSON where it must. */
+/** Reads an argument as the operation wants it: as text where possible, else as JSON. */
 function read(name: string, { type, anyOf, oneOf }: Schema, text: string): unknown {
   if (type === 'string') return text;
   if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   const kinds = anyOf ?? oneOf;
   const takesText = type === undefined && (!kinds || kinds.some((kind) => kind.type === 'string'));
-  // Text may begin like JSON: [INFO] started.
+  // Plain text may begin like JSON, such as "[INFO] started".
   const isMeantAsJson = (takesText ? /^\s*(\{\s*"|\[\s*["[{])/ : /^\s*[[{]/).test(text);
   if (type === 'array' && !isMeantAsJson) return text.split(',').map((item) => item.trim());
   try {
@@ -46,26 +46,26 @@ function read(name: string, { type, anyOf, oneOf }: Schema, text: string): unkno
   }
 }
 
-/** A name behind the flag would be taken for its value. */
+/** Catches an argument after the flag, which the parser takes for its value. */
 function trueOrFalse(text: string): boolean {
   if (text !== 'true' && text !== 'false')
-    throw new InvalidArgumentError('It is true or false; what is no flag goes before the flags.');
+    throw new InvalidArgumentError('It must be true or false; put arguments before the flags.');
   return text === 'true';
 }
 
 function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
-  // The flag alone means true; what is true unless given can be switched off.
+  // The flag alone means true; `false` switches off a default of true.
   const value =
     schema.type === 'boolean' ? '[true|false]' : `<${schema.enum?.join('|') ?? schema.type ?? 'json'}>`;
   const option = new Option(`--${flagOf(name)} ${value}`, schema.description ?? '');
   if (isRequired) option.makeOptionMandatory();
   if (schema.type === 'boolean') option.argParser(trueOrFalse);
-  // A list may also be given item by item.
+  // A list may also be passed by repeating the flag.
   if (schema.type === 'array')
     option.argParser((text, before: unknown) => [before ?? [], read(name, schema, text)].flat());
   if (!schema.enum) return option;
   const values = schema.enum.map(String);
-  // In any case, as over HTTP; what is none of them is refused by the command.
+  // Case-insensitive, as over HTTP.
   return option.choices(values).argParser((text) => {
     const meant = values.find((value) => value.toLowerCase() === text.toLowerCase());
     if (meant === undefined) throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`);
@@ -73,7 +73,7 @@ function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
   });
 }
 
-/** What a PATCH can clear, which the value of a flag cannot say. */
+/** Adds --clear, since the value of a flag cannot say null. */
 function addClear(command: Command, properties: readonly [string, Schema][]): void {
   const names = properties.filter(([, schema]) => takesNull(schema)).map(([name]) => name);
   const listed = (text: string, before: unknown): unknown[] => {
@@ -82,30 +82,34 @@ function addClear(command: Command, properties: readonly [string, Schema][]): vo
     if (unknown !== undefined) throw new InvalidArgumentError(`It takes ${names.join(', ')}.`);
     return [before ?? [], given].flat();
   };
-  const option = new Option('--clear <fields>', `fields to clear, by commas: ${names.join(', ')}`);
+  const option = new Option('--clear <fields>', `fields to clear, comma-separated: ${names.join(', ')}`);
   command.addOption(option.argParser(listed));
 }
 
 interface Flags {
-  /** What of the input was given by flags. */
+  /** The part of the input that was given by flags. */
   read(options: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-/** Puts a flag on a command for every member of an operation's input, but for those that it takes otherwise. */
+/** Adds a flag for every member of an operation's input, except those that the command takes as arguments. */
 export function addFlags(command: Command, operation: NamedOperation, otherwise: readonly string[]): Flags {
   const { properties = {}, required = [] } = inputSchemaOf(operation) as {
     properties?: Record<string, Schema>;
     required?: string[];
   };
   const flags = Object.entries(properties)
-    // What is taken of an answer and dropped is nothing that a flag would say.
+    // Read-only members are accepted in posted answers and ignored.
     .filter(([name, schema]) => !otherwise.includes(name) && !schema.readOnly)
     .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
   for (const [name, schema] of flags) {
     command.addOption(optionFor(name, schema, required.includes(name)));
   }
   if (clearsByNull(operation)) addClear(command, Object.entries(properties));
-  if (operation.event !== null) command.option('--idempotency-key <key>', 'makes it safe to run this again');
+  if (operation.event !== null)
+    command.option(
+      '--idempotency-key <key>',
+      'idempotency key: repeating the command with it changes nothing',
+    );
   return {
     read: (options) => {
       const input: Record<string, unknown> = {};
@@ -119,7 +123,7 @@ export function addFlags(command: Command, operation: NamedOperation, otherwise:
   };
 }
 
-/** Calls an operation as the flags of its command say. */
+/** Calls an operation with the options of its command. */
 export async function callAsTold(
   operation: NamedOperation,
   input: Readonly<Record<string, unknown>>,
@@ -147,7 +151,7 @@ function addOperation(group: Command, operation: NamedOperation): void {
     const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));
     const answer = await callAsTold(operation, { ...fromPath, ...flags.read(options) }, options);
     if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
-    // Nothing for a program to read, but somebody may look.
+    // An answer without a body: tell a person that it worked, and keep pipes empty.
     else if (process.stdout.isTTY) console.log('done');
   });
 }

@@ -1,4 +1,4 @@
-/** Settings by flag or environment, shared by all commands; and the Api that they lead to. */
+/** Settings that commands share, by flag or environment variable, and the Api that they open. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -16,67 +16,93 @@ export interface Settings {
 
 export const DEFAULT_DATABASE = './cairn.db';
 
+/** Settings without a flag: command lines are visible to every user of the machine, and some of these are keys. */
+export const environmentOnly = {
+  CAIRN_MODEL_URL: {
+    default: 'none: summaries and facts are made offline',
+    sets: 'model endpoint for summaries and facts, such as http://127.0.0.1:11434/v1',
+  },
+  CAIRN_MODEL: { default: 'none', sets: 'name of the model' },
+  CAIRN_MODEL_KEY: { default: 'none', sets: 'key for the model endpoint' },
+  CAIRN_MODEL_KIND: {
+    default: 'openai-compatible',
+    sets: 'protocol of the model endpoint: openai-compatible or anthropic',
+  },
+  CAIRN_EMBEDDER_URL: {
+    default: 'none: search by terms only',
+    sets: 'embedding endpoint, such as https://api.openai.com/v1',
+  },
+  CAIRN_EMBEDDER_MODEL: { default: 'none', sets: 'name of the embedding model' },
+  CAIRN_EMBEDDER_KEY: { default: 'none', sets: 'key for the embedding endpoint' },
+} as const;
+
+type Environment = Readonly<Partial<Record<keyof typeof environmentOnly, string | undefined>>>;
+
+/** The settings without a flag, as lines of a help text. */
+export const environmentHelp = (prefix = ''): string =>
+  Object.entries(environmentOnly)
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, { default: value, sets }]) => `  ${name.padEnd(20)}  ${sets} (default: ${value})`)
+    .join('\n');
+
 export const databaseOption = () =>
   new Option('-d, --database <file|url>', 'an SQLite file, or postgres://…')
     .env('CAIRN_DATABASE')
-    // A shell has done that; the settings of an editor have no shell.
+    // Editors start commands without a shell, which would have expanded the tilde.
     .argParser((text) => text.replace(/^~(?=\/)/, homedir()))
     .default(DEFAULT_DATABASE);
 
-/** The flags of a command that works on a store, directly or through a server. */
+/** The flags of a command that opens a store or connects to a server. */
 export function withStore(command: Command): Command {
   return command
     .addOption(databaseOption())
-    .addOption(new Option('--url <url>', 'talk to a server instead of opening the database').env('CAIRN_URL'))
+    .addOption(
+      new Option('--url <url>', 'connect to a server instead of opening the database').env('CAIRN_URL'),
+    )
     .addOption(new Option('--key <key>', 'the key for that server').env('CAIRN_KEY'))
     .addOption(
-      new Option('--tenant <tenant>', 'whose memory (default: "default", or that of the key)').env(
+      new Option('--tenant <tenant>', 'tenant (default: "default", or the tenant of the key)').env(
         'CAIRN_TENANT',
       ),
     );
 }
 
-/** Loaded when it is needed: help, mistakes and commands to a server do without. */
+/** Lazy import: help, wrong flags and commands with --url do not need it. */
 const embedded = () => import('../cairndb.js');
 
-/** The embedder that the environment names; none if it names none. A key has no flag: a process list would show it. */
-export async function embedderOf(
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<{ embedder?: Embedder }> {
+/** The embedder that the environment names, if any. */
+export async function embedderOf(environment: Environment = process.env): Promise<{ embedder?: Embedder }> {
   const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
   if (!url && !model) return {};
   if (!url || !model)
     throw new CairnError(
       'INVALID_INPUT',
-      `an embedder needs CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL: set the other one as well, or neither`,
+      'CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL go together: set both, or neither',
     );
   const { httpEmbedder } = await embedded();
   return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
 }
 
-/**
- * The model endpoint that summarises and extracts, if the environment names one. Not by flags: a key among those would be
- * seen by everyone on the machine.
- */
-export function modelSettings(environment: NodeJS.ProcessEnv = process.env): { model?: ModelOptions } {
+/** The model endpoint that the environment names, if any. */
+export function modelSettings(environment: Environment = process.env): { model?: ModelOptions } {
   const {
     CAIRN_MODEL_URL: base_url,
     CAIRN_MODEL: model,
     CAIRN_MODEL_KEY: api_key,
-    CAIRN_MODEL_KIND: kind = 'openai-compatible',
+    CAIRN_MODEL_KIND: kind = environmentOnly.CAIRN_MODEL_KIND.default,
   } = environment;
   if (!base_url && !model) return {};
   if (!base_url || !model)
     throw new CairnError(
       'INVALID_INPUT',
-      'CAIRN_MODEL_URL and CAIRN_MODEL name a model together: set both, or neither',
+      'CAIRN_MODEL_URL and CAIRN_MODEL go together: set both, or neither',
     );
   return {
     model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) },
   };
 }
 
-/** The store, or the server in front of it; `opening` says more of how the store is opened. */
+/** Opens the store, or connects to the server; `opening` has further options for the store. */
 export async function openApi(
   { url, key, tenant, database }: Settings,
   opening: Omit<OpenOptions, 'database' | 'tenant'> = {},
@@ -87,12 +113,12 @@ export async function openApi(
   return openCairn({ database, ...opening, ...named, ...modelSettings(), ...(await embedderOf()) });
 }
 
-/** Whoever only reads has mistyped the name of a file that is not there: to make one would say that all is gone. */
+/** Refuses to read from a file that does not exist: creating it would hide a mistyped name. */
 export function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
   if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
   throw new CairnError(
     'STORAGE_FAILED',
-    `there is no file ${database}: name another with --database, or begin one, say with \`cairn remember\``,
+    `there is no file ${database}: pass another with --database, or create one, such as with \`cairn remember\``,
   );
 }
 

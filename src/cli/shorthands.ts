@@ -1,4 +1,4 @@
-/** `cairn remember <text…>` and `cairn recall <query…>`: the commands of the same operations, with words to read. */
+/** `cairn remember <text…>` and `cairn recall <query…>`: the same operations as under `memory`, printed as text. */
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { allOperations, type NamedOperation, type Operations, shorthands } from '../api/contract.js';
@@ -11,7 +11,7 @@ import { color, grey, plain } from './terminal.js';
 type Name = keyof typeof shorthands;
 type Answer<N extends Name> = Output<Operations['memory'][N]>;
 
-/** The part of a passage that matters, on one line, with the words of the question in bold. */
+/** The snippet of a passage on one line, with the matched words in bold. */
 function excerptOf({ snippet, highlights }: Answer<'recall'>['passages'][number]): string {
   const part = (start: number, end?: number): string => plain(snippet.slice(start, end).replace(/\s/g, ' '));
   let at = 0;
@@ -50,11 +50,11 @@ type Flags = Settings & Record<string, unknown> & { readonly json?: boolean; rea
 
 function fill(command: Command, name: Name, operation: NamedOperation): void {
   const { first } = shorthands[name];
-  withStore(command).option('--json', 'the whole answer, as JSON');
+  withStore(command).option('--json', 'print the whole answer as JSON');
   const flags = addFlags(command, operation, [first]);
   if ('tags' in operation.input.shape)
     command.addOption(
-      new Option('--tag <tag>', 'one of the tags; may be given again').argParser(
+      new Option('--tag <tag>', 'add a tag; may be repeated').argParser(
         (tag, before: string[] | undefined) => [...(before ?? []), tag],
       ),
     );
@@ -70,17 +70,17 @@ function fill(command: Command, name: Name, operation: NamedOperation): void {
   });
 }
 
-/** What is piped in ends with a line break that nobody meant. */
+/** Reads stdin without the trailing line break. */
 const readInput = async (): Promise<string> => (await readAll(process.stdin)).trimEnd();
 
-/** With the words of a command line, only what these name is filled. */
+/** With the words of a command line, builds only the commands that these name. */
 export function addShorthands(program: Command, words?: readonly string[]): void {
   for (const [name, { group, verb, first }] of Object.entries(shorthands)) {
     const operation = allOperations.find((one) => one.group === group && one.verb === verb)!;
     const command = program
       .command(name)
       .description(operation.summary)
-      .argument(`<${first}...>`, 'in one or more words; - reads it from stdin');
+      .argument(`<${first}...>`, 'one or more words; - reads from stdin');
     if (!words || words.includes(name)) fill(command, name as Name, operation);
   }
 }

@@ -11,11 +11,13 @@ export { CairnError, type ErrorCode } from '../kernel/index.js';
 export type * from '../types.js';
 
 export interface ConnectOptions {
-  /** Such as http://127.0.0.1:8080. */
+  /** Address of the server, such as http://127.0.0.1:8080. */
   readonly url: string;
+  /** API key; default: none. */
   readonly key?: string | undefined;
-  /** The tenant of the key; the server is asked once when it is not given. */
+  /** Tenant of the key; default: the client asks the server once. */
   readonly tenant?: string | undefined;
+  /** Replacement for the global fetch. */
   readonly fetch?: typeof globalThis.fetch;
 }
 

@@ -37,17 +37,21 @@ export class EmbeddingFailure extends Error {
 }
 
 export interface HttpEmbedderSettings {
-  /** Such as https://api.openai.com/v1: `/embeddings` is asked below it. */
+  /** Base URL, such as https://api.openai.com/v1; Cairn posts to `/embeddings` below it. */
   readonly url: string;
+  /** Name of the embedding model. */
   readonly model: string;
+  /** API key; default: none. */
   readonly key?: string | undefined;
-  /** Asked for, and insisted on; what the first answer has unless given. */
+  /** Dimensions to request; default: those of the first answer. */
   readonly dimensions?: number | undefined;
+  /** Texts per request; default: 64. */
   readonly batch_size?: number | undefined;
+  /** Weight of similarity relative to shared terms; default: 0.4. */
   readonly weight?: number | undefined;
-  /** Of one attempt; 20,000 unless given. */
+  /** Timeout of one attempt; default: 20,000. */
   readonly timeout_ms?: number | undefined;
-  /** How often an endpoint that is busy or away is tried; 3 unless given. */
+  /** Attempts at an endpoint that is busy or unreachable; default: 3. */
   readonly attempts?: number | undefined;
 }
 

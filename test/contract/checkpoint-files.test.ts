@@ -191,7 +191,7 @@ it('cairn checkpoints and cairn executions export and import, one line for each'
     expect(await said('checkpoints', 'import', 'in')).toBe(
       'imported checkpoint cp-2\nimported checkpoint cp-9\n',
     );
-    expect(await said('checkpoints', 'import', 'in/b.json')).toBe('checkpoint cp-2 was there already\n');
+    expect(await said('checkpoints', 'import', 'in/b.json')).toBe('checkpoint cp-2 already exists\n');
     expect(await said('checkpoints', 'export', 'cp-9', '--diff')).toMatch(
       /^checkpoints\/cp-9\.json: checkpoint cp-9, \d+ bytes\n$/,
     );

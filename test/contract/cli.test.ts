@@ -448,8 +448,9 @@ describe('demo and tree', () => {
       expect(filled.stdout).toContain('cairn tree --database ./cairn-demo.db');
       const drawn = await cairn(['tree'], { cwd, env });
       expect(drawn).toMatchObject({ code: 0, stderr: '' });
-      // The README shows this picture.
-      expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(drawn.stdout.trimEnd());
+      // A guide shows this picture.
+      const guide = readFileSync(join(ROOT, 'docs/guides/embedding.md'), 'utf8');
+      expect(guide).toContain(drawn.stdout.trimEnd());
       const id = /[0-9a-f-]{36}/.exec((await cairn(['tree', '--ids'], { cwd, env })).stdout)![0];
       expect((await cairn(['tree', id], { cwd, env })).stdout).toBe(drawn.stdout);
       const doctor = await cairn(['doctor'], { cwd, env });

@@ -363,7 +363,7 @@ class PostgresDriver implements Driver {
     return rows.map(({ relname }) => `row-level security is off on table ${relname}`);
   }
 
-  /** Old row versions go with VACUUM, and the log with its retention: both are the operator's (docs/operations.md). */
+  /** Old row versions go with VACUUM, and the log with its retention: both are the operator's (docs/guides/operations.md). */
   async scrub(): Promise<boolean> {
     return true;
   }

@@ -11,13 +11,13 @@ import type { CallsUnderWay } from './open-calls.js';
 import type { WrittenTenants } from './written-tenants.js';
 
 export interface Limits {
-  /** Of a card's or packet's canonical JSON. */
+  /** Largest card or packet, as canonical JSON. */
   readonly max_card_bytes: number;
-  /** Of what is stored behind one answer; a page of a list ends before it. */
+  /** Most stored content behind one answer; a page of a list ends before it. */
   readonly max_answer_bytes: number;
-  /** Of what is written by all that waits for its commit; the driver refuses more. */
+  /** Most content of writes that wait for their commit; further writes are refused with OVERLOADED. */
   readonly max_waiting_bytes: number;
-  /** How long a scope that closes waits for what policies make of it. */
+  /** How long a closing scope waits for its summaries and facts. */
   readonly max_closing_ms: number;
 }
 

@@ -9,11 +9,11 @@ import type { Summarizer } from '../summaries/summarizer.js';
 import type { Providers } from './provider-calls.js';
 
 export interface ProviderOptions {
-  /** A model endpoint that summarises and extracts; without one both are done offline. */
+  /** Model endpoint for summaries and facts; default: none, both are made offline. */
   readonly model?: ModelSettingsInput;
-  /** What summarises, instead of the model. */
+  /** Your own summarizer, used instead of the model. */
   readonly summarizer?: Summarizer;
-  /** What extracts, instead of the model. */
+  /** Your own extractor, used instead of the model. */
   readonly extractor?: Extractor;
 }
 

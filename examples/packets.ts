@@ -1,4 +1,4 @@
-// Packets with a thread and lineage: `node examples/packets.mjs`. Needs no server.
+// Packets with a thread and lineage: `npx tsx examples/packets.ts`. Needs no server.
 import { randomUUID } from 'node:crypto';
 import { openCairn } from 'cairndb';
 
@@ -20,7 +20,7 @@ const insight = await cairn.packets.write({
 });
 
 const { packets: ancestors } = await cairn.packets.lineage({ packet_id: insight.packet_id });
-console.log('came from:', ancestors.map((packet) => packet.packet_type).join(', '));
+console.log('derived from:', ancestors.map((packet) => packet.packet_type).join(', '));
 // #endregion
 
 const thread = await cairn.packets.thread({ thread_id });

@@ -1,35 +1,35 @@
-// Branches of a run, and carrying it all to another store. `node examples/branches.mjs`
+// Branches of a run, and carrying it to another store: `npx tsx examples/branches.ts`
 // #region branches
-import { exportExecution, importExecution, openCairn } from 'cairndb';
+import { exportExecution, importExecution, openCairn, type Snapshot } from 'cairndb';
 
 const cairn = await openCairn({ database: './memory.db' });
 const { execution_id } = await cairn.executions.create({ agent_id: 'coder', name: 'Make the page fast' });
 
-// The state is yours: give all of it each time. Only what changed is stored.
-const state = {
+// The state is yours: pass all of it each time. Cairn stores only what changed.
+let state: Snapshot = {
   thought_chain: { steps: [] },
   context: { messages: [{ role: 'user', content: 'The page is slow.' }], variables: { cache: false } },
   tool_state: { pending: [], completed: [] },
 };
-const keep = (step_number) =>
+const save = (step_number: number) =>
   cairn.checkpoints.create({ execution_id, snapshot: state, metadata: { step_number } });
 
-const start = await keep(1);
+const start = await save(1);
 state.context.variables.cache = true;
 state.context.messages.push({ role: 'assistant', content: 'A cache helps, but shows old prices.' });
-const cached = await keep(2);
+const cached = await save(2);
 
-// Back to the first state, and another way from there.
+// Go back to the first state, and try something else from there.
 await cairn.checkpoints.branch({ checkpoint_id: start.id, reason: 'without a cache' });
-Object.assign(state, (await cairn.checkpoints.latest({ execution_id })).snapshot);
+state = (await cairn.checkpoints.latest({ execution_id })).snapshot;
 state.context.variables.index = 'prices_by_day';
-const indexed = await keep(2);
+const indexed = await save(2);
 
 const { summary } = await cairn.checkpoints.diff({ checkpoint_id: cached.id, to: indexed.id });
 const { branches } = await cairn.executions.stats({ execution_id });
 console.log(`${branches} branch: ${summary}`);
 
-// One file has all of it.
+// One file holds the whole run.
 await exportExecution(cairn, execution_id, './run.json');
 const elsewhere = await openCairn({ database: './elsewhere.db' });
 const { checkpoints } = await importExecution(elsewhere, './run.json');

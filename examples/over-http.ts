@@ -1,4 +1,4 @@
-// The same Api through a server: `npm start` in one terminal, `node examples/over-http.mjs` in another.
+// The same Api over HTTP: `npm start` in one terminal, `npx tsx examples/over-http.ts` in another.
 // #region over-http
 import { connectCairn } from 'cairndb/client';
 
@@ -15,18 +15,18 @@ const about = await cairn.cards.list({ subject_id: 'user-7' });
 console.log(about.total, 'card about user-7:', about.cards[0]?.content);
 // #endregion
 
-// The key makes a repetition give the same card, not another one.
+// Repeating the call with the same idempotency key returns the same card.
 const again = await cairn.cards.add(
   { content: 'The user prefers metric units', subject_ids: ['user-7'] },
   { idempotency_key: 'units-of-user-7' },
 );
 console.log('the same card again:', again.card_id === card.card_id);
 
-// What is refused has a code that a program can act on.
+// An error has a code that a program can act on.
 try {
   await cairn.cards.get({ card_id: 'no-such-card' });
 } catch (error) {
-  if (error instanceof Error && 'code' in error) console.log('refused:', error.code);
+  if (error instanceof Error && 'code' in error) console.log('error:', error.code);
 }
 
 await cairn.close();

@@ -1,4 +1,4 @@
-// Knowledge that outlives its task, changes, and is superseded: `node examples/knowledge.mjs`
+// A note outlives its task and has versions: `npx tsx examples/knowledge.ts`
 import { openCairn } from 'cairndb';
 
 const cairn = await openCairn({ database: './memory.db' });
@@ -19,14 +19,16 @@ const note = await cairn.notes.create({
 const before = new Date().toISOString();
 await new Promise((resolve) => setTimeout(resolve, 5));
 
-// A change is a new version: the old one can still be read.
+// #region versions
+// An update makes a new version. `as_of` still reads the old one.
 await cairn.notes.update({ note_id: note.note_id, content: 'Since May it answers 403.' });
 const then = await cairn.notes.get({ note_id: note.note_id, as_of: before });
 const now = await cairn.notes.get({ note_id: note.note_id });
 console.log(`then: ${then.content}`);
 console.log(`now, version ${now.version}: ${now.content}`);
+// #endregion
 
-// The task is removed. What was learned stays, and loses only the link.
+// Deleting the task keeps the note; only the link to the task goes.
 await cairn.trajectories.delete({ trajectory_id });
 const { notes } = await cairn.notes.list({ note_type: 'Gotcha' });
 console.log(`${notes.length} note, from ${notes[0]?.source_trajectory_ids.length} tasks`);

@@ -1,4 +1,4 @@
-// A task from start to end: turns go with their scope, artifacts stay. `node examples/task.mjs`
+// A task from start to end: turns are erased with their scope, artifacts stay. `npx tsx examples/task.ts`
 // #region task
 import { openCairn } from 'cairndb';
 
@@ -21,12 +21,12 @@ await cairn.artifacts.create({
   artifact_type: 'CodePatch',
   name: 'names.sql',
   content: 'ALTER TABLE users ALTER COLUMN name TYPE text',
-  source_turn: 2, // where it came from
+  source_turn: 2, // the turn it came from
   confidence: 0.95,
 });
 
 const closed = await cairn.scopes.close({ scope_id, wait: true });
-console.log(`${closed.erasure?.erased} turns are erased`);
+console.log(`${closed.erasure?.erased} turns erased`);
 
 const done = await cairn.trajectories.update({
   trajectory_id,

@@ -1,17 +1,19 @@
-// A context window that fills up: summarise, checkpoint, close, go on fresh. `node examples/context-window.mjs`
+// A context window that fills up: keep what matters, checkpoint, close, open a new one. `npx tsx examples/context-window.ts`
 import { openCairn } from 'cairndb';
 
 const cairn = await openCairn({ database: './memory.db' });
 const { trajectory_id } = await cairn.trajectories.create({ name: 'Interview the users' });
 let scope = await cairn.scopes.create({ trajectory_id, name: 'Interview 1', token_budget: 100 });
 
+// #region threshold
 for (let i = 1; ; i++) {
   const content = `Answer ${i}: I would pay for exports, if they came by themselves every Monday.`;
   const { budget } = await cairn.turns.add({ scope_id: scope.scope_id, role: 'User', content });
-  if (!budget.threshold_reached) continue; // 80% of the budget, unless the scope says otherwise
+  if (!budget.threshold_reached) continue; // default: 80% of the budget
   console.log(`full after ${i} turns: ${budget.tokens_used} of ${budget.token_budget} tokens`);
   break;
 }
+// #endregion
 
 await cairn.artifacts.create({
   trajectory_id,
@@ -24,13 +26,13 @@ await cairn.artifacts.create({
 await cairn.notes.create({
   note_type: 'Insight',
   title: 'What people pay for',
-  content: 'Work that comes by itself is worth money.',
+  content: 'People pay for reports that arrive without asking.',
   abstraction_level: 'L2',
   source_trajectory_ids: [trajectory_id],
 });
-await cairn.scopes.checkpoint({ scope_id: scope.scope_id }); // should it be needed after all
+await cairn.scopes.checkpoint({ scope_id: scope.scope_id }); // can be restored later
 await cairn.scopes.close({ scope_id: scope.scope_id });
 scope = await cairn.scopes.create({ trajectory_id, name: 'Interview 2', token_budget: 100 });
 const { artifacts } = await cairn.artifacts.list({ trajectory_id, abstraction_level: 'L1' });
-console.log(`fresh: ${scope.tokens_used} tokens used, and still known: ${artifacts[0]?.content}`);
+console.log(`new scope: ${scope.tokens_used} tokens used; kept: ${artifacts[0]?.content}`);
 await cairn.close();

@@ -1,4 +1,4 @@
-// Run it twice: `node examples/survives-a-kill.mjs`. The first run is killed, the second still knows.
+// Run it twice: `npx tsx examples/survives-a-kill.ts`. The first run is killed, the second still has the note.
 // #region survives-a-kill
 import { openCairn } from 'cairndb';
 
@@ -13,9 +13,9 @@ if (notes.length === 0) {
     content: 'Migrate first, then restart one server at a time.',
     source_trajectory_ids: [task.trajectory_id],
   });
-  process.kill(process.pid, 'SIGKILL'); // no close, no goodbye
+  process.kill(process.pid, 'SIGKILL'); // a crash
 }
 
-console.log('Still known:', notes[0]?.content);
+console.log('Found again:', notes[0]?.content);
 await cairn.close();
 // #endregion

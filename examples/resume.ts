@@ -1,11 +1,11 @@
-// Run it twice: `node examples/resume.mjs`. The first run dies in its third step, the second goes on from there.
+// Run it twice: `npx tsx examples/resume.ts`. The first run is killed in its third step, the second continues from there.
 // #region resume
 import { Execution, openCairn } from 'cairndb';
 
 const cairn = await openCairn({ database: './agent.db' });
 const pages = ['pricing', 'docs', 'blog', 'about'];
 
-// Takes the run up where it stands; begins it if there is none.
+// Resumes the run from its latest checkpoint, or starts it.
 const run = await Execution.resume(cairn, 'audit-1').catch((error) => {
   if (error.code !== 'EXECUTION_NOT_FOUND') throw error;
   return Execution.start(cairn, { execution_id: 'audit-1', agent_id: 'auditor', name: 'Audit the site' });
@@ -16,11 +16,11 @@ console.log(`at step ${run.step_number}, ${run.context.messages.length} messages
 for (const page of pages.slice(run.step_number)) {
   run.thoughts.add({ type: 'tool_selection', content: `Look at ${page}`, confidence: 0.8 });
   const call = run.tools.start('fetch', { arguments: { page } });
-  if (page === 'blog' && isFirst) process.kill(process.pid, 'SIGKILL'); // no close, no goodbye
+  if (page === 'blog' && isFirst) process.kill(process.pid, 'SIGKILL'); // a crash
   run.tools.finish(call, { result: `${page}: 3 links, 1 broken` });
   run.context.append({ role: 'assistant', content: `${page} has a broken link` });
-  run.step({ tokens: 120 }); // a checkpoint is taken here, and written while the run goes on
-  await run.settled(); // what is written survives any kill
+  run.step({ tokens: 120 }); // takes a checkpoint; it is written in the background
+  await run.settled(); // wait until it is committed
   console.log(`step ${run.step_number} of ${pages.length}: ${page}`);
 }
 

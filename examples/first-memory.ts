@@ -1,4 +1,4 @@
-// Cards, a box, a fork and a seal, in process: `node examples/first-memory.mjs`. Needs no server.
+// Cards, a box, a seal and a fork, in process: `npx tsx examples/first-memory.ts`. Needs no server.
 // #region first-memory
 import { openCairn } from 'cairndb';
 
@@ -11,15 +11,15 @@ const question = await cairn.cards.add({
 });
 const answer = await cairn.cards.add({ content: 'HDPE does.', metadata: { role: 'assistant' } });
 
-// A box is an ordered list of cards. It only grows.
+// A box is an ordered list of cards.
 const box = await cairn.boxes.create({ card_ids: [question.card_id] });
 await cairn.boxes.append({ box_id: box.box_id, card_ids: [answer.card_id] });
 
-// Seal it: this is what the agent saw, and it stays so.
+// Sealed, it is a record of what the agent saw: it cannot change any more.
 const sealed = await cairn.boxes.seal({ box_id: box.box_id });
 console.log('sealed at revision', sealed.revision, 'with', sealed.length, 'cards');
 
-// A fork goes on from there without copying a card.
+// A fork continues from there without copying a card.
 const fork = await cairn.boxes.fork({ box_id: box.box_id });
 const doubt = await cairn.cards.add({ content: 'Above 60 °C, too?', metadata: { role: 'user' } });
 await cairn.boxes.append({ box_id: fork.box_id, card_ids: [doubt.card_id] });
