@@ -138,7 +138,7 @@ const exampleList = () =>
   );
 
 const examples = (): Files => ({
-  'examples.ts': `import type { Cairn } from 'cairndb';
+  'methods.ts': `import type { Cairn } from 'cairndb';
 declare const cairn: Cairn;
 ${exampleList()
   .map((text, i) => `export const example${i} = async () => {\n${text}};\n`)
@@ -154,7 +154,7 @@ describe('the published types', () => {
     const project = {
       extends: '../../tsconfig.json',
       compilerOptions: { incremental: false, tsBuildInfoFile: null },
-      include: ['*.ts'],
+      include: ['*.ts', '../../examples/*.ts'],
     };
     const files = {
       'tsconfig.json': JSON.stringify(project),
@@ -210,9 +210,13 @@ describe('the published types', () => {
     expect(errorsOf('entry')).toEqual([]);
   });
 
+  it('PKG-6 fit the examples of the package', () => {
+    expect(errorsOf('examples/')).toEqual([]);
+  });
+
   it('PKG-7 have an example for every method, and it compiles', () => {
     expect(exampleList()).toHaveLength(allOperations.length + Object.keys(shorthands).length);
-    expect(errorsOf('examples')).toEqual([]);
+    expect(errorsOf('methods')).toEqual([]);
   });
 
   it('compile without any other error', () => {
