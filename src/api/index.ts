@@ -1,5 +1,5 @@
 /** What other modules may use of api. */
-export type { AnyMethod, Api, ApiByName, CallOptions, Host, Input, Output } from './api.js';
+export type { AnyMethod, Api, ApiByName, CallOptions, Host, Output } from './api.js';
 export {
   type ExportedFile,
   type ExportOptions,

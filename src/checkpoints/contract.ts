@@ -24,10 +24,4 @@ export {
   toolCall,
 } from './checkpoints/model.js';
 export { executions } from './executions/contract.js';
-export {
-  BUNDLE_FORMAT,
-  type Bundle,
-  type Execution,
-  type ExecutionStatus,
-  type Pruned,
-} from './executions/model.js';
+export { BUNDLE_FORMAT, type Execution, type ExecutionStatus, type Pruned } from './executions/model.js';

@@ -1,11 +1,11 @@
 /** The models and operations of facts: schemas alone, for clients as well. */
 export { boxes } from './boxes/contract.js';
-export { type AppendResult, type Box, cardIds, type Grant, type HydratedBox } from './boxes/model.js';
+export { cardIds } from './boxes/model.js';
 export { cards } from './cards/contract.js';
 export { type Card, card, cardInput } from './cards/model.js';
 export { packets } from './packets/contract.js';
 export { events } from './packets/events-contract.js';
-export { type Packet, type PacketInput, RESERVED_PREFIX, type WriteResult } from './packets/model.js';
+export { type Packet, type PacketInput, RESERVED_PREFIX } from './packets/model.js';
 export { profiles } from './profiles/contract.js';
 export {
   type Hydrated,

@@ -2,4 +2,3 @@
 export { agents } from './agents/contract.js';
 export { agentType, canDelegateTo, capabilities, DEFAULT_OFFLINE_AFTER_MS } from './agents/model.js';
 export { auth, keys } from './keys/contract.js';
-export type { Key } from './keys/model.js';

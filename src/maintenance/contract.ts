@@ -1,7 +1,6 @@
 /** Operations on lifetimes. */
 import { z } from 'zod';
-import { operation } from '../engine/contract/operation.js';
-import { reads, writes } from '../engine/contract/touches.js';
+import { operation, reads, writes } from '../engine/contract.js';
 
 export const lifetime = {
   sweep: operation({
