@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '..');
 const all = join(root, '.cache/declarations');
 const dist = join(root, 'dist');
 
-const GENERATED = 'api/types.d.ts';
+const GENERATED = 'types.d.ts';
 /** Mapped types over the table, replaced by generated types of the same name. */
 const REPLACED = { 'api/api.d.ts': 'Api', 'api/shorthands.d.ts': 'Shorthands' };
 

@@ -13,7 +13,6 @@ export {
   type OpenOptions,
   openCairn,
 } from './api/index.js';
-export type * from './api/types.js';
 export { CairnError, type ErrorCode } from './kernel/index.js';
 export type {
   CallOptions as ProviderCallOptions,
@@ -38,3 +37,4 @@ export type {
   TextSource,
 } from './recall/index.js';
 export * from './runtime/index.js';
+export type * from './types.js';

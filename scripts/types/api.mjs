@@ -1,12 +1,11 @@
 // Generates the types of the Api from the table of operations: an input type per operation, named answer types, and
 // methods with documentation and an example. `node scripts/types/api.mjs` prints them; `--plain` prints the types that
 // zod infers, without the refinements below.
-import { allOperations, groups } from '../../dist/api/operations.js';
-import { shorthands } from '../../dist/api/shorthands.js';
-import { sentSnapshot, snapshot } from '../../dist/checkpoints/checkpoints/model.js';
+import { allOperations, groups, shorthands } from '../../dist/api/contract.js';
+import { sentSnapshot, snapshot } from '../../dist/checkpoints/contract.js';
 import { notAnObject } from '../../dist/coordination/handovers/model.js';
 import { TTL_NAMES, ttl } from '../../dist/engine/lifetimes/model.js';
-import { jsonValue } from '../../dist/kernel/json/json.js';
+import { jsonValue } from '../../dist/kernel/contract.js';
 import { isOptional, SchemaTypes } from './schemas.mjs';
 import { camel, code, comment, literal, pascal, singular } from './text.mjs';
 
@@ -92,12 +91,12 @@ export type Hydrated<F extends PromptFormat = PromptFormat> = F extends PromptFo
 `;
 
 const HEAD = `// Generated from the table of operations by scripts/types/api.mjs.
-import type { CallOptions } from '../engine/contract/call-options.js';
-import type { AnthropicMessage, OpenAiMessage } from '../facts/transcripts/model-messages.js';
-import type { Json, JsonInput, JsonObject, JsonObjectInput } from '../kernel/json/json.js';
+import type { CallOptions } from './api/index.js';
+import type { AnthropicMessage, OpenAiMessage } from './facts/contract.js';
+import type { Json, JsonInput, JsonObject, JsonObjectInput } from './kernel/contract.js';
 
 export type { CallOptions, Json, JsonInput, JsonObject, JsonObjectInput };
-export type { AnthropicBlock, AnthropicMessage, OpenAiMessage, OpenAiToolCall } from '../facts/transcripts/model-messages.js';
+export type { AnthropicBlock, AnthropicMessage, OpenAiMessage, OpenAiToolCall } from './facts/contract.js';
 `;
 
 const nounOf = (group) => (VERBS_ALONE.has(group) ? '' : pascal(singular(group)));

@@ -7,8 +7,8 @@ import { jsonFault } from '../kernel/contract.js';
 import { anySignal, CairnError, isErrorCode } from '../kernel/index.js';
 import { readEvents, type ServerEvent } from './sse.js';
 
-export type * from '../api/types.js';
 export { CairnError, type ErrorCode } from '../kernel/index.js';
+export type * from '../types.js';
 
 export interface ConnectOptions {
   /** Address of the server, such as http://127.0.0.1:8080. */

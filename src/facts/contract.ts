@@ -14,3 +14,9 @@ export {
   type PromptFormat,
   promptFormat,
 } from './transcripts/model.js';
+export type {
+  AnthropicBlock,
+  AnthropicMessage,
+  OpenAiMessage,
+  OpenAiToolCall,
+} from './transcripts/model-messages.js';
