@@ -7,7 +7,7 @@ import { Codec } from '#cairn/adapters/langgraph/codec.js';
 import { decode } from '#cairn/adapters/langgraph/decode.js';
 import { Encoding } from '#cairn/adapters/langgraph/encode.js';
 import { Images } from '#cairn/adapters/langgraph/images.js';
-import { type Json, jsonFault } from '#cairn/kernel/json/json.js';
+import { type Json, jsonFault } from '#cairn/kernel/contract.js';
 
 /** The official serializer, which says what it was given to serialise. */
 function listening(): { codec: Codec; serialised: unknown[]; loaded: string[] } {

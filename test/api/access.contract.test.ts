@@ -1,6 +1,6 @@
 /** Who is refused, for every operation of the table on both databases: a new operation cannot be forgotten. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isErrorCode } from '#cairn/kernel/errors.js';
+import { isErrorCode } from '#cairn/kernel/index.js';
 import {
   allOperations,
   inputOf,

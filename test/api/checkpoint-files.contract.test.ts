@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exportCheckpoint, exportExecution, importCheckpoints, importExecution } from '#cairn/cairndb.js';
-import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
+import type { Snapshot } from '#cairn/checkpoints/contract.js';
 import type { Api } from '#cairn/client/index.js';
 import { cairn as command, inFolder, ROOT } from '../support/run.js';
 import { onEveryTarget, openTarget } from '../support/targets.js';

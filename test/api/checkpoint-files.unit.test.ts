@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { writeAtomically } from '#cairn/api/files/atomic-file.js';
 import { importCheckpoints } from '#cairn/api/files/checkpoint-files.js';
 import { fileNameFor } from '#cairn/api/files/file-names.js';
-import { parentsFirst } from '#cairn/checkpoints/executions/import-order.js';
-import { anyId } from '#cairn/kernel/ids.js';
+import { parentsFirst } from '#cairn/checkpoints/index.js';
+import { anyId } from '#cairn/kernel/contract.js';
 import { inFolder } from '../support/run.js';
 
 const ids = fc.oneof(

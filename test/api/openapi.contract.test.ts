@@ -1,7 +1,7 @@
 /** The description of the API: a sound OpenAPI 3.1 document, a page that lists it all, and answers that keep to it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Frames } from '#cairn/engine/contract/operation.js';
-import { errorCodes } from '#cairn/kernel/errors.js';
+import type { Frames } from '#cairn/engine/contract.js';
+import { errorCodes } from '#cairn/kernel/index.js';
 import {
   allOperations,
   inputOf,

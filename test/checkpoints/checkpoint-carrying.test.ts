@@ -1,7 +1,7 @@
 /** What the stored size of a run is, and files of checkpoints that come in a bad order. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const snapshotOf = (content: string) => ({

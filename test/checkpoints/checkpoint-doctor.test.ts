@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { checkpointChecks } from '#cairn/checkpoints/checkpoints/doctor.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
 import { checks } from '#cairn/maintenance/checks.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { onEveryTarget } from '../support/targets.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Thought } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json/json.js';
+import type { JsonObject } from '#cairn/kernel/contract.js';
 import {
   idsOf,
   numbered,

@@ -1,14 +1,12 @@
 /** Faults inside the writes of executions and checkpoints: nothing is half written, and what comes next is right. */
 import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/index.js';
 import { schema } from '#cairn/api/schema.js';
-import { Store } from '#cairn/api/store.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Driver } from '#cairn/driver/driver.js';
+import { type Driver, openSqlite, type Sql, sql } from '#cairn/driver/index.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite/driver.js';
-import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { packetJournal } from '#cairn/engine/index.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/stand-ins/faulty-driver.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

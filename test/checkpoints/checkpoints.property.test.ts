@@ -6,7 +6,7 @@ import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import { bundleText } from '#cairn/checkpoints/executions/bundle.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import type { Json } from '#cairn/kernel/contract.js';
 import { contentUnseen } from '../support/inspect/state-rows.js';
 import { targetNames } from '../support/targets.js';
 import { histories, type Step, Working } from './histories.js';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import type { Json } from '#cairn/kernel/contract.js';
 import {
   message,
   numbered,

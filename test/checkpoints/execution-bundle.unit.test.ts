@@ -11,7 +11,7 @@ import {
 } from '#cairn/checkpoints/executions/bundle.js';
 import type { Bundle } from '#cairn/checkpoints/executions/model.js';
 import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import type { Json } from '#cairn/kernel/contract.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
 
 const execution: BundledExecution = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { removeCheckpoints } from '#cairn/checkpoints/checkpoints/removal.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { contentsOf } from '../support/inspect/contents.js';
 import {
   idsOf,

@@ -1,8 +1,8 @@
 /** Executions that two stores on one database add to, restore, prune and delete at the same time. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { databases } from '../support/http.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { message, parentsOf, snapshotOf, someRun, state, take } from '../support/nouns/checkpoints.js';

@@ -5,7 +5,7 @@ import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
 import type { Checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
 import { bundleText } from '#cairn/checkpoints/executions/bundle.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json/json.js';
+import type { JsonObject } from '#cairn/kernel/contract.js';
 import {
   message,
   numbered,

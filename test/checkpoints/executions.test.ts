@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { uuid } from '#cairn/kernel/ids.js';
+import { uuid } from '#cairn/kernel/contract.js';
 import { numbered, someExecution, take } from '../support/nouns/checkpoints.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/nouns/scopes.js';

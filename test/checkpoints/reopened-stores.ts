@@ -1,7 +1,7 @@
 /** Two stores on one database, each of which can be closed and opened again, so that it retains nothing. */
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Driver } from '#cairn/driver/driver.js';
+import type { Driver } from '#cairn/driver/index.js';
 import { freshDatabase } from '../support/targets.js';
 
 export interface World {

@@ -6,8 +6,8 @@ import { diffStates } from '#cairn/checkpoints/states/diff.js';
 import { describeChanges } from '#cairn/checkpoints/states/diff-summary.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import { toolCallIds } from '#cairn/checkpoints/states/tool-call-ids.js';
-import { canonical } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import type { Json } from '#cairn/kernel/contract.js';
+import { canonical } from '#cairn/kernel/node.js';
 
 const text = (json: Json): string => JSON.stringify(json);
 const parsed = (json: string): Json => JSON.parse(json);

@@ -11,8 +11,8 @@ import {
   snapshotOf,
   stateOf,
 } from '#cairn/checkpoints/states/snapshot-state.js';
-import { canonical } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import type { Json } from '#cairn/kernel/contract.js';
+import { canonical } from '#cairn/kernel/node.js';
 
 const NEVER = Number.MAX_SAFE_INTEGER;
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { allOperations } from '#cairn/api/operations.js';
+import { allOperations } from '#cairn/api/contract.js';
 import { openCairn } from '#cairn/cairndb.js';
 import { program } from '#cairn/cli/main.js';
 import { SqliteConnection } from '#cairn/driver/sqlite/open.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeEvent } from '#cairn/cli/tail.js';
 import { readEvents, type ServerEvent } from '#cairn/client/sse.js';
-import type { Packet } from '#cairn/facts/packets/model.js';
+import type { Packet } from '#cairn/facts/contract.js';
 
 /** A body that comes in the given pieces. */
 function bodyOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { turnChecks } from '#cairn/coordination/agent-turns/doctor.js';
 import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
 import { atWork, PROFILE, withProfile } from '../support/nouns/agent-turns.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { onEveryTarget } from '../support/targets.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { expire } from '../support/expiry.js';
 import {
   atWork,

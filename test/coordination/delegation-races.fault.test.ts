@@ -1,6 +1,6 @@
 /** Moves of one delegation at the same time, by two stores that share one database: one of them happens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { STUCK_AFTER_MS } from '#cairn/coordination/delegations/model.js';
 import { databases } from '../support/http.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { MAX_DEPTH_OF_DELEGATION } from '#cairn/coordination/agent-turns/model.js';
 import { STUCK_AFTER_MS } from '#cairn/coordination/delegations/model.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { expire } from '../support/expiry.js';
 import {
   addWorkers,

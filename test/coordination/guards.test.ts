@@ -1,7 +1,7 @@
 /** Guards of stale writers: every operation that writes refuses a late worker, and what it writes in time is its agent's. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { AnyMethod, Api, ApiByName, CallOptions } from '#cairn/api/api.js';
+import type { AnyMethod, Api, ApiByName, CallOptions } from '#cairn/api/index.js';
 import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
 import {
   allOperations,

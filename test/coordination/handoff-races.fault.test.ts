@@ -1,6 +1,6 @@
 /** Answers to one handoff at the same time, by two stores that share one database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { HANDOFF_EXPIRES_MS, type Handoff } from '#cairn/coordination/handoffs/model.js';
 import { databases } from '../support/http.js';

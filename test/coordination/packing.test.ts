@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import {
   boxOf as anyBoxOf,
   cardsIn,

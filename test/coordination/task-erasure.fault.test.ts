@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { addWorkers, someAccepted } from '../support/nouns/delegations.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

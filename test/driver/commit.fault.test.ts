@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cairn, openCairn } from '#cairn/cairndb.js';
 import type { JournalEntry } from '#cairn/driver/driver.js';
-import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { packetJournal } from '#cairn/engine/index.js';
 import { audit, illnesses, survey } from '../support/inspect/audit.js';
 import { Ledger } from '../support/inspect/load.js';
 import { sleep, within } from '../support/server.js';

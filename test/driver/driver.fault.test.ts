@@ -1,14 +1,14 @@
 /** Faults inside a write: nothing is half written, and nobody who shares the commit suffers. */
 import { describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/index.js';
 import { schema } from '#cairn/api/schema.js';
-import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Driver, DriverError } from '#cairn/driver/driver.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { sql } from '#cairn/driver/sql.js';
 import { openSqlite } from '#cairn/driver/sqlite/driver.js';
 import { LongReader } from '#cairn/driver/sqlite/long-reader.js';
-import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { packetJournal } from '#cairn/engine/index.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { sleep } from '../support/server.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/stand-ins/faulty-driver.js';

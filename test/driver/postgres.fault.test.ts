@@ -1,7 +1,7 @@
 /** PostgreSQL loses connections, restarts, crashes, or is away, while a real server process is under load. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { type CairnClient, connectCairn } from '#cairn/client/index.js';
 import { startPostgres, type TestPostgres } from '../../scripts/postgres.mjs';
 import { audit, illnesses, survey } from '../support/inspect/audit.js';

@@ -9,7 +9,8 @@ import {
   reachesCard,
   widest,
 } from '#cairn/engine/access/rules.js';
-import { allowsDelegation, commonDelegates } from '#cairn/identity/agents/rules.js';
+import { allowsDelegation } from '#cairn/identity/agents/rules.js';
+import { commonDelegates } from '#cairn/identity/index.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
 const rules = fc.array(

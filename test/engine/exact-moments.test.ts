@@ -1,6 +1,7 @@
 /** What has a time is there up to the millisecond before it, and over at exactly that one. The clock stands still here. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDriver, Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
+import { openDriver } from '#cairn/api/store.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
 import { createServer } from '#cairn/http/server.js';
 import { atWork, PROFILE, thought, wordsIn } from '../support/nouns/agent-turns.js';

@@ -1,7 +1,7 @@
 /** Nulls on real stores: a request with them is the same request, for every operation of the table. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { AnyMethod, ApiByName } from '#cairn/api/api.js';
+import type { AnyMethod, ApiByName } from '#cairn/api/index.js';
 import { nullIsAbsence } from '#cairn/engine/contract/lenient-input.js';
 import { allOperations, clearsByNull, inputOf, type NamedOperation, plant } from '../support/contract.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

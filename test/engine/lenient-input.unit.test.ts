@@ -1,7 +1,7 @@
 /** Inputs as the clients of the seeds send them, generated over the whole table: nulls, cases, times without a zone. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { allOperations, type NamedOperation } from '#cairn/api/operations.js';
+import { allOperations, type NamedOperation } from '#cairn/api/contract.js';
 import { inputSchemaOf, takesNull } from '#cairn/engine/contract/input-schema.js';
 import { nullIsAbsence, readLeniently } from '#cairn/engine/contract/lenient-input.js';
 import { clearsByNull, readInput } from '#cairn/engine/contract/operation.js';

@@ -1,6 +1,6 @@
 /** The direction of every list of the table. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AnyMethod, Api, ApiByName } from '#cairn/api/api.js';
+import type { AnyMethod, Api, ApiByName } from '#cairn/api/index.js';
 import {
   allOperations,
   inputOf,

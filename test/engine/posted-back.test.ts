@@ -1,7 +1,7 @@
 /** Answers that are posted back: to the store that gave them, and to another. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { Packet } from '#cairn/facts/packets/model.js';
+import type { Packet } from '#cairn/facts/contract.js';
 import { latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 

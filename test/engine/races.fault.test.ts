@@ -1,9 +1,9 @@
 /** Two callers who want the same thing at the same moment, on two stores that share one PostgreSQL database. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { sleep, within } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

@@ -1,8 +1,8 @@
 /** Leases that are over are noticed by a server: soon, and whatever becomes of others. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import type { Runtime } from '#cairn/engine/calls/call.js';
 import { expireDue, systemCall } from '#cairn/engine/leases/timekeeper.js';
 import { databases } from '../support/http.js';

@@ -1,14 +1,14 @@
 /** Waking those who wait, through commits that fail or are lost, and a listening connection that is killed or silent. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/index.js';
 import { schema } from '#cairn/api/schema.js';
-import { Store } from '#cairn/api/store.js';
-import type { Driver } from '#cairn/driver/driver.js';
+import type { Driver } from '#cairn/driver/index.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
 import { event } from '#cairn/engine/writes/change.js';
 import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';
-import { waitFor } from '#cairn/identity/presence/wait-for.js';
+import { waitFor } from '#cairn/identity/index.js';
 import { callOn, type Ear, earOn, TENANT, wake } from '../support/inspect/wakes.js';
 import { until, within } from '../support/server.js';
 import { type Cut, PostgresProxy } from '../support/stand-ins/postgres-proxy.js';

@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDriver, Store } from '#cairn/api/store.js';
-import type { Driver, WakeListener } from '#cairn/driver/driver.js';
+import { Store } from '#cairn/api/index.js';
+import { openDriver } from '#cairn/api/store.js';
+import type { WakeListener } from '#cairn/driver/driver.js';
+import type { Driver } from '#cairn/driver/index.js';
 import type { Call } from '#cairn/engine/calls/call.js';
 import { Wakes } from '#cairn/engine/leases/wakes.js';
 import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';
-import { waitFor } from '#cairn/identity/presence/wait-for.js';
+import { waitFor } from '#cairn/identity/index.js';
 import { callOn, earOn, TENANT, wake } from '../support/inspect/wakes.js';
 
 /** So long that a test which waits for it fails. */

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HydratedCard, hydrate } from '#cairn/facts/transcripts/hydration.js';
 import type { Prompt } from '#cairn/facts/transcripts/model.js';
-import type { Json, JsonObject } from '#cairn/kernel/json/json.js';
-import { asList } from '#cairn/kernel/json/values.js';
+import type { Json, JsonObject } from '#cairn/kernel/contract.js';
+import { asList } from '#cairn/kernel/index.js';
 
 /** Few, so that they meet; of some the formats think differently. */
 const ids = ['a', 'a_b', 'a.b', 'a b', 'é', '', 'x'.repeat(50), `call_${'0'.repeat(24)}`];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type HydratedCard, type Hydration, hydrate } from '#cairn/facts/transcripts/hydration.js';
 import { prompt } from '#cairn/facts/transcripts/model.js';
 import { checkDeliverable, resultFields } from '#cairn/facts/transcripts/result-fields.js';
-import type { Json, JsonObject } from '#cairn/kernel/json/json.js';
+import type { Json, JsonObject } from '#cairn/kernel/contract.js';
 
 let made = 0;
 const card = (content: Json, metadata: JsonObject, more: Partial<HydratedCard> = {}): HydratedCard => ({

@@ -5,9 +5,8 @@ import { indexOf } from '#cairn/facts/packets/index-entries.js';
 import { descend, parentsOf } from '#cairn/facts/packets/lineage.js';
 import type { PacketInput } from '#cairn/facts/packets/model.js';
 import { upcast } from '#cairn/facts/packets/upcast.js';
-import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/kernel/cursor.js';
-import { NIL_ID, newId, uuid } from '#cairn/kernel/ids.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import { type Json, NIL_ID, newId, uuid } from '#cairn/kernel/contract.js';
+import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/kernel/node.js';
 
 const A = '0197a000-0000-7000-8000-00000000000a';
 const B = '0197a000-0000-7000-8000-00000000000b';

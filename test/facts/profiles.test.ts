@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { accessTo } from '#cairn/engine/access/model.js';
+import { accessTo } from '#cairn/engine/contract.js';
 import { cardsIn, dispatched, expectNothingWritten, withProfile } from '../support/nouns/agent-turns.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { eventsOf } from '../support/nouns/scopes.js';

@@ -1,7 +1,7 @@
 /** What is refused as bad input over HTTP: the status, a stable code, the shape of the answer, and nothing written. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { type ErrorCode, errorCodes } from '#cairn/kernel/errors.js';
+import { type ErrorCode, errorCodes } from '#cairn/kernel/index.js';
 import {
   allOperations,
   inputOf,

@@ -1,7 +1,7 @@
 /** Whatever is sent to an operation, the server answers in time, never with a failure of its own, and stays healthy. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isErrorCode } from '#cairn/kernel/errors.js';
+import { isErrorCode } from '#cairn/kernel/index.js';
 import { requestsTo } from '../support/arbitrary.js';
 import { allOperations, type NamedOperation, type Planted, plant } from '../support/contract.js';
 import { databases, type HttpTest, type Reply, startHttp } from '../support/http.js';

@@ -1,9 +1,9 @@
 /** One operation at several paths: routes, methods, the description and the reference page know them all. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { allOperations, type NamedOperation } from '#cairn/api/contract.js';
 import { openapi } from '#cairn/api/openapi.js';
-import { allOperations, type NamedOperation } from '#cairn/api/operations.js';
-import { pathParameters, waysTo } from '#cairn/engine/contract/operation.js';
+import { pathParameters, waysTo } from '#cairn/engine/contract.js';
 import { referencePage } from '#cairn/http/reference.js';
 import { methodsAt, routesOf } from '#cairn/http/routes.js';
 

@@ -1,7 +1,7 @@
 /** Calls that wait, over HTTP: a server that stops ends them, and a place in line is found again on another. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { connectCairn } from '#cairn/client/index.js';
 import { createServer } from '#cairn/http/server.js';
 import { until } from '../support/server.js';

@@ -1,6 +1,6 @@
 /** Wrong keys: logged and slowed down, and nobody else is held up by them. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { createServer } from '#cairn/http/server.js';
 import { clientOf } from '#cairn/http/wrong-keys.js';
 import { send } from '../support/http.js';

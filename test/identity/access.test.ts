@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { ApiByName } from '#cairn/api/api.js';
-import { allOperations } from '#cairn/api/operations.js';
+import { allOperations } from '#cairn/api/contract.js';
+import type { ApiByName } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { createServer } from '#cairn/http/server.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';

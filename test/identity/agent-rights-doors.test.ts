@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/contract.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { makeWorld, type World } from '../support/nouns/memory-world.js';
 import { latestToken } from '../support/nouns/stream.js';

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ApiByName } from '#cairn/api/api.js';
-import { allOperations } from '#cairn/api/operations.js';
+import { allOperations } from '#cairn/api/contract.js';
+import type { ApiByName } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
-import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
-import { ruleOf } from '#cairn/engine/contract/touches.js';
+import { sql } from '#cairn/driver/index.js';
+import { accessTo, type MemoryAccess, ruleOf } from '#cairn/engine/contract.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { makeWorld, type World } from '../support/nouns/memory-world.js';
 import { latestToken } from '../support/nouns/stream.js';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
-import { accessTo } from '#cairn/engine/access/model.js';
-import type { Runtime } from '#cairn/engine/calls/call.js';
-import { systemCall } from '#cairn/engine/leases/timekeeper.js';
+import { sql } from '#cairn/driver/index.js';
+import { accessTo } from '#cairn/engine/contract.js';
+import { type Runtime, systemCall } from '#cairn/engine/index.js';
 import { checkMayDelegate } from '#cairn/identity/agents/may-delegate.js';
-import { uuid } from '#cairn/kernel/ids.js';
+import { uuid } from '#cairn/kernel/contract.js';
 import { expire } from '../support/expiry.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { eventsOf, someTrajectory } from '../support/nouns/scopes.js';

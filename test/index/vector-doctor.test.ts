@@ -1,8 +1,8 @@
 /** The doctor on vectors: nothing to say of healthy ones, and each of its questions finds what it is for. */
 import { expect, it } from 'vitest';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
 import { vectorChecks } from '#cairn/index/vectors/doctor.js';
-import type { Embedder } from '#cairn/providers/embedder.js';
+import type { Embedder } from '#cairn/providers/index.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { vectorOf } from '../support/stand-ins/embedder.js';
 import { onEveryTarget } from '../support/targets.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Driver, VectorSpace, VectorTable } from '#cairn/driver/driver.js';
+import type { Driver, VectorSpace, VectorTable } from '#cairn/driver/index.js';
 import { PostgresVectors } from '#cairn/driver/postgres/vectors.js';
 import { VECTOR_TABLE, VectorIndexing } from '#cairn/index/vectors/indexing.js';
 import { until, within } from '../support/server.js';

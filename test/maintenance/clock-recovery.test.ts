@@ -1,10 +1,11 @@
 /** What goes on after a clock was ahead: nothing that is done at the true time may follow the times of the wrong clock. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/index.js';
 import { recoverClock } from '#cairn/api/maintain.js';
-import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql, verbatim } from '#cairn/driver/sql.js';
-import { expireDue, systemCall } from '#cairn/engine/leases/timekeeper.js';
+import { sql, verbatim } from '#cairn/driver/index.js';
+import { systemCall } from '#cairn/engine/index.js';
+import { expireDue } from '#cairn/engine/leases/timekeeper.js';
 import { examine } from '#cairn/maintenance/doctor.js';
 import { databases } from '../support/http.js';
 import { claim, dispatched, PROFILE } from '../support/nouns/agent-turns.js';

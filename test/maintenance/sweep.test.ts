@@ -1,7 +1,7 @@
 /** What a sweep leaves in the tables, and what it tells. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { checks } from '#cairn/maintenance/checks.js';
 import { followToNow, inFuture, latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { checks } from '#cairn/maintenance/checks.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/nouns/scopes.js';

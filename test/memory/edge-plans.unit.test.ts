@@ -1,7 +1,7 @@
 /** How SQLite finds what edges ask: by the keys they name, never by walking all edges. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { newId } from '#cairn/kernel/ids.js';
+import { newId } from '#cairn/kernel/contract.js';
 import { deleteEdgesOf, relationsOf } from '#cairn/memory/edges/store.js';
 import { notePlans, type Plans } from '../support/inspect/plans.js';
 

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { Tx } from '#cairn/driver/driver.js';
-import { sql, TENANT } from '#cairn/driver/sql.js';
-import { addEndings, scopeHolder } from '#cairn/engine/lifetimes/endings.js';
-import { insertEntries } from '#cairn/facts/boxes/entries.js';
-import { insertCards } from '#cairn/facts/cards/store.js';
-import { newId } from '#cairn/kernel/ids.js';
+import { sql, TENANT, type Tx } from '#cairn/driver/index.js';
+import { addEndings, scopeHolder } from '#cairn/engine/sql.js';
+import { insertCards, insertEntries } from '#cairn/facts/sql.js';
+import { newId } from '#cairn/kernel/contract.js';
 import { relationsOf } from '#cairn/memory/edges/store.js';
 import { versionNotSuperseded } from '#cairn/memory/entities/supersession.js';
 import { insertScope } from '#cairn/memory/scopes/store.js';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Scope } from '#cairn/memory/scopes/model.js';
 import { illnesses } from '../support/inspect/audit.js';

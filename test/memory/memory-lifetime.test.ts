@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
-import type { Ttl } from '#cairn/engine/lifetimes/model.js';
+import { sql } from '#cairn/driver/index.js';
+import type { Ttl } from '#cairn/engine/contract.js';
 import { checks } from '#cairn/maintenance/checks.js';
 import { closeScope, finishTrajectory, newScope, newTrajectory } from '../support/nouns/memory.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';

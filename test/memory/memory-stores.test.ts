@@ -1,8 +1,8 @@
 /** Artifacts and notes on several stores of one database: changes at once, and counters of reads. */
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
-import { addEndings, sessionHolder } from '#cairn/engine/lifetimes/endings.js';
-import { eraseCard, expiredCards } from '#cairn/facts/cards/lifetime.js';
+import { Store } from '#cairn/api/index.js';
+import { addEndings, sessionHolder } from '#cairn/engine/sql.js';
+import { eraseCard, expiredCards } from '#cairn/facts/sql.js';
 import { lockTrajectory } from '#cairn/memory/trajectories/store.js';
 import { eraseExpired, expiredVersions } from '#cairn/memory/versions/store.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

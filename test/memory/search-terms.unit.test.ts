@@ -1,8 +1,8 @@
 /** Measuring for the search: before the transaction, for the state that it is for, and without holding up others. */
 import { expect, it } from 'vitest';
-import type { Call } from '#cairn/engine/calls/call.js';
-import { sha256 } from '#cairn/kernel/canonical.js';
-import { inTurn } from '#cairn/kernel/cooperative-yield.js';
+import type { Call } from '#cairn/engine/index.js';
+import { inTurn } from '#cairn/kernel/index.js';
+import { sha256 } from '#cairn/kernel/node.js';
 import { foundBy, measuredAs } from '#cairn/memory/versions/search-terms.js';
 import type { VersionRow } from '#cairn/memory/versions/store.js';
 

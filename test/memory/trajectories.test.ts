@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
-import { uuid } from '#cairn/kernel/ids.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
+import { uuid } from '#cairn/kernel/contract.js';
 import { checks } from '#cairn/maintenance/checks.js';
 import {
   addArtifact,

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '#cairn/api/schema.js';
-import type { Tx } from '#cairn/driver/driver.js';
-import { compile, type Sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite/driver.js';
+import { openSqlite, type Sql, type Tx } from '#cairn/driver/index.js';
+import { compile } from '#cairn/driver/sql.js';
 import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
-import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { packetJournal } from '#cairn/engine/index.js';
 import { lockScopesOf } from '#cairn/memory/scopes/store.js';
 import { artifactsOf, notesFrom } from '#cairn/memory/trajectories/outputs.js';
 import {

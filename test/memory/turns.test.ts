@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { uuid } from '#cairn/kernel/ids.js';
+import { uuid } from '#cairn/kernel/contract.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/nouns/scopes.js';
 import { latestToken } from '../support/nouns/stream.js';

@@ -1,6 +1,6 @@
 /** How SQLite finds what artifacts and notes ask: by the keys they name, never by walking all versions or edges. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { notePlans, type Plans } from '../support/inspect/plans.js';
 
 let noted: Plans;

@@ -1,10 +1,10 @@
 /** What providers say that they cost: what cannot be is left out, and who was paid stays known. */
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '#cairn/engine/calls/call.js';
+import { defaultLimits } from '#cairn/engine/index.js';
 import { costFrom, offlineCost, type ProviderCost, sumOfCosts } from '#cairn/providers/cost.js';
 import { costOfFailure, modelFailure, reasonOf } from '#cairn/providers/model-failure.js';
-import { providers, summaryOf } from '#cairn/recall/jobs/provider-calls.js';
-import { providersOf } from '#cairn/recall/jobs/providers.js';
+import { providers, providersOf } from '#cairn/recall/index.js';
+import { summaryOf } from '#cairn/recall/jobs/provider-calls.js';
 
 const sound: ProviderCost = {
   provider: 'p',

@@ -1,15 +1,15 @@
 /** Model endpoints: what they answer is checked, and when they fail the offline way takes their place. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultLimits } from '#cairn/engine/calls/call.js';
-import { CairnError } from '#cairn/kernel/errors.js';
+import { defaultLimits } from '#cairn/engine/index.js';
+import { CairnError } from '#cairn/kernel/index.js';
 import { packageOf } from '#cairn/providers/model-endpoint.js';
 import { type ModelSettingsInput, parseModelSettings } from '#cairn/providers/model-settings.js';
 import { modelExtractor } from '#cairn/recall/extraction/model-extractor.js';
-import { factsOf, providers, summaryOf } from '#cairn/recall/jobs/provider-calls.js';
-import { providersOf } from '#cairn/recall/jobs/providers.js';
+import { providers, providersOf } from '#cairn/recall/index.js';
+import { factsOf, summaryOf } from '#cairn/recall/jobs/provider-calls.js';
 import { modelSummarizer } from '#cairn/recall/summaries/model-summarizer.js';
 import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
-import { countTokens } from '#cairn/text/tokenizer.js';
+import { countTokens } from '#cairn/text/index.js';
 import { type ModelServer, startModelServer } from '../support/stand-ins/model-server.js';
 
 let server: ModelServer;

@@ -1,6 +1,6 @@
 /** How a run begins, is taken up again, and travels as JSON. */
 import { describe, expect, it, vi } from 'vitest';
-import { checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
+import { checkpoint } from '#cairn/checkpoints/contract.js';
 import { Execution } from '#cairn/runtime/index.js';
 import { recordingStore } from '../support/stand-ins/recording-store.js';
 

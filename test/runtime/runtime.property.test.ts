@@ -1,7 +1,7 @@
 /** Random edits of a run: thoughts stay a tree, JSON is the identity, and no capture ever changes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Snapshot, snapshot } from '#cairn/checkpoints/checkpoints/model.js';
+import { type Snapshot, snapshot } from '#cairn/checkpoints/contract.js';
 import { Context, Execution, ThoughtChain, ToolState } from '#cairn/runtime/index.js';
 
 /** A place in a list of whatever length, or a choice among what there is. */

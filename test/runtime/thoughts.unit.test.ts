@@ -1,6 +1,6 @@
 /** The thoughts of a run: where they are put, how they change, and that they stay a tree. */
 import { describe, expect, it } from 'vitest';
-import { MAX_ENTRIES } from '#cairn/checkpoints/checkpoints/model.js';
+import { MAX_ENTRIES } from '#cairn/checkpoints/contract.js';
 import { ThoughtChain } from '#cairn/runtime/index.js';
 
 const plain = (id: string) => ({

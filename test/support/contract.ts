@@ -1,10 +1,10 @@
 /** What the generated tests take from the contract: the table, and inputs that work, made of its examples. */
 import type { z } from 'zod';
-import type { Api } from '#cairn/api/api.js';
-import type { NamedOperation } from '#cairn/api/operations.js';
-import { executions } from '#cairn/checkpoints/executions/contract.js';
+import type { NamedOperation } from '#cairn/api/contract.js';
+import type { Api } from '#cairn/api/index.js';
+import { executions } from '#cairn/checkpoints/contract.js';
 import { nullIsAbsence } from '#cairn/engine/contract/lenient-input.js';
-import { clearsByNull, pathParameters, restGoesTo } from '#cairn/engine/contract/operation.js';
+import { clearsByNull, pathParameters, restGoesTo } from '#cairn/engine/contract.js';
 import { plantAgent } from './plant/agents.js';
 import { plantContexts } from './plant/contexts.js';
 import { plantDelegations } from './plant/delegations.js';

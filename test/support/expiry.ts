@@ -1,5 +1,7 @@
 /** Notices what is over in a tenant, as the timekeeper does in the background. */
-import { expireDue, systemCall } from '#cairn/engine/leases/timekeeper.js';
+
+import { systemCall } from '#cairn/engine/index.js';
+import { expireDue } from '#cairn/engine/leases/timekeeper.js';
 import type { TestStore } from './targets.js';
 
 export const expire = ({ store }: TestStore, tenant: string): Promise<number> =>

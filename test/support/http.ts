@@ -1,9 +1,9 @@
 /** A server on a store of its own, reached over a real socket, and what is in its tables. For the generated tests. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import pg from 'pg';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { Sql } from '#cairn/driver/sql.js';
-import type { KeyRole } from '#cairn/engine/calls/caller.js';
+import type { KeyRole } from '#cairn/engine/contract.js';
 import { createServer } from '#cairn/http/server.js';
 import { type Api, type NamedOperation, namesProject, pathParameters, restGoesTo } from './contract.js';
 import { until } from './server.js';

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { Store, type StoreOptions } from '#cairn/api/store.js';
+import { Store, type StoreOptions } from '#cairn/api/index.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
-import type { KeyRole } from '#cairn/engine/calls/caller.js';
+import type { KeyRole } from '#cairn/engine/contract.js';
 import { createServer } from '#cairn/http/server.js';
-import { findAgent } from '#cairn/identity/agents/store.js';
+import { findAgent } from '#cairn/identity/index.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';
 const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];

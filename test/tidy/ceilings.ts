@@ -4,21 +4,21 @@
  */
 export const CEILINGS = {
   /** Imports in src/ of another module that pass none of its doors. */
-  deep_imports: 2297,
+  deep_imports: 0,
   /** Imports in test/ of another module than the test's own that pass none of its doors. */
-  deep_test_imports: 316,
+  deep_test_imports: 0,
   /** Role files that reach a role file of their room against the order. */
   role_order: 0,
   /** Folders of src/ with more than 20 files. */
-  full_folders: 1,
+  full_folders: 0,
   /** Functions, methods and function types with more than five parameters. */
-  long_parameter_lists: 57,
+  long_parameter_lists: 0,
   /** Paths in Markdown pages that lead to no file. */
   lost_doc_paths: 0,
   /** Bytes of README.md above 10 KB. */
-  readme_bytes: 32_700,
+  readme_bytes: 0,
   /** Bytes of ARCHITECTURE.md above 12 KB. */
-  architecture_bytes: 21_068,
+  architecture_bytes: 0,
 } as const;
 
 const SHOWN = 20;

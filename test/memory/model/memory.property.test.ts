@@ -1,7 +1,7 @@
 /** Whatever is done to the memory hierarchy, in any order, it does what a simple model of it does. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { freshDatabase, openTarget, type TargetName, targetNames } from '../../support/targets.js';
 import { checkAll, HALF_STEP_MS, outcomes, type Real } from './check.js';
 import { pass, sequences, start } from './commands.js';

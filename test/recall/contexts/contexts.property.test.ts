@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { CairnError } from '#cairn/kernel/errors.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import type { Json } from '#cairn/kernel/contract.js';
+import { CairnError } from '#cairn/kernel/index.js';
 import type { ContextFormat, SectionName } from '#cairn/recall/contexts/model.js';
 import { type Assembly, assemble, type Material, type Uncounted } from '#cairn/recall/windows/assembly.js';
 import { calledBy } from '#cairn/recall/windows/conflicts.js';
 import { sectionsFor } from '#cairn/recall/windows/sections.js';
 import type { TurnCard } from '#cairn/recall/windows/turns.js';
 import { HEADINGS } from '#cairn/recall/windows/window.js';
-import { charactersWithin, countTokens } from '#cairn/text/tokenizer.js';
+import { charactersWithin, countTokens } from '#cairn/text/index.js';
 import { openTarget, type TestStore, targetNames } from '../../support/targets.js';
 
 /** CAIRN_TEST_SEED=… repeats a run. */

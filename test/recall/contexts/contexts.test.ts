@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { accessTo } from '#cairn/engine/access/model.js';
+import { accessTo } from '#cairn/engine/contract.js';
 import { artifact, fateOf, note, saidIn, sayAll, someTask } from '../../support/nouns/contexts.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { eventsOf } from '../../support/nouns/scopes.js';

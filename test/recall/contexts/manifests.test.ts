@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { sql } from '#cairn/driver/sql.js';
-import { countTokens } from '#cairn/text/tokenizer.js';
+import { sql } from '#cairn/driver/index.js';
+import { countTokens } from '#cairn/text/index.js';
 import { artifact, note, sayAll, someTask } from '../../support/nouns/contexts.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { eventsOf, wordsLeft } from '../../support/nouns/scopes.js';

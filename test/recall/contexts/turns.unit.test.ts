@@ -1,11 +1,11 @@
 /** Which turns belong together, and where texts are cut. */
 import { describe, expect, it } from 'vitest';
-import { textOf } from '#cairn/facts/transcripts/transcript.js';
-import type { Json } from '#cairn/kernel/json/json.js';
+import { textOf } from '#cairn/facts/index.js';
+import type { Json } from '#cairn/kernel/contract.js';
 import { saidText } from '#cairn/recall/windows/content.js';
 import { cutAt, shortened } from '#cairn/recall/windows/cut.js';
 import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/recall/windows/turns.js';
-import { charactersWithin, countTokens } from '#cairn/text/tokenizer.js';
+import { charactersWithin, countTokens } from '#cairn/text/index.js';
 
 let count = 0;
 const turn = (role: string, content: string, more: Partial<TurnCard> = {}): TurnCard => ({

@@ -1,6 +1,6 @@
 /** Which way a day lies that a sentence names. */
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { givingWay } from '#cairn/kernel/index.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 
 /** A Tuesday. */

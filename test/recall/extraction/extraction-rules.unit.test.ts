@@ -1,7 +1,7 @@
 /** What the rules get out of a conversation: little, and hardly ever junk. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { givingWay } from '#cairn/kernel/index.js';
 import { NOTE_TYPES } from '#cairn/memory/notes/model.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';

@@ -1,6 +1,6 @@
 /** When two facts are one, and when they contradict each other. */
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { givingWay } from '#cairn/kernel/index.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
 import type { ExtractedFact } from '#cairn/recall/extraction/facts.js';

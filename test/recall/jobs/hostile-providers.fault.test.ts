@@ -1,6 +1,6 @@
 /** Summarisers and extractors that answer anything at all: no write is lost or held up, and the offline way takes over. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Store, type StoreOptions } from '#cairn/api/store.js';
+import { Store, type StoreOptions } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Extractor } from '#cairn/recall/extraction/extractor.js';
 import type { Job } from '#cairn/recall/jobs/model.js';

@@ -1,6 +1,6 @@
 /** The doctor on jobs and what they made: nothing to say of healthy ones, and each of its questions finds what it is for. */
 import { expect, it } from 'vitest';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
 import { jobChecks } from '#cairn/recall/jobs/doctor.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { someScope } from '../../support/nouns/scopes.js';

@@ -1,6 +1,6 @@
 /** The times of jobs: none is held, or noticed, later than what is kept for it. */
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '#cairn/engine/calls/call.js';
+import { defaultLimits } from '#cairn/engine/index.js';
 import { heldUntil, isUrgent, noticedAt, providerTime, takenOverAt } from '#cairn/recall/jobs/times.js';
 
 const NOW = 1_000_000;

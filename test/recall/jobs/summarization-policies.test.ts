@@ -1,7 +1,7 @@
 /** Policies: how they are made, changed and deleted, and by whom. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { accessTo } from '#cairn/engine/access/model.js';
+import { accessTo } from '#cairn/engine/contract.js';
 import { someScope, someTrajectory } from '../../support/nouns/scopes.js';
 import { jobsOf, somePolicy, talk } from '../../support/nouns/summaries.js';
 import { until } from '../../support/server.js';

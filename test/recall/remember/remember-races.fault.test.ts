@@ -1,6 +1,6 @@
 /** Several servers remember at the same time, on one database. */
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import { freshDatabase, targetNames } from '../../support/targets.js';
 
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;

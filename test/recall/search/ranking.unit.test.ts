@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readQuestion, wordsNaming } from '#cairn/recall/ranking/question.js';
 import { type Candidate, type Ranked, rank, termWeights } from '#cairn/recall/ranking/ranking.js';
-import { searchTextOf } from '#cairn/text/search-text.js';
+import { searchTextOf } from '#cairn/text/index.js';
 
 interface Said {
   readonly content: string;

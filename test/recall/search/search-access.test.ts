@@ -1,8 +1,8 @@
 /** What an agent finds: what it may read, and nothing of the rest by any way. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
-import type { SearchedType } from '#cairn/kernel/entity-types.js';
+import { accessTo, type MemoryAccess } from '#cairn/engine/contract.js';
+import type { SearchedType } from '#cairn/kernel/index.js';
 import { atWork, thought, withProfile } from '../../support/nouns/agent-turns.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import {

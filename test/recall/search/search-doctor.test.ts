@@ -1,9 +1,9 @@
 /** The doctor on the search: nothing to say of what was written, each harm is found, and indexing anew heals it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
 import { searchChecks } from '#cairn/recall/reindex/count-check.js';
 import { indexFinding, searchFindings } from '#cairn/recall/reindex/doctor.js';
 import { needsReindex, reindex } from '#cairn/recall/reindex/service.js';

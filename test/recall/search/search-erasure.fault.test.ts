@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
-import { indexKey, readMeta } from '#cairn/engine/writes/tenants.js';
-import { termCode } from '#cairn/index/term-codes.js';
-import { stem } from '#cairn/text/stem.js';
+import { indexKey, readMeta } from '#cairn/engine/index.js';
+import { termCode } from '#cairn/index/sql.js';
+import { stem } from '#cairn/text/index.js';
 import { illnesses } from '../../support/inspect/audit.js';
 import { snapshotOf, thought } from '../../support/nouns/executions.js';
 import { found as foundBy } from '../../support/nouns/search.js';

@@ -1,7 +1,7 @@
 /** Filters of a search: each really filters, and what they do not know is named. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import type { Filter } from '#cairn/recall/search/model.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { newTrajectory } from '../../support/nouns/memory.js';

@@ -1,10 +1,9 @@
 /** Pages of a search: one ranking, whatever is written meanwhile. */
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Query } from '#cairn/driver/driver.js';
-import { acrossTenants, type Sql, sql } from '#cairn/driver/sql.js';
+import { acrossTenants, type Query, type Sql, sql } from '#cairn/driver/index.js';
 import { neighboursOf } from '#cairn/recall/search/wanted-docs.js';
 import { say, someScope } from '../../support/nouns/scopes.js';
 import { found, note, pages, theOne } from '../../support/nouns/search.js';

@@ -2,11 +2,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
-import { indexKey } from '#cairn/engine/writes/tenants.js';
-import { termCode } from '#cairn/index/term-codes.js';
+import { sql } from '#cairn/driver/index.js';
+import { indexKey } from '#cairn/engine/index.js';
+import { termCode } from '#cairn/index/sql.js';
 import type { SearchRequest } from '#cairn/recall/search/job.js';
-import { stem } from '#cairn/text/stem.js';
+import { stem } from '#cairn/text/index.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { say, someScope } from '../../support/nouns/scopes.js';
 import { openTarget, type TestStore, targetNames } from '../../support/targets.js';

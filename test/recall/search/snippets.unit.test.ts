@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readQuestion } from '#cairn/recall/ranking/question.js';
 import { snippetAmong, snippetOf } from '#cairn/recall/ranking/snippets.js';
-import { analyse } from '#cairn/text/text-analysis.js';
+import { analyse } from '#cairn/text/index.js';
 
 const shown = async (text: string, question: string) => {
   const { snippet, highlights } = await snippetOf(text, new Set(readQuestion(question, 0).terms));

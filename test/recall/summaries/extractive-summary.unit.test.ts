@@ -1,10 +1,10 @@
 /** The summariser that needs no model: what it chooses, that the budget holds, and that it lets others have their turn. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { givingWay } from '#cairn/kernel/index.js';
 import { extractiveSummary } from '#cairn/recall/summaries/extractive-summary.js';
 import { type TextSource, wholeGroups } from '#cairn/recall/summaries/sources.js';
-import { countTokens } from '#cairn/text/tokenizer.js';
+import { countTokens } from '#cairn/text/index.js';
 
 const summarise = (sources: readonly TextSource[], max_tokens: number, signal?: AbortSignal) =>
   extractiveSummary(sources, { max_tokens, count: countTokens, give_way: givingWay(signal) });

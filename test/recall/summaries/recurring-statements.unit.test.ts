@@ -1,6 +1,6 @@
 /** What several trajectories have in common, and silence when they have nothing. */
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/cooperative-yield.js';
+import { givingWay } from '#cairn/kernel/index.js';
 import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
 import { recurringStatements } from '#cairn/recall/summaries/recurring-statements.js';
 import type { TextSource } from '#cairn/recall/summaries/sources.js';

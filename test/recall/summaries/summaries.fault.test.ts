@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Store, type StoreOptions } from '#cairn/api/store.js';
+import { Store, type StoreOptions } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
 import type { Summarizer } from '#cairn/recall/summaries/summarizer.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { countTokens } from '#cairn/text/tokenizer.js';
+import { countTokens } from '#cairn/text/index.js';
 import { contentsOf, say, someScope, someTrajectory } from '../../support/nouns/scopes.js';
 import {
   endedJobs,

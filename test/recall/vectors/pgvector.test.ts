@@ -1,13 +1,13 @@
 /** Vectors on a PostgreSQL that has pgvector: indexed for a tenant with many, and found as they are without it. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/index.js';
 import { schema } from '#cairn/api/schema.js';
-import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';
-import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { packetJournal } from '#cairn/engine/index.js';
 import { VECTOR_TABLE } from '#cairn/index/vectors/indexing.js';
-import type { Embedder } from '#cairn/providers/embedder.js';
+import type { Embedder } from '#cairn/providers/index.js';
 import { type PgvectorServer, startPgvector } from '../../../scripts/pgvector.mjs';
 import { targetNames } from '../../support/targets.js';
 

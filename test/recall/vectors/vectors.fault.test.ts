@@ -2,10 +2,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Store, type StoreOptions } from '#cairn/api/store.js';
+import { Store, type StoreOptions } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
-import { type Embedder, httpEmbedder } from '#cairn/providers/embedder.js';
+import { sql } from '#cairn/driver/index.js';
+import { type Embedder, httpEmbedder } from '#cairn/providers/index.js';
 import { illnesses } from '../../support/inspect/audit.js';
 import { say, someScope, someTrajectory } from '../../support/nouns/scopes.js';
 import { type Behaviour, DIMENSIONS, startEmbedder, vectorOf } from '../../support/stand-ins/embedder.js';

@@ -1,10 +1,10 @@
 /** Searching by meaning: vectors from an embedder beside the terms, under the same conditions as these. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/store.js';
+import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
-import { httpEmbedder } from '#cairn/providers/embedder.js';
+import { sql } from '#cairn/driver/index.js';
+import { httpEmbedder } from '#cairn/providers/index.js';
 import { say, someScope, someTrajectory } from '../../support/nouns/scopes.js';
 import { type StandIn, startEmbedder } from '../../support/stand-ins/embedder.js';
 import { freshDatabase, openTarget, refusalOf, type TestStore, targetNames } from '../../support/targets.js';

@@ -3,7 +3,7 @@
 // before it is sent and after it was acknowledged.
 
 import { openCairn } from '#cairn/cairndb.js';
-import { canonical, sha256 } from '#cairn/kernel/canonical.js';
+import { canonical, sha256 } from '#cairn/kernel/node.js';
 
 const [mode, database, name, count] = process.argv.slice(2);
 const say = (message) => new Promise((resolve) => process.send(message, resolve));

@@ -1,8 +1,8 @@
 // A process of its own that asks of locks, messages and agent_turns what a seed makes it ask, and writes every call to a
 // file before it is made and after it was answered: `node history.mjs <database> <file> <name>`.
 import { appendFileSync } from 'node:fs';
-import { Store } from '#cairn/api/store.js';
-import { newId } from '#cairn/kernel/ids.js';
+import { Store } from '#cairn/api/index.js';
+import { newId } from '#cairn/kernel/contract.js';
 
 const [database, file, name] = process.argv.slice(2);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

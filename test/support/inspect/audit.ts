@@ -1,7 +1,7 @@
 /** Holds a store against what it acknowledged: all of it is there, nothing is there twice, the stream has no hole. */
-import { Store } from '#cairn/api/store.js';
-import { sql } from '#cairn/driver/sql.js';
-import { examine } from '#cairn/maintenance/doctor.js';
+import { Store } from '#cairn/api/index.js';
+import { sql } from '#cairn/driver/index.js';
+import { examine } from '#cairn/maintenance/index.js';
 import type { Ledger } from './load.js';
 
 export interface Survey {

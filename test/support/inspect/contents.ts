@@ -1,5 +1,5 @@
 /** Every row that a tenant has, as one text: to see whether anything changed. */
-import type { Store } from '#cairn/api/store.js';
+import type { Store } from '#cairn/api/index.js';
 import { Sql, sql } from '#cairn/driver/sql.js';
 import { until } from '../server.js';
 

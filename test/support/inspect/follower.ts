@@ -1,6 +1,6 @@
 /** Follows the event stream through the client, which resumes by itself, and keeps the order of what it saw. */
 import type { Api } from '#cairn/client/index.js';
-import type { CairnError } from '#cairn/kernel/errors.js';
+import type { CairnError } from '#cairn/kernel/index.js';
 import { until } from '../server.js';
 
 export class Follower {

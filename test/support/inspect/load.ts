@@ -1,6 +1,6 @@
 /** Load whose every step is written down, so that afterwards the store can be held against what it acknowledged. */
 import type { Api } from '#cairn/client/index.js';
-import type { CairnError } from '#cairn/kernel/errors.js';
+import type { CairnError } from '#cairn/kernel/index.js';
 import { sleep } from '../server.js';
 
 export type Step = 'card' | 'append' | 'packet';

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Store } from '#cairn/api/index.js';
 import { schema } from '#cairn/api/schema.js';
-import { Store } from '#cairn/api/store.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Driver, Query, WriteOptions } from '#cairn/driver/driver.js';
-import { compile, type Sql } from '#cairn/driver/sql.js';
-import { openSqlite } from '#cairn/driver/sqlite/driver.js';
+import type { WriteOptions } from '#cairn/driver/driver.js';
+import { type Driver, openSqlite, type Query, type Sql } from '#cairn/driver/index.js';
+import { compile } from '#cairn/driver/sql.js';
 import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
-import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { packetJournal } from '#cairn/engine/index.js';
 
 export interface Plans {
   readonly store: Store;

@@ -1,6 +1,5 @@
 /** The rows that states are stored in, held against what the checkpoints that are left show of them. */
-import type { Driver } from '#cairn/driver/driver.js';
-import { type Sql, sql } from '#cairn/driver/sql.js';
+import { type Driver, type Sql, sql } from '#cairn/driver/index.js';
 
 interface Row {
   readonly line: number;

@@ -1,13 +1,16 @@
 /** Hearing of wakes in tests: what a driver tells, and calls as operations that wait get them. */
 import type { CallOptions } from '#cairn/client/index.js';
-import type { Driver } from '#cairn/driver/driver.js';
-import { type Call, defaultLimits } from '#cairn/engine/calls/call.js';
-import { CallsUnderWay } from '#cairn/engine/calls/open-calls.js';
-import { WrittenTenants } from '#cairn/engine/calls/written-tenants.js';
-import { Wakes } from '#cairn/engine/leases/wakes.js';
-import { Erasures } from '#cairn/engine/lifetimes/running-erasures.js';
-import { StreamHub } from '#cairn/engine/reads/stream-hub.js';
-import { readMeta } from '#cairn/engine/writes/tenants.js';
+import type { Driver } from '#cairn/driver/index.js';
+import {
+  type Call,
+  CallsUnderWay,
+  defaultLimits,
+  Erasures,
+  readMeta,
+  StreamHub,
+  Wakes,
+  WrittenTenants,
+} from '#cairn/engine/index.js';
 
 export const TENANT = 'default';
 

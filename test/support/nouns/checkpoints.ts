@@ -7,9 +7,9 @@ import type {
   Snapshot,
   Thought,
   ToolCall,
-} from '#cairn/checkpoints/checkpoints/model.js';
+} from '#cairn/checkpoints/contract.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json/json.js';
+import type { JsonObject } from '#cairn/kernel/contract.js';
 
 export const thought = (id: string, more: Partial<Thought> = {}): Thought => ({
   id,

@@ -1,5 +1,5 @@
 /** Runs in tests: snapshots made of a few words, and executions with checkpoints. */
-import type { Snapshot, Thought, ToolCall } from '#cairn/checkpoints/checkpoints/model.js';
+import type { Snapshot, Thought, ToolCall } from '#cairn/checkpoints/contract.js';
 import type { Api } from '#cairn/client/index.js';
 
 export interface Parts {

@@ -1,11 +1,12 @@
 /** Scopes, artifacts and notes written straight into the store, for tests of what holds them. */
 import { randomUUID } from 'node:crypto';
-import type { Store } from '#cairn/api/store.js';
+import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
-import { type BoxRow, insertBox } from '#cairn/facts/boxes/store.js';
-import { newId } from '#cairn/kernel/ids.js';
-import { insertEdges, settleEdges } from '#cairn/memory/edges/store.js';
+import { sql } from '#cairn/driver/index.js';
+import { insertBox } from '#cairn/facts/boxes/store.js';
+import type { BoxRow } from '#cairn/facts/sql.js';
+import { newId } from '#cairn/kernel/contract.js';
+import { insertEdges, settleEdges } from '#cairn/memory/index.js';
 import { insertScope } from '#cairn/memory/scopes/store.js';
 
 export const tenantOf = async (cairn: Api): Promise<string> => (await cairn.auth.whoami()).tenant_id;

@@ -1,9 +1,9 @@
 /** Agents that send each other messages, in a project of their own. */
 import { randomUUID } from 'node:crypto';
-import type { Store } from '#cairn/api/store.js';
+import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import type { DeliveredMessage, Message } from '#cairn/coordination/messages/model.js';
-import { insertAgent } from '#cairn/identity/agents/store.js';
+import { insertAgent } from '#cairn/identity/index.js';
 import type { TestStore } from '../targets.js';
 
 /** Registers agents of a type. */

@@ -1,7 +1,7 @@
 /** Trajectories, scopes and turns for tests, and what is left of them in the tables. */
-import type { Store } from '#cairn/api/store.js';
+import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { sql } from '#cairn/driver/sql.js';
+import { sql } from '#cairn/driver/index.js';
 import type { Scope } from '#cairn/memory/scopes/model.js';
 import type { AddedTurn } from '#cairn/memory/turns/model.js';
 

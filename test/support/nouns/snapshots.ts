@@ -1,17 +1,16 @@
 /** Arbitrary snapshots and checkpoints, for properties about what carries them. */
 import fc from 'fast-check';
-import {
-  type Checkpoint,
-  type CheckpointMetadata,
-  checkpointReason,
-  type MemoryEntry,
-  type Message,
-  type Snapshot,
-  type Thought,
-  type ToolCall,
-  thoughtType,
-} from '#cairn/checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '#cairn/kernel/json/json.js';
+import { checkpointReason, thoughtType } from '#cairn/checkpoints/checkpoints/model.js';
+import type {
+  Checkpoint,
+  CheckpointMetadata,
+  MemoryEntry,
+  Message,
+  Snapshot,
+  Thought,
+  ToolCall,
+} from '#cairn/checkpoints/contract.js';
+import type { Json, JsonObject } from '#cairn/kernel/contract.js';
 
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\u0000'));
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e/f', 'g~h', 'Ünï');

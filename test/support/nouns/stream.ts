@@ -1,6 +1,6 @@
 /** Reading the stream in tests: where it stands, and what it gives until something has arrived. */
 import type { Api } from '#cairn/client/index.js';
-import type { Packet } from '#cairn/facts/packets/model.js';
+import type { Packet } from '#cairn/facts/contract.js';
 import type { TestStore } from '../targets.js';
 
 type Follow = NonNullable<Parameters<Api['events']['follow']>[0]>;

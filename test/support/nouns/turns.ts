@@ -1,6 +1,6 @@
 /** Agent_turns for tests: profiles, what is dispatched for them, and how it ended. */
-import type { Api } from '#cairn/api/api.js';
-import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
+import type { Api } from '#cairn/api/index.js';
+import type { AgentTurn } from '#cairn/coordination/contract.js';
 
 export const saveProfile = (cairn: Api, name: string) =>
   cairn.profiles.save({ name, system_prompt: `You are the ${name}.` });

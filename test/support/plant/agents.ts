@@ -1,6 +1,6 @@
 /** An agent for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
-import { agents } from '#cairn/identity/agents/contract.js';
+import type { Api } from '#cairn/api/index.js';
+import { agents } from '#cairn/identity/contract.js';
 
 /** Registered as the example registers one, so that registering it again is no conflict. */
 export async function plantAgent(cairn: Api, secret: string): Promise<{ agent_id: string }> {

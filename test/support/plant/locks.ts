@@ -1,6 +1,6 @@
 /** A lock for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
-import { locks } from '#cairn/coordination/locks/contract.js';
+import type { Api } from '#cairn/api/index.js';
+import { locks } from '#cairn/coordination/contract.js';
 
 /** Not of the resource that the example asks for, so that the example finds that one free. */
 export async function plantLock(cairn: Api): Promise<{ lock_id: string }> {

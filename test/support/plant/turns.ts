@@ -1,7 +1,7 @@
 /** A profile, a handover, a fork_join and an agent_turn at work, for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
-import { handovers } from '#cairn/coordination/handovers/contract.js';
-import { profiles } from '#cairn/facts/profiles/contract.js';
+import type { Api } from '#cairn/api/index.js';
+import { handovers } from '#cairn/coordination/contract.js';
+import { profiles } from '#cairn/facts/contract.js';
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -1,8 +1,12 @@
 /** Stands for a store where only what a run sends matters: takes checkpoints one by one, in memory, and checks their form. */
-import { type Checkpoint, type CheckpointSummary, checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
-import type { Execution } from '#cairn/checkpoints/executions/model.js';
-import { CairnError } from '#cairn/kernel/errors.js';
-import { newId } from '#cairn/kernel/ids.js';
+import {
+  type Checkpoint,
+  type CheckpointSummary,
+  checkpoint,
+  type Execution,
+} from '#cairn/checkpoints/contract.js';
+import { newId } from '#cairn/kernel/contract.js';
+import { CairnError } from '#cairn/kernel/index.js';
 import type { RunStore } from '#cairn/runtime/index.js';
 
 type Sent = Parameters<RunStore['checkpoints']['create']>[0];
