@@ -3,9 +3,9 @@
  * entity}. What is expected follows from what the operation declares: a new operation cannot be forgotten.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CairnError } from '#cairn/client/index.js';
 import { accessTo, type MemoryAccess } from '#cairn/engine/access/model.js';
 import { type MemoryUse, ruleOf, usesOf } from '#cairn/engine/contract/touches.js';
-import { CairnError } from '#cairn/kernel/errors.js';
 import { type Api, allOperations, type NamedOperation, type Planted } from '../support/contract.js';
 import { databases } from '../support/http.js';
 import { type Owner, plantOwned } from '../support/plant/owned-world.js';

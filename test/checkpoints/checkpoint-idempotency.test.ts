@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { JsonObject } from '#cairn/cairndb.js';
 import type { Api, CallOptions } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json.js';
 import { numbered, someExecution, take } from '../support/nouns/checkpoints.js';
 import { latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import { MAX_ENTRIES } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json.js';
 import {
   message,
   numbered,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { JsonObject } from '#cairn/cairndb.js';
 import type { Thought } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json.js';
 import {
   idsOf,
   numbered,

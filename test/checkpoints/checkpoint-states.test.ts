@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { Json, JsonObject } from '#cairn/cairndb.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
 import {
   message,
   numbered,

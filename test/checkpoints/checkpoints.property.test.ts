@@ -1,12 +1,12 @@
 /** Whatever is done to a run, every checkpoint that is left is the state that it was taken from, here and elsewhere. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import { bundleText } from '#cairn/checkpoints/executions/bundle.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json.js';
 import { contentUnseen } from '../support/inspect/state-rows.js';
 import { targetNames } from '../support/targets.js';
 import { histories, type Step, Working } from './histories.js';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json.js';
 import {
   message,
   numbered,

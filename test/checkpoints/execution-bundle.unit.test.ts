@@ -1,6 +1,7 @@
 /** Bundles: a tree of states goes into one file and comes out the same, and what does not fit is refused by name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import {
   type BundledCheckpoint,
@@ -11,7 +12,6 @@ import {
 } from '#cairn/checkpoints/executions/bundle.js';
 import type { Bundle } from '#cairn/checkpoints/executions/model.js';
 import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
-import type { Json } from '#cairn/kernel/json.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
 
 const execution: BundledExecution = {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { Store } from '#cairn/api/store.js';
+import type { Json } from '#cairn/cairndb.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { LiveItem } from '#cairn/checkpoints/executions/model.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Json } from '#cairn/kernel/json.js';
 import { databases } from '../support/http.js';
 import { beginRun, call, snapshotOf, thought } from '../support/nouns/executions.js';
 import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { JsonObject } from '#cairn/cairndb.js';
 import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
 import type { Checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
 import { bundleText } from '#cairn/checkpoints/executions/bundle.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json.js';
 import {
   message,
   numbered,

@@ -1,7 +1,7 @@
 /** Histories of a run: what its caller does to the very objects that it sent before, and when it keeps, goes back, prunes. */
 import fc from 'fast-check';
+import type { Json, JsonObject } from '#cairn/cairndb.js';
 import type { Snapshot, Thought, ToolCall } from '#cairn/checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
 
 /** Long enough that a few of them are cut into parts of their own. */
 const LONG = 1500;

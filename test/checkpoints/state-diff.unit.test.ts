@@ -1,13 +1,13 @@
 /** The difference between two states: how it is written, that it leads from one to the other, and how it is told. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import type { Changes, Snapshot, Thought, ToolCall } from '#cairn/checkpoints/checkpoints/model.js';
 import { diffStates } from '#cairn/checkpoints/states/diff.js';
 import { describeChanges } from '#cairn/checkpoints/states/diff-summary.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import { toolCallIds } from '#cairn/checkpoints/states/tool-call-ids.js';
 import { canonical } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json.js';
 
 const text = (json: Json): string => JSON.stringify(json);
 const parsed = (json: string): Json => JSON.parse(json);

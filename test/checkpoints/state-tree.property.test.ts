@@ -1,6 +1,7 @@
 /** Random histories of a state with branches: every revision shows again what it was given, and appends cost what they add. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import type { Snapshot, Thought } from '#cairn/checkpoints/checkpoints/model.js';
 import type { StoredPart } from '#cairn/checkpoints/states/assembly.js';
 import { containerNumber, emptied, ROOTS } from '#cairn/checkpoints/states/parts.js';
@@ -12,7 +13,6 @@ import {
   stateOf,
 } from '#cairn/checkpoints/states/snapshot-state.js';
 import { canonical } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json.js';
 
 const NEVER = Number.MAX_SAFE_INTEGER;
 

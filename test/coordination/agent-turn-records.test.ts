@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/sql.js';
 import { addEndings, turnBoxHolder } from '#cairn/engine/lifetimes/endings.js';
 import type { Card } from '#cairn/facts/cards/model.js';
 import type { Hydrated } from '#cairn/facts/transcripts/model.js';
 import { canonical, sha256 } from '#cairn/kernel/canonical.js';
-import type { Json } from '#cairn/kernel/json.js';
 import {
   atWork,
   boxOf,

@@ -7,8 +7,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Api } from '#cairn/api/api.js';
 import { Store } from '#cairn/api/store.js';
+import type { Api } from '#cairn/client/index.js';
 import { type Call, type Final, faultsOf } from '../support/inspect/history.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDriver, Store } from '#cairn/api/store.js';
+import { CairnError } from '#cairn/client/index.js';
 import type { Driver } from '#cairn/driver/driver.js';
 import type { Call } from '#cairn/engine/calls/call.js';
 import { runEach } from '#cairn/engine/writes/batch.js';
 import { add } from '#cairn/facts/cards/service.js';
-import { CairnError } from '#cairn/kernel/errors.js';
 import { callOn } from '../support/inspect/wakes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-batch-'));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Json } from '#cairn/kernel/json.js';
+import type { Json } from '#cairn/cairndb.js';
 import { latestSeq, latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 

@@ -1,9 +1,9 @@
 /** What a model sees of any list of cards: what the APIs of models insist on, and that nothing is lost. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#cairn/cairndb.js';
 import { type HydratedCard, hydrate } from '#cairn/facts/transcripts/hydration.js';
 import type { Prompt } from '#cairn/facts/transcripts/model.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
 import { asList } from '#cairn/kernel/json-values.js';
 
 /** Few, so that they meet; of some the formats think differently. */

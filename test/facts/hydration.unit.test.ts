@@ -1,9 +1,9 @@
 /** What a model sees of cards: each rule of the rendering, by examples. */
 import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#cairn/cairndb.js';
 import { type HydratedCard, type Hydration, hydrate } from '#cairn/facts/transcripts/hydration.js';
 import { prompt } from '#cairn/facts/transcripts/model.js';
 import { checkDeliverable, resultFields } from '#cairn/facts/transcripts/result-fields.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
 
 let made = 0;
 const card = (content: Json, metadata: JsonObject, more: Partial<HydratedCard> = {}): HydratedCard => ({

@@ -1,13 +1,13 @@
 /** The pure rules of packets and lists: cursors, lineage, older envelopes, what a packet is found by. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import { indexOf } from '#cairn/facts/packets/index-entries.js';
 import { descend, parentsOf } from '#cairn/facts/packets/lineage.js';
 import type { PacketInput } from '#cairn/facts/packets/model.js';
 import { upcast } from '#cairn/facts/packets/upcast.js';
 import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/kernel/cursor.js';
 import { NIL_ID, newId, uuid } from '#cairn/kernel/ids.js';
-import type { Json } from '#cairn/kernel/json.js';
 
 const A = '0197a000-0000-7000-8000-00000000000a';
 const B = '0197a000-0000-7000-8000-00000000000b';

@@ -1,7 +1,7 @@
 /** Model endpoints: what they answer is checked, and when they fail the offline way takes their place. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CairnError } from '#cairn/client/index.js';
 import { defaultLimits } from '#cairn/engine/calls/call.js';
-import { CairnError } from '#cairn/kernel/errors.js';
 import { packageOf } from '#cairn/providers/model-endpoint.js';
 import { type ModelSettingsInput, parseModelSettings } from '#cairn/providers/model-settings.js';
 import { modelExtractor } from '#cairn/recall/extraction/model-extractor.js';

@@ -1,6 +1,6 @@
 /** When a run keeps its state, what is in it, and how it is written: in order, of that moment, under its parent. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CairnError } from '#cairn/kernel/errors.js';
+import { CairnError } from '#cairn/client/index.js';
 import { type CheckpointPolicies, Execution } from '#cairn/runtime/index.js';
 import { type RecordingStore, recordingStore } from '../support/stand-ins/recording-store.js';
 

@@ -1,6 +1,6 @@
 /** Workers, on whatever they reach Cairn by. */
 import { afterEach, expect, it } from 'vitest';
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 import { runWorker, type WorkerOptions, type WorkerTurn } from '#cairn/runtime/index.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { deliverableOf, endOf, launch, saveProfile } from '../support/nouns/turns.js';

@@ -1,8 +1,8 @@
 /** What the generated tests take from the contract: the table, and inputs that work, made of its examples. */
 import type { z } from 'zod';
-import type { Api } from '#cairn/api/api.js';
 import type { NamedOperation } from '#cairn/api/operations.js';
 import { executions } from '#cairn/checkpoints/executions/contract.js';
+import type { Api } from '#cairn/client/index.js';
 import { nullIsAbsence } from '#cairn/engine/contract/lenient-input.js';
 import { clearsByNull, pathParameters, restGoesTo } from '#cairn/engine/contract/operation.js';
 import { plantAgent } from './plant/agents.js';
@@ -15,8 +15,8 @@ import { plantPolicy } from './plant/policies.js';
 import { plantMemory } from './plant/search.js';
 import { plantTurns } from './plant/turns.js';
 
-export type { Api } from '#cairn/api/api.js';
 export { allOperations, type NamedOperation } from '#cairn/api/operations.js';
+export type { Api } from '#cairn/client/index.js';
 export {
   clearsByNull,
   namesProject,

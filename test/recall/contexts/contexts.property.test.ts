@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Api } from '#cairn/client/index.js';
-import { CairnError } from '#cairn/kernel/errors.js';
-import type { Json } from '#cairn/kernel/json.js';
+import type { Json } from '#cairn/cairndb.js';
+import { type Api, CairnError } from '#cairn/client/index.js';
 import type { ContextFormat, SectionName } from '#cairn/recall/contexts/model.js';
 import { type Assembly, assemble, type Material, type Uncounted } from '#cairn/recall/windows/assembly.js';
 import { calledBy } from '#cairn/recall/windows/conflicts.js';

@@ -1,7 +1,7 @@
 /** Which turns belong together, and where texts are cut. */
 import { describe, expect, it } from 'vitest';
+import type { Json } from '#cairn/cairndb.js';
 import { textOf } from '#cairn/facts/transcripts/transcript.js';
-import type { Json } from '#cairn/kernel/json.js';
 import { saidText } from '#cairn/recall/windows/content.js';
 import { cutAt, shortened } from '#cairn/recall/windows/cut.js';
 import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/recall/windows/turns.js';

@@ -1,5 +1,6 @@
 /** Executions and states for tests of checkpoints. */
 import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '#cairn/cairndb.js';
 import type {
   CheckpointSummary,
   MemoryEntry,
@@ -9,7 +10,6 @@ import type {
   ToolCall,
 } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import type { JsonObject } from '#cairn/kernel/json.js';
 
 export const thought = (id: string, more: Partial<Thought> = {}): Thought => ({
   id,

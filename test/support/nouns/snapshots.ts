@@ -1,5 +1,6 @@
 /** Arbitrary snapshots and checkpoints, for properties about what carries them. */
 import fc from 'fast-check';
+import type { Json, JsonObject } from '#cairn/cairndb.js';
 import {
   type Checkpoint,
   type CheckpointMetadata,
@@ -11,7 +12,6 @@ import {
   type ToolCall,
   thoughtType,
 } from '#cairn/checkpoints/checkpoints/model.js';
-import type { Json, JsonObject } from '#cairn/kernel/json.js';
 
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\u0000'));
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e/f', 'g~h', 'Ünï');

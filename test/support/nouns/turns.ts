@@ -1,5 +1,5 @@
 /** Agent_turns for tests: profiles, what is dispatched for them, and how it ended. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 import type { AgentTurn } from '#cairn/coordination/agent-turns/model.js';
 
 export const saveProfile = (cairn: Api, name: string) =>

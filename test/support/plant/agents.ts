@@ -1,5 +1,5 @@
 /** An agent for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 import { agents } from '#cairn/identity/agents/contract.js';
 
 /** Registered as the example registers one, so that registering it again is no conflict. */

@@ -1,5 +1,5 @@
 /** Contexts for the generated tests: two manifests of a task of their own. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 
 export async function plantContexts(cairn: Api, secret: string): Promise<Readonly<Record<string, unknown>>> {
   const { trajectory_id } = await cairn.trajectories.create({ name: secret });

@@ -1,5 +1,5 @@
 /** Delegations for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 
 /** One that can be answered, and accepted ones of other agents, since an agent does one thing at a time. */
 export async function plantDelegations(cairn: Api, secret: string) {

@@ -1,5 +1,5 @@
 /** Handoffs for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 
 /**
  * One that can be answered, one that can be completed, and a receiver for another. Each has a trajectory of its own,

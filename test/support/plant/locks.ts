@@ -1,5 +1,5 @@
 /** A lock for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 import { locks } from '#cairn/coordination/locks/contract.js';
 
 /** Not of the resource that the example asks for, so that the example finds that one free. */

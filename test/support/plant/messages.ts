@@ -1,5 +1,5 @@
 /** A message for the generated tests, in a mailbox from which it can be taken and acknowledged. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 
 export async function plantMessage(cairn: Api, payload: string): Promise<{ message_id: string }> {
   const { message_id } = await cairn.messages.send({

@@ -1,5 +1,5 @@
 /** A policy and a job for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 
 /** The job waits: nobody works in the background there. */
 export async function plantPolicy(cairn: Api, secret: string) {

@@ -1,5 +1,5 @@
 /** Something that every search finds, for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 
 /** They ask for what everything of this tenant says. */
 export async function plantMemory(cairn: Api, secret: string): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 /** A profile, a handover, a fork_join and an agent_turn at work, for the generated tests. */
-import type { Api } from '#cairn/api/api.js';
+import type { Api } from '#cairn/client/index.js';
 import { handovers } from '#cairn/coordination/handovers/contract.js';
 import { profiles } from '#cairn/facts/profiles/contract.js';
 

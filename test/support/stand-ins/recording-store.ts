@@ -1,7 +1,7 @@
 /** Stands for a store where only what a run sends matters: takes checkpoints one by one, in memory, and checks their form. */
 import { type Checkpoint, type CheckpointSummary, checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Execution } from '#cairn/checkpoints/executions/model.js';
-import { CairnError } from '#cairn/kernel/errors.js';
+import { CairnError } from '#cairn/client/index.js';
 import { newId } from '#cairn/kernel/ids.js';
 import type { RunStore } from '#cairn/runtime/index.js';
 
