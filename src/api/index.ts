@@ -11,7 +11,14 @@ export {
   importCheckpoints,
   importExecution,
 } from './files/checkpoint-files.js';
-export type { Reindexing } from './maintain.js';
+export {
+  embedStore,
+  examineStore,
+  migrateStore,
+  type Reindexing,
+  recoverClock,
+  reindexStore,
+} from './maintain.js';
 export { type Cairn, type LocalCairn, type OpenOptions, openCairn } from './open-cairn.js';
 export { openapiSteps } from './openapi.js';
 export { Store, type StoreOptions } from './store.js';

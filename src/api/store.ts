@@ -1,6 +1,6 @@
 /** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
 import { RetainedStates, retainedStates } from '../checkpoints/index.js';
-import { type Driver, openSqlite } from '../driver/index.js';
+import { type Driver, openPostgres, openSqlite } from '../driver/index.js';
 import type { Caller } from '../engine/contract.js';
 import {
   CallsUnderWay,
@@ -90,9 +90,8 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(options.database)?.[1];
   if (scheme !== undefined && !isPostgres(options.database))
     throw new CairnError('INVALID_INPUT', `a database is a file or postgres://…, not ${scheme}://…`);
-  // Loaded when it is needed: a store on SQLite starts faster without it.
   const driver: Driver = isPostgres(options.database)
-    ? await (await import('../driver/postgres/driver.js')).openPostgres(options.database, shared)
+    ? await openPostgres(options.database, shared)
     : await openSqlite(options.database, shared);
   return driver;
 }

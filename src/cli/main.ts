@@ -1,6 +1,6 @@
 /** The command `cairn`. */
 import { Command, Option } from 'commander';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../http/serve-address.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../http/contract.js';
 import { CairnError } from '../kernel/index.js';
 import { version } from '../kernel/node.js';
 import { addDemo } from './demo.js';
@@ -206,7 +206,7 @@ interface ServeFlags {
 async function runServer(flags: ServeFlags): Promise<void> {
   const { database, host, port, maxBodyBytes, maxCardBytes, poolSize, wrongKeysPerMinute } = flags;
   // Lazy import: no other command needs a server.
-  const { serve } = await import('../http/serve.js');
+  const { serve } = await import('../http/index.js');
   const serving = await serve({
     database,
     host,

@@ -7,7 +7,7 @@ import { embedderOf } from './settings.js';
 import { plain, redrawsLines } from './terminal.js';
 
 /** Lazy import: other commands start faster without it. */
-const maintaining = () => import('../api/maintain.js');
+const maintaining = () => import('../api/index.js');
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
   const progress = new Progress('indexed');

@@ -46,7 +46,7 @@ async function runMcp(flags: McpFlags): Promise<void> {
       `--trajectory "${trajectory}" must be the id of a trajectory, a UUID`,
     );
   // Lazy import: no other command needs it.
-  const { serveMcp } = await import('../mcp/serve.js');
+  const { serveMcp } = await import('../mcp/index.js');
   const cairn = await openApi(flags, agent === undefined ? {} : { agent });
   try {
     const serving = await serveMcp({

@@ -18,6 +18,7 @@ export {
 export { behind, inOrder, type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
 export { Lane } from './lane.js';
 export { eachId } from './lookups.js';
+export { openPostgres } from './open-postgres.js';
 export { composed, type Schema, type SchemaPart, triggerFunction } from './schema.js';
 export {
   acrossTenants,

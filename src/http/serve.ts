@@ -4,7 +4,7 @@ import { CairnError } from '../kernel/index.js';
 import { version } from '../kernel/node.js';
 import { loadTokenizer } from '../text/index.js';
 import { isLoopback } from './access.js';
-import { DEFAULT_HOST, DEFAULT_PORT } from './serve-address.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from './contract.js';
 import { createServer } from './server.js';
 
 export interface ServeOptions extends StoreOptions {

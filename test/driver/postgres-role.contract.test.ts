@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { migrateStore } from '#cairn/api/maintain.js';
+import { migrateStore } from '#cairn/api/index.js';
 import { openTarget, targetNames } from '../support/targets.js';
 
 describe.runIf(targetNames().includes('postgres'))('a plain owner of a database', () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { migrateStore } from '#cairn/api/maintain.js';
+import { migrateStore, Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Packet } from '#cairn/facts/packets/model.js';
 import { followToNow, followUntil, inFuture, latestSeq, latestToken } from '../support/nouns/stream.js';

@@ -1,7 +1,6 @@
 /** What goes on after a clock was ahead: nothing that is done at the true time may follow the times of the wrong clock. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { recoverClock } from '#cairn/api/maintain.js';
+import { recoverClock, Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql, verbatim } from '#cairn/driver/index.js';
 import { systemCall } from '#cairn/engine/index.js';

@@ -1,7 +1,6 @@
 /** A clock that was ahead for a while: what it leaves is noticed, and recovered from. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { recoverClock } from '#cairn/api/maintain.js';
+import { recoverClock, Store } from '#cairn/api/index.js';
 import { createServer } from '#cairn/http/server.js';
 import { examine } from '#cairn/maintenance/doctor.js';
 import { databases, send } from '../support/http.js';

@@ -25,9 +25,10 @@ export const MODULES = [...ORDER, ...OUTSIDE];
 
 /**
  * The files of a module that others may import. `index.ts` has use cases and registries; `contract.ts` has models and
- * operations, which clients load too; `sql.ts` has rows and conditions, which the reading thread of SQLite loads too.
+ * operations, which clients load too; `sql.ts` has rows and conditions, which the reading thread of SQLite loads too; the
+ * kernel's `node.ts` has what needs Node. The package's own entries are files of src/ itself.
  */
-export const DOORS = ['index.ts', 'contract.ts', 'sql.ts'];
+export const DOORS = ['index.ts', 'contract.ts', 'sql.ts', 'node.ts'];
 
 /** The folder below src/; '.' for a file of src/ itself. */
 export const moduleOf = (path: string): string => {
@@ -40,6 +41,7 @@ const depthOfDoor = (module: string): number => (module === 'adapters' ? 4 : 3);
 
 export function isDoor(path: string): boolean {
   const parts = path.split('/');
+  if (parts.length === 2) return true;
   return parts.length === depthOfDoor(moduleOf(path)) && DOORS.includes(parts.at(-1)!);
 }
 

@@ -1,0 +1,2 @@
+/** What other modules may use of http. */
+export { serve } from './serve.js';

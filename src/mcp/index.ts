@@ -1,0 +1,2 @@
+/** What other modules may use of mcp. */
+export { serveMcp } from './serve.js';
