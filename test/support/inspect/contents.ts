@@ -1,6 +1,6 @@
 /** Every row that a tenant has, as one text: to see whether anything changed. */
 import type { Store } from '#cairn/api/index.js';
-import { Sql, sql } from '#cairn/driver/index.js';
+import { Sql, sql } from '#cairn/driver/sql.js';
 import { until } from '../server.js';
 
 export async function contentsOf({ driver }: Store, tenant: string): Promise<string> {
